@@ -1,7 +1,8 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { Component } from './labels.ts';
+import { manifest } from './manifest.ts';
 import { AUTH_DELEGATOR_BINDING, CHANNELS_ROLE, roleName, SERVICE_ACCOUNTS } from './names.ts';
 import { notifies } from './notifications.ts';
 import { addObject, globalMeta, namespacedMeta } from './objects.ts';
@@ -41,7 +42,7 @@ export class Access extends Construct {
     this.serviceAccount = new ServiceAccount(
       this,
       'ServiceAccount',
-      k8s.KubeServiceAccount.manifest({
+      manifest('ServiceAccount', {
         metadata: namespacedMeta(settings, { name: SERVICE_ACCOUNTS[component], component }),
         // Each pod that wants the token says so itself.
         automountServiceAccountToken: false,
@@ -51,7 +52,7 @@ export class Access extends Construct {
     this.clusterRole = addObject(
       this,
       'ClusterRole',
-      k8s.KubeClusterRole.manifest({
+      manifest('ClusterRole', {
         metadata: globalMeta(settings, { name, component }),
         rules:
           component === 'controller' && writesLifecycle(settings)
@@ -81,11 +82,11 @@ export class Access extends Construct {
     const { settings, component } = this.#props;
     const metadata = namespacedMeta(settings, { name, component, namespace });
     return [
-      addObject(this, id, k8s.KubeRole.manifest({ metadata, rules: [...granted] })),
+      addObject(this, id, manifest('Role', { metadata, rules: [...granted] })),
       addObject(
         this,
         `${id}Binding`,
-        k8s.KubeRoleBinding.manifest({
+        manifest('RoleBinding', {
           metadata: { ...metadata, name: `${name}-binding` },
           roleRef: { apiGroup: RBAC, kind: 'Role', name },
           subjects: [this.#subject()],
@@ -99,7 +100,7 @@ export class Access extends Construct {
     return addObject(
       this,
       id,
-      k8s.KubeClusterRoleBinding.manifest({
+      manifest('ClusterRoleBinding', {
         metadata: globalMeta(settings, { name: binding, component }),
         roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
         subjects: [this.#subject()],

@@ -6,6 +6,7 @@ import { K3OS_REQUIREMENTS } from '../runtime/k3os/names.ts';
 import { DRIVER_LABEL } from '../runtime/shadow/names.ts';
 import { agentDaemonSet, type AgentParts, agentVariables, ROOT_ON_HOST } from './agent-pods.ts';
 import { environment } from './environment.ts';
+import { HOST_PID } from './manifest.ts';
 import { K3OS_DAEMON_SET } from './names.ts';
 import { addObject } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
@@ -52,6 +53,6 @@ function k3osParts(settings: Settings): AgentParts {
     },
     files: FILES,
     // The host is rebooted by its init, which is told so.
-    spec: { hostPid: true },
+    spec: HOST_PID,
   };
 }

@@ -1,10 +1,11 @@
 import type { ApiObjectProps } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import { agentEnv } from '../runtime/agent/config.ts';
 import { TOKEN_AUDIENCE } from '../runtime/shadow/names.ts';
 import { caSecret } from './certificates.ts';
 import { IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { type Labels, selectorLabels } from './labels.ts';
+import { intOrString, manifest } from './manifest.ts';
 import { namespacedMeta } from './objects.ts';
 import { type PodParts, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
@@ -52,7 +53,7 @@ interface HostFile {
 /** The DaemonSet of one driver's agents. */
 export function agentDaemonSet(settings: Settings, parts: AgentParts): ApiObjectProps {
   const { name, labels } = parts;
-  return k8s.KubeDaemonSet.manifest({
+  return manifest('DaemonSet', {
     metadata: namespacedMeta(settings, { name, component: 'agent' }),
     spec: {
       selector: { matchLabels: { ...selectorLabels('agent'), ...labels } },
@@ -69,13 +70,9 @@ function updateStrategy({ type, maxUnavailable }: Settings['agent']['updateStrat
     type,
     rollingUpdate: {
       maxUnavailable: intOrString(maxUnavailable),
-      maxSurge: k8s.IntOrString.fromNumber(0),
+      maxSurge: intOrString(0),
     },
   };
-}
-
-function intOrString(value: number | string): k8s.IntOrString {
-  return typeof value === 'number' ? k8s.IntOrString.fromNumber(value) : k8s.IntOrString.fromString(value);
 }
 
 function agentPod(settings: Settings, parts: AgentParts): k8s.PodTemplateSpec {

@@ -6,6 +6,7 @@ import { DRIVER_LABEL, MANAGED_LABEL, MANAGED_LABEL_V1 } from '../runtime/shadow
 import { agentDaemonSet, type AgentParts, agentVariables, ROOT_ON_HOST } from './agent-pods.ts';
 import { environment } from './environment.ts';
 import { selectorLabels } from './labels.ts';
+import { HOST_PID } from './manifest.ts';
 import { UPDOG_DAEMON_SET } from './names.ts';
 import { addObject } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
@@ -48,7 +49,7 @@ function updogParts(settings: Settings): AgentParts {
     },
     files: [{ name: ROOT_VOLUME, mountPath: HOST_ROOT, hostPath: { path: '/', type: 'Directory' } }],
     // shutdown does nothing in a root that is not that of process 1.
-    spec: { hostPid: true },
+    spec: HOST_PID,
     podAntiAffinity: ALONE,
   };
 }

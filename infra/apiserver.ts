@@ -1,5 +1,5 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { APISERVER_ALLOCATOR, apiserverEnv } from '../runtime/apiserver/config.ts';
 import { APISERVER_SERVICE } from '../runtime/shadow/names.ts';
@@ -7,6 +7,7 @@ import { Access } from './access.ts';
 import { serverSecret } from './certificates.ts';
 import { environment, IN_CLUSTER, loggingEnv } from './environment.ts';
 import { selectorLabels } from './labels.ts';
+import { intOrString, manifest } from './manifest.ts';
 import { APISERVER_DEPLOYMENT } from './names.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import { podTemplate } from './pods.ts';
@@ -47,7 +48,7 @@ export class Apiserver extends Construct {
     return addObject(
       this,
       'Deployment',
-      k8s.KubeDeployment.manifest({
+      manifest('Deployment', {
         metadata: namespacedMeta(settings, { name: APISERVER_DEPLOYMENT, component: 'apiserver' }),
         spec: {
           replicas: settings.apiserver.replicas,
@@ -56,8 +57,8 @@ export class Apiserver extends Construct {
           strategy: {
             type: 'RollingUpdate',
             rollingUpdate: {
-              maxUnavailable: k8s.IntOrString.fromString('33%'),
-              maxSurge: k8s.IntOrString.fromString('33%'),
+              maxUnavailable: intOrString('33%'),
+              maxSurge: intOrString('33%'),
             },
           },
           template: apiserverPod(settings),
@@ -70,13 +71,13 @@ export class Apiserver extends Construct {
     return addObject(
       this,
       'DisruptionBudget',
-      k8s.KubePodDisruptionBudget.manifest({
+      manifest('PodDisruptionBudget', {
         metadata: namespacedMeta(settings, { name: APISERVER_DEPLOYMENT, component: 'apiserver' }),
         spec: {
           selector: { matchLabels: selectorLabels('apiserver') },
           // Rounded up: two of three. With one at a time, a replica that cannot start, as on a node that does not get the image, would keep
           // all others from leaving their nodes.
-          maxUnavailable: k8s.IntOrString.fromString('50%'),
+          maxUnavailable: intOrString('50%'),
           // A replica that is not healthy must not block the drain of its own node either.
           unhealthyPodEvictionPolicy: 'AlwaysAllow',
         },

@@ -1,5 +1,5 @@
-import { type ApiObject, Chart } from 'cdk8s';
-import { Construct, type IConstruct } from 'constructs';
+import { type ApiObject, App, Chart, YamlOutputType } from 'cdk8s';
+import { Construct } from 'constructs';
 import { Agent } from './agent.ts';
 import { K3osAgent } from './agent-k3os.ts';
 import { UpdogAgent } from './agent-updog.ts';
@@ -20,16 +20,21 @@ import type { UpdatePolicyProps } from './props/policies.ts';
 import { settingsOf } from './props/settings.ts';
 import { warningsOf } from './warnings.ts';
 
-/** Two operators for one cluster in one app: the second would overwrite the roles and the CRD of the first. */
+/** Two operators in one app, the second of which would overwrite objects of the first: in one cluster, or in the files of the app. */
 export class DuplicateOperatorError extends Error {
   override readonly name = 'DuplicateOperatorError';
-  constructor(cluster: string, paths: readonly [first: string, second: string]) {
-    super(
-      `"${paths[0]}" and "${paths[1]}" are both for the cluster "${cluster}", and a cluster has one operator, ` +
-        'since roles, CRD and priority classes exist once in it. For different clusters give each its own prop `cluster`.',
-    );
+  /** @param cluster that both are for; undefined where they have files in common alone */
+  constructor(cluster: string | undefined, paths: readonly [first: string, second: string]) {
+    super(`"${paths[0]}" and "${paths[1]}" ${cluster === undefined ? SAME_FILES : sameCluster(cluster)}`);
   }
 }
+
+const SAME_FILES =
+  'would write the same files, since YamlOutputType.FILE_PER_RESOURCE names them by kind and name. For several clusters take FOLDER_PER_CHART_FILE_PER_RESOURCE.';
+
+const sameCluster = (cluster: string): string =>
+  `are both for the cluster "${cluster}", and a cluster has one operator, ` +
+  'since roles, CRD and priority classes exist once in it. For different clusters give each its own prop `cluster`.';
 
 /**
  * Returns the settings where no other operator is for the same cluster. Like the props, this is checked before any construct exists, so
@@ -39,11 +44,14 @@ export class DuplicateOperatorError extends Error {
  * @internal
  */
 export function admitted(scope: Construct, id: string, settings: Settings): Settings {
-  const { cluster } = settings;
-  const isFor = (node: IConstruct) => node instanceof Brupop && node.settings.cluster === cluster;
-  const other = scope.node.root.node.findAll().find(isFor);
-  if (other)
-    throw new DuplicateOperatorError(cluster, [other.node.path, [scope.node.path, id].filter(Boolean).join('/')]);
+  const { root } = scope.node;
+  const others = root.node.findAll().filter((node) => node instanceof Brupop);
+  const own = [scope.node.path, id].filter(Boolean).join('/');
+  const same = others.find((node) => node.settings.cluster === settings.cluster);
+  if (same) throw new DuplicateOperatorError(settings.cluster, [same.node.path, own]);
+  const [other] = others;
+  if (other && root instanceof App && root.yamlOutputType === YamlOutputType.FILE_PER_RESOURCE)
+    throw new DuplicateOperatorError(undefined, [other.node.path, own]);
   return settings;
 }
 
@@ -83,7 +91,7 @@ export class Brupop extends Construct {
    * @throws DuplicateOperatorError where the app has another operator for the same cluster
    */
   constructor(scope: Construct, id: string, props: BrupopProps = {}) {
-    const settings = admitted(scope, id, settingsOf(props, Chart.of(scope).namespace));
+    const settings = admitted(scope, id, settingsOf(props, Chart.of(scope)));
     super(scope, id);
     this.settings = settings;
     this.warnings = warningsOf(settings);

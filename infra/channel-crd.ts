@@ -1,5 +1,4 @@
 import { type ApiObject, JsonPatch } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
 import {
   CHANNEL_CRD_NAME,
@@ -11,6 +10,7 @@ import {
   K3OS_GROUP,
 } from '../runtime/k3os/names.ts';
 import { channelCrdSchema } from '../runtime/k3os/schema.ts';
+import { manifest } from './manifest.ts';
 import { addObject, globalMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
@@ -19,7 +19,7 @@ export function addChannelCrd(scope: Construct, id: string, settings: Settings):
   const definition = addObject(
     scope,
     id,
-    k8s.KubeCustomResourceDefinition.manifest({
+    manifest('CustomResourceDefinition', {
       metadata: globalMeta(settings, { name: CHANNEL_CRD_NAME, annotations: settings.crdAnnotations }),
       spec: {
         group: K3OS_GROUP,

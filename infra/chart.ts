@@ -12,8 +12,8 @@ export class BrupopChart extends Chart {
 
   /** @throws InvalidPropsError, DuplicateOperatorError */
   constructor(scope: Construct, id: string, props: BrupopProps = {}) {
-    admitted(scope, `${id}/${OPERATOR}`, settingsOf(props));
-    super(scope, id);
+    const { namespace } = admitted(scope, `${id}/${OPERATOR}`, settingsOf(props));
+    super(scope, id, { namespace });
     this.brupop = new Brupop(this, OPERATOR, props);
   }
 }

@@ -1,11 +1,12 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { controllerEnv } from '../runtime/controller/config.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_SERVICE } from '../runtime/shadow/names.ts';
 import { Access } from './access.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { selectorLabels } from './labels.ts';
+import { manifest } from './manifest.ts';
 import { NOTIFICATIONS_DIR, notificationVolume, notifies } from './notifications.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import { HTTP_PORT_NAME, podTemplate } from './pods.ts';
@@ -37,7 +38,7 @@ export class Controller extends Construct {
     this.deployment = addObject(
       this,
       'Deployment',
-      k8s.KubeDeployment.manifest({
+      manifest('Deployment', {
         metadata: namespacedMeta(settings, { name: CONTROLLER_DEPLOYMENT, component: 'controller' }),
         spec: {
           replicas: settings.controller.replicas,

@@ -1,5 +1,5 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
 import { PUBLIC_PATHS } from '../runtime/apiserver/config.ts';
 import {
@@ -16,6 +16,7 @@ import {
   UP_TO_DATE,
 } from '../runtime/shadow/names.ts';
 import { crdSchema } from '../runtime/shadow/schema.ts';
+import { manifest, validation } from './manifest.ts';
 import { SERVER_CERTIFICATE } from './names.ts';
 import { addObject, globalMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
@@ -32,7 +33,7 @@ export function addShadowCrd(scope: Construct, id: string, settings: Settings): 
   return addObject(
     scope,
     id,
-    k8s.KubeCustomResourceDefinition.manifest({
+    manifest('CustomResourceDefinition', {
       metadata: globalMeta(settings, { name: CRD_NAME, annotations }),
       spec: {
         group: GROUP,
@@ -69,7 +70,7 @@ function crdVersion(name: ServedVersion): k8s.CustomResourceDefinitionVersion {
     storage: name === STORAGE_VERSION,
     subresources: { status: {} },
     additionalPrinterColumns: printerColumns(name),
-    schema: { openApiv3Schema: crdSchema(name) },
+    schema: validation(crdSchema(name)),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
+import { manifest } from './manifest.ts';
 import { addObject, globalMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
@@ -13,5 +13,5 @@ const POD_SECURITY = {
 
 export function addNamespace(scope: Construct, id: string, settings: Settings): ApiObject {
   const metadata = globalMeta(settings, { name: settings.namespace, labels: POD_SECURITY });
-  return addObject(scope, id, k8s.KubeNamespace.manifest({ metadata }));
+  return addObject(scope, id, manifest('Namespace', { metadata }));
 }

@@ -1,7 +1,8 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { type Component, selectorLabels } from './labels.ts';
+import { intOrString, manifest } from './manifest.ts';
 import { notificationPorts } from './notifications.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
@@ -79,7 +80,7 @@ export class NetworkPolicies extends Construct {
     return addObject(
       this,
       component,
-      k8s.KubeNetworkPolicy.manifest({
+      manifest('NetworkPolicy', {
         metadata: namespacedMeta(this.#settings, { name: `brupop-${component}`, component }),
         spec: {
           podSelector: { matchLabels: selectorLabels(component) },
@@ -105,10 +106,10 @@ function from(peers: k8s.NetworkPolicyPeer[] | undefined): Pick<k8s.NetworkPolic
 
 const DNS: k8s.NetworkPolicyPort[] = ['UDP', 'TCP'].map((protocol) => ({
   protocol,
-  port: k8s.IntOrString.fromNumber(53),
+  port: intOrString(53),
 }));
 
 /** @internal */
 export function tcp(ports: readonly number[]): k8s.NetworkPolicyPort[] {
-  return ports.map((port) => ({ protocol: 'TCP', port: k8s.IntOrString.fromNumber(port) }));
+  return ports.map((port) => ({ protocol: 'TCP', port: intOrString(port) }));
 }

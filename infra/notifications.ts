@@ -1,5 +1,5 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
 import {
   NOTIFICATIONS_CONFIG_MAP,
@@ -7,6 +7,7 @@ import {
   SECRET_KEYS,
   silencerFolder,
 } from '../runtime/notifications/names.ts';
+import { manifest } from './manifest.ts';
 import { addObject, jsonText, namespacedMeta } from './objects.ts';
 import type { PodParts } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
@@ -29,7 +30,7 @@ export function addNotifications(scope: Construct, id: string, settings: Setting
   return addObject(
     scope,
     id,
-    k8s.KubeConfigMap.manifest({
+    manifest('ConfigMap', {
       metadata: namespacedMeta(settings, { name: NOTIFICATIONS_CONFIG_MAP, component: 'controller' }),
       data: { [NOTIFICATIONS_FILE]: `${jsonText(config)}\n` },
     }),

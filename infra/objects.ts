@@ -4,10 +4,7 @@ import type { Construct } from 'constructs';
 import { type Component, componentLabels, type Labels, sharedLabels } from './labels.ts';
 import type { Settings } from './props/brupop.ts';
 
-/**
- * Adds the object of a typed manifest (`k8s.KubeX.manifest(...)`). It is a plain ApiObject because the typed classes render themselves
- * once more after patches and then drop every field that they do not know.
- */
+/** Adds an object as it is: a patch reaches every field of it. */
 export function addObject(scope: Construct, id: string, manifest: ApiObjectProps): ApiObject {
   const object = new ApiObject(scope, id, manifest);
   // A chart with a namespace of its own gives it to every object in it, also to those that live in none.
@@ -22,7 +19,7 @@ export function addObject(scope: Construct, id: string, manifest: ApiObjectProps
  */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2)
-    .replaceAll('${', String.raw`\u0024{`)
+    .replaceAll(/\$\{(?!Token\[)/g, String.raw`\u0024{`)
     .replaceAll('{{', String.raw`\u007b{`);
 }
 

@@ -1,5 +1,5 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import * as z from 'zod';
 import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
@@ -8,6 +8,7 @@ import { POLICY_CRD_NAME, POLICY_PLURAL } from '../runtime/policy/names.ts';
 import { CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Brupop } from './brupop.ts';
 import { watchedOperator } from './monitoring/operator.ts';
+import { manifest } from './manifest.ts';
 import { notifies } from './notifications.ts';
 import { addObject, globalMeta } from './objects.ts';
 import { checkProps } from './props/settings.ts';
@@ -76,7 +77,7 @@ export class PeopleRoles extends Construct {
     ];
     const asks = notifies(settings) ? [TESTS] : [];
     const role = (name: string, rules: k8s.PolicyRule[]) =>
-      k8s.KubeClusterRole.manifest({ metadata: globalMeta(settings, { name }), rules });
+      manifest('ClusterRole', { metadata: globalMeta(settings, { name }), rules });
     this.view = addObject(this, 'View', role('brupop-view', view));
     this.operate = addObject(this, 'Operate', role('brupop-operate', [...view, ...steer, ...asks]));
   }

@@ -1,8 +1,9 @@
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import { nodeCommand, type ProgramName } from '../runtime/image/programs.ts';
 import { PUBLIC_PATHS } from '../runtime/apiserver/config.ts';
 import { TERMINATION_LOG } from './environment.ts';
 import { type Component, componentLabels, type Labels } from './labels.ts';
+import { intOrString, quantity } from './manifest.ts';
 import { SERVICE_ACCOUNTS } from './names.ts';
 import type { Settings } from './props/brupop.ts';
 import { imageReference } from './props/image.ts';
@@ -121,7 +122,7 @@ function container(settings: Settings, parts: PodParts): k8s.Container {
 /** A probe of the container's HTTP port. */
 export function httpProbe(path: string, periodSeconds: number): k8s.Probe {
   return {
-    httpGet: { path, port: k8s.IntOrString.fromString(HTTP_PORT_NAME), scheme: 'HTTP' },
+    httpGet: { path, port: intOrString(HTTP_PORT_NAME), scheme: 'HTTP' },
     periodSeconds,
     timeoutSeconds: 5,
     failureThreshold: 3,
@@ -135,5 +136,5 @@ export function resourceRequirements({ requests, limits }: Resources): k8s.Resou
 
 function quantities(list: Resources['requests']): Record<string, k8s.Quantity> {
   const stated = Object.entries(list).filter(([, amount]) => amount !== undefined);
-  return Object.fromEntries(stated.map(([name, amount]) => [name, k8s.Quantity.fromString(String(amount))]));
+  return Object.fromEntries(stated.map(([name, amount]) => [name, quantity(String(amount))]));
 }

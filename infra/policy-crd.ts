@@ -1,5 +1,5 @@
 import { type ApiObject, JsonPatch } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
 import {
   POLICY_CRD_NAME,
@@ -12,6 +12,7 @@ import {
 import type { PolicyConditionType } from '../runtime/policy/model.ts';
 import { policyCrdSchema } from '../runtime/policy/schema.ts';
 import { GROUP } from '../runtime/shadow/names.ts';
+import { manifest } from './manifest.ts';
 import { addObject, globalMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
@@ -20,7 +21,7 @@ export function addPolicyCrd(scope: Construct, id: string, settings: Settings): 
   const definition = addObject(
     scope,
     id,
-    k8s.KubeCustomResourceDefinition.manifest({
+    manifest('CustomResourceDefinition', {
       metadata: globalMeta(settings, { name: POLICY_CRD_NAME, annotations: settings.crdAnnotations }),
       spec: {
         group: GROUP,

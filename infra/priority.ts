@@ -1,6 +1,6 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
+import { manifest } from './manifest.ts';
 import { AGENT_PRIORITY, HIGH_PRIORITY } from './names.ts';
 import { addObject, globalMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
@@ -20,7 +20,7 @@ export class PriorityClasses extends Construct {
     this.high = addObject(
       this,
       'High',
-      k8s.KubePriorityClass.manifest({
+      manifest('PriorityClass', {
         metadata: globalMeta(settings, { name: HIGH_PRIORITY, component: 'controller' }),
         description: 'Controller and apiserver of the Bottlerocket update operator.',
         value: VALUE,
@@ -30,7 +30,7 @@ export class PriorityClasses extends Construct {
     this.agent = addObject(
       this,
       'Agent',
-      k8s.KubePriorityClass.manifest({
+      manifest('PriorityClass', {
         metadata: globalMeta(settings, { name: AGENT_PRIORITY, component: 'agent' }),
         description: 'Agents of the Bottlerocket update operator, one on each managed node.',
         value: VALUE,

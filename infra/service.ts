@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
 import { type Component, selectorLabels } from './labels.ts';
+import { intOrString, manifest } from './manifest.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
@@ -23,14 +23,12 @@ export function addService(scope: Construct, id: string, options: ServiceOptions
   return addObject(
     scope,
     id,
-    k8s.KubeService.manifest({
+    manifest('Service', {
       metadata: namespacedMeta(settings, { name, component, annotations }),
       spec: {
         type: 'ClusterIP',
         selector: selectorLabels(component),
-        ports: [
-          { name: port.name, port: port.port, protocol: 'TCP', targetPort: k8s.IntOrString.fromString(port.target) },
-        ],
+        ports: [{ name: port.name, port: port.port, protocol: 'TCP', targetPort: intOrString(port.target) }],
       },
     }),
   );

@@ -3,7 +3,7 @@
 // Each process is one self-contained file (an image needs Node and nothing else), beside which lies client-node for those who start it
 // with a kubeconfig; the rest loads its packages from node_modules.
 // `lib` is what the package exports, and is only built where it is named, after the compiler (`npm run build:lib`).
-import { chmod, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { kubeconfigsOnly } from './client-node.mjs';
@@ -86,8 +86,10 @@ async function buildLib() {
 async function copyDeclarations(file, copied = new Set()) {
   if (copied.has(file)) return;
   copied.add(file);
-  await cp(join('build/types', file), join('build/lib', file));
   const text = await readFile(join('build/types', file), 'utf8');
+  await mkdir(dirname(join('build/lib', file)), { recursive: true });
+  // Compilers before 5.0 take an import of `x.ts` for one of anything, and say nothing.
+  await writeFile(join('build/lib', file), text.replaceAll(/(['"]\.[^'"]+)\.ts(['"])/g, '$1.js$2'));
   for (const [, path] of text.matchAll(/from '(\.[^']+)\.ts'/g))
     await copyDeclarations(join(dirname(file), `${path}.d.ts`), copied);
 }

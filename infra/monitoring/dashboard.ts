@@ -1,8 +1,8 @@
 import type { ApiObject } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import * as z from 'zod';
 import type { Brupop } from '../brupop.ts';
+import { manifest } from '../manifest.ts';
 import { addObject, jsonText, namespacedMeta } from '../objects.ts';
 import { namespaceOrAny } from '../props/fields.ts';
 import { checkProps } from '../props/settings.ts';
@@ -35,7 +35,7 @@ export class Dashboard extends Construct {
     this.configMap = addObject(
       this,
       'ConfigMap',
-      k8s.KubeConfigMap.manifest({
+      manifest('ConfigMap', {
         metadata: namespacedMeta(brupop.settings, { name: 'brupop-dashboard', namespace, labels }),
         data: { 'brupop.json': jsonText(dashboard()) },
       }),

@@ -1,10 +1,11 @@
 import { type ApiObject, Yaml } from 'cdk8s';
-import { k8s } from 'cdk8s-plus-28';
+import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import * as z from 'zod';
 import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
 import type { Brupop } from '../brupop.ts';
 import { selectorLabels } from '../labels.ts';
+import { intOrString, manifest, quantity } from '../manifest.ts';
 import { tcp } from '../network-policies.ts';
 import { addObject, namespacedMeta } from '../objects.ts';
 import {
@@ -92,19 +93,19 @@ export class PrometheusSample extends Construct {
     this.serviceAccount = new ServiceAccount(
       this,
       'ServiceAccount',
-      k8s.KubeServiceAccount.manifest({ metadata, automountServiceAccountToken: false }),
+      manifest('ServiceAccount', { metadata, automountServiceAccountToken: false }),
     );
     [this.role, this.roleBinding] = this.#addAccess(settings);
     const data = {
       [CONFIG_FILE]: Yaml.stringify(scrapeConfig(sample)),
       [ALERTS_FILE]: Yaml.stringify({ groups: alertGroups() }),
     };
-    this.config = addObject(this, 'Config', k8s.KubeConfigMap.manifest({ metadata, data }));
+    this.config = addObject(this, 'Config', manifest('ConfigMap', { metadata, data }));
     this.deployment = this.#addDeployment(sample);
     this.service = addObject(
       this,
       'Service',
-      k8s.KubeService.manifest({
+      manifest('Service', {
         metadata,
         spec: {
           type: 'ClusterIP',
@@ -114,7 +115,7 @@ export class PrometheusSample extends Construct {
               name: HTTP_PORT_NAME,
               port: PORT,
               protocol: 'TCP',
-              targetPort: k8s.IntOrString.fromString(HTTP_PORT_NAME),
+              targetPort: intOrString(HTTP_PORT_NAME),
             },
           ],
         },
@@ -131,7 +132,7 @@ export class PrometheusSample extends Construct {
       addObject(
         this,
         `NetworkPolicy-${component}`,
-        k8s.KubeNetworkPolicy.manifest({
+        manifest('NetworkPolicy', {
           metadata: { ...this.#metadata, name: `${NAME}-${component}` },
           spec: {
             podSelector: { matchLabels: selectorLabels(component) },
@@ -150,11 +151,11 @@ export class PrometheusSample extends Construct {
     const metadata = this.#metadata;
     const pods = { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] };
     return [
-      addObject(this, 'Role', k8s.KubeRole.manifest({ metadata, rules: [pods] })),
+      addObject(this, 'Role', manifest('Role', { metadata, rules: [pods] })),
       addObject(
         this,
         'RoleBinding',
-        k8s.KubeRoleBinding.manifest({
+        manifest('RoleBinding', {
           metadata,
           roleRef: { apiGroup: RBAC, kind: 'Role', name: NAME },
           subjects: [{ kind: 'ServiceAccount', name: NAME, namespace }],
@@ -168,7 +169,7 @@ export class PrometheusSample extends Construct {
     return addObject(
       this,
       'Deployment',
-      k8s.KubeDeployment.manifest({
+      manifest('Deployment', {
         metadata: this.#metadata,
         spec: {
           replicas: 1,
@@ -185,7 +186,7 @@ export class PrometheusSample extends Construct {
               containers: [prometheus(sample)],
               volumes: [
                 { name: 'config', configMap: { name: NAME } },
-                { name: 'data', emptyDir: { sizeLimit: k8s.Quantity.fromString('1Gi') } },
+                { name: 'data', emptyDir: { sizeLimit: quantity('1Gi') } },
               ],
             },
           },

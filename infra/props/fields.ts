@@ -39,7 +39,10 @@ export function choiceOf<V extends string>(variable: OptionalEnvVar<V>) {
 /** Text in the syntax of an environment variable. */
 export function textIn(variable: EnvVar<unknown>) {
   return z
-    .custom<string>((value) => typeof value === 'string' && fits(variable, value), `expected ${variable.expected}`)
+    .custom<string>(
+      (value) => typeof value === 'string' && (isToken(value) || fits(variable, value)),
+      `expected ${variable.expected}`,
+    )
     .meta({ ...variable.schema });
 }
 
@@ -98,9 +101,15 @@ export const onceWell = (...compared: readonly string[]) => ({
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-const matching = (pattern: RegExp, expected: string) => {
+/** Text that a resolver of the app replaces when it is synthesised, as those of the AWS CDK and of CDK for Terraform do. */
+export const isToken = (text: unknown): boolean => /\$\{Token\[[^\]]+\]\}/.test(String(text));
+
+export const matching = (pattern: RegExp, expected: string) => {
   const message = `expected ${expected}`;
-  return z.string(message).regex(pattern, message);
+  return z
+    .string(message)
+    .refine((text) => isToken(text) || pattern.test(text), message)
+    .meta({ type: 'string', pattern: pattern.source });
 };
 
 /** Namespaces that every cluster has. */
@@ -122,7 +131,7 @@ const QUANTITY = /^\d+(\.\d+)?(m|[kMGTPE]|[KMGTPE]i)?$/;
 /** Text, or a number as YAML makes it of `cpu: 1`. */
 export const quantity = z
   .custom<string | number>(
-    (value) => ['string', 'number'].includes(typeof value) && QUANTITY.test(String(value)),
+    (value) => ['string', 'number'].includes(typeof value) && (isToken(value) || QUANTITY.test(String(value))),
     'expected a quantity such as 10m, 0.5 or 128Mi',
   )
   .meta({ type: ['string', 'number'], pattern: QUANTITY.source, minimum: 0 });

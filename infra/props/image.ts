@@ -1,15 +1,12 @@
 import * as z from 'zod';
 import { VERSION } from '../../runtime/lib/version.ts';
-import { objectName } from './fields.ts';
+import { matching, objectName } from './fields.ts';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const HOST = /^[a-zA-Z0-9][a-zA-Z0-9.-]*(:\d{1,5})?$/;
 const PATH = /^[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
 /** Any tag but `latest`, which says nothing about what runs; with a digest behind it, as tools that pin images write it. */
 const TAG = /^(?!latest$)\w[\w.-]{0,127}(@sha256:[0-9a-f]{64})?$/;
-
-const text = (pattern: RegExp, expected: string) =>
-  z.string(`expected ${expected}`).regex(pattern, `expected ${expected}`);
 
 /** The one image that holds all three processes. */
 export interface ImageProps {
@@ -33,10 +30,10 @@ export type ImageSettings = Required<Omit<ImageProps, 'digest'>> & Pick<ImagePro
 /** @internal */
 export const imageProps = z
   .strictObject({
-    registry: text(HOST, 'a registry such as ghcr.io or mirror.example.com:5000').default('ghcr.io'),
-    repository: text(PATH, 'a repository such as cdk8s-brupop/brupop').default('cdk8s-brupop/brupop'),
-    tag: text(TAG, 'a tag other than "latest"').default(VERSION),
-    digest: text(DIGEST, 'a digest: sha256: and 64 hexadecimal digits').optional(),
+    registry: matching(HOST, 'a registry such as ghcr.io or mirror.example.com:5000').default('ghcr.io'),
+    repository: matching(PATH, 'a repository such as cdk8s-brupop/brupop').default('cdk8s-brupop/brupop'),
+    tag: matching(TAG, 'a tag other than "latest"').default(VERSION),
+    digest: matching(DIGEST, 'a digest: sha256: and 64 hexadecimal digits').optional(),
     pullPolicy: z
       .enum(['Always', 'IfNotPresent', 'Never'], 'expected Always, IfNotPresent or Never')
       .default('IfNotPresent'),

@@ -1,3 +1,4 @@
+import { type Chart, Lazy } from 'cdk8s';
 import type * as z from 'zod';
 import { type BrupopProps, brupopProps, type Settings } from './brupop.ts';
 import { namespaceName } from './fields.ts';
@@ -14,20 +15,33 @@ export class InvalidPropsError extends Error {
 
 /**
  * Checks `props` and completes them with the defaults.
- * @param namespace of the chart that they are for, where it has one
+ * @param chart that they are for: its namespace, where it has one, and its labels
  * @throws InvalidPropsError naming every fault
  * @internal
  */
-export function settingsOf(props: BrupopProps, namespace?: string): Settings {
-  if (namespace === undefined) return checkProps(brupopProps, props);
-  return checkProps(brupopProps.safeExtend({ namespace: namespaceName.prefault(namespace) }), props);
+export function settingsOf(props: BrupopProps, chart: Pick<Chart, 'namespace' | 'labels'> = { labels: {} }): Settings {
+  const { namespace } = chart;
+  const schema =
+    namespace === undefined ? brupopProps : brupopProps.safeExtend({ namespace: namespaceName.prefault(namespace) });
+  const settings = checkProps(schema, props);
+  return { ...settings, labels: { ...chart.labels, ...settings.labels } };
 }
 
 /** @throws InvalidPropsError naming every fault @internal */
 export function checkProps<T extends z.ZodType>(schema: T, props: z.input<T>): z.output<T> {
-  const result = schema.safeParse(props, { reportInput: true, error: wrongType });
+  const result = schema.safeParse(produced(props), { reportInput: true, error: wrongType });
   if (result.success) return result.data;
   throw new InvalidPropsError(result.error.issues.flatMap((issue) => faultsOf(issue, props)));
+}
+
+/** Props with what each Lazy in them stands for, which has to be known by now. */
+function produced(value: unknown, within: readonly object[] = []): unknown {
+  if (value instanceof Lazy) return value.produce();
+  if (typeof value !== 'object' || value === null || within.includes(value)) return value;
+  const inner = [...within, value];
+  if (Array.isArray(value)) return value.map((one) => produced(one, inner));
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, produced(one, inner)]));
 }
 
 const TYPES: Readonly<Record<string, string>> = { object: 'an object', record: 'an object', array: 'a list' };

@@ -66,6 +66,21 @@ export async function buildApp(folder: string, { fresh }: Environments): Promise
   return readFile(join(folder, 'dist', 'newcomer.k8s.yaml'), 'utf8');
 }
 
+const OLDEST = `import { App } from 'cdk8s';
+import { BrupopChart } from 'cdk8s-brupop';
+new BrupopChart(new App(), 'brupop', { agent: { httpPort: 9000 } });
+// @ts-expect-error
+new BrupopChart(new App(), 'brupop', { agent: { httpPort: 'none' } });
+`;
+
+/** With the oldest TypeScript that compiles what cdk8s and constructs declare: the package's types are there, and tell mistakes. */
+export async function compileWithOldest(folder: string, { registry, fresh }: Environments): Promise<void> {
+  await install(folder, ['typescript@5.0.4'], registry);
+  await writeFile(join(folder, 'oldest.ts'), OLDEST);
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2019', '--module', 'commonjs'];
+  await runQuietly(['npx', 'tsc', ...options, '--moduleResolution', 'node', 'oldest.ts'], { cwd: folder, env: fresh });
+}
+
 const SPEC = `import { App, Testing } from 'cdk8s';
 import { BrupopChart, InvalidPropsError } from 'cdk8s-brupop';
 import { expect, test } from 'vitest';

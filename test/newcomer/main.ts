@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { ROOT } from '../documents.ts';
-import { addOperator, buildApp, createApp, type Environments, testInJavaScript } from './app.ts';
+import { addOperator, buildApp, compileWithOldest, createApp, type Environments, testInJavaScript } from './app.ts';
 import { tryOnCluster } from './cluster.ts';
 import { noHelm } from '../shell.ts';
 import { run, runQuietly } from './command.ts';
@@ -29,6 +29,7 @@ async function main(): Promise<void> {
       tryOnCluster(manifests, join(folder, 'cluster'), environments.fresh),
     );
     await step('helm template, kubectl apply --dry-run=server', () => tryChart(manifests, folder, environments));
+    await step('TypeScript 5.0', () => compileWithOldest(app, environments));
     await step('JavaScript, with vitest', () => testInJavaScript(join(folder, 'javascript'), tarball, environments));
   } finally {
     await rm(folder, { recursive: true, force: true });

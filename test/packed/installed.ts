@@ -16,6 +16,9 @@ export interface PackageJson {
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
+/** What the apps of `examples/` have besides. */
+const OF_EXAMPLES = { 'cdk8s-plus-28': '' };
+
 /**
  * Packs the package as it has been built and unpacks it into the `node_modules` of an app, as npm would; with what it says that it needs,
  * and no other of the packages that are installed here.
@@ -30,7 +33,7 @@ export function installPacked(app: string): Packed {
   execFileSync('tar', ['-xzf', join(app, packed.filename), '--strip-components=1', '-C', installed]);
   const text = readFileSync(join(installed, 'package.json'), 'utf8');
   const { dependencies, peerDependencies } = JSON.parse(text) as PackageJson;
-  for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
+  for (const name of Object.keys({ ...dependencies, ...peerDependencies, ...OF_EXAMPLES })) {
     const link = join(app, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(realpathSync(join(ROOT, 'node_modules', name)), link);

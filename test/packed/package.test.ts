@@ -75,6 +75,16 @@ describe('the package', () => {
   });
 });
 
+test('loads nothing but what it needs: types of cdk8s-plus stay with whoever compiles it', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as PackageJson;
+  expect(Object.keys(dependencies)).toEqual(['croner', 'zod']);
+  const code = readFileSync(join(installed, 'build/lib/index.js'), 'utf8');
+  const loaded = [...code.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name = '']) => name);
+  expect(new Set(loaded.filter((name) => !name.startsWith('node:')))).toEqual(
+    new Set(['cdk8s', 'constructs', 'croner', 'zod']),
+  );
+});
+
 describe('what the package declares', () => {
   const declared = () =>
     packed.files
@@ -85,6 +95,8 @@ describe('what the package declares', () => {
   test('is told in types of its own, of cdk8s and of constructs: an app need not have, or bear, those of others', () => {
     const imported = [...declared().matchAll(/(?:from|import\() ?["']([^."'][^"']*)/g)];
     expect(new Set(imported.map(([, name]) => name))).toEqual(new Set(['cdk8s', 'constructs']));
+    // Older compilers take a file that ends in .ts for one of anything.
+    expect(declared()).not.toMatch(/["']\.[^"']+\.ts["']/);
   });
 
   test('can all be named by an app; what is not for apps is marked @internal', () => {
