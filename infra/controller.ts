@@ -87,6 +87,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     NODE_RETURN_TIMEOUT_IN_SEC: controller.nodeReturnTimeoutInSec,
     NOT_READY_HOLD_IN_SEC: controller.notReadyHoldInSec,
     CACHE_TIMEOUT_IN_SEC: controller.cacheTimeoutInSec,
+    CHECK_FAILED_AFTER_IN_SEC: controller.checkFailedAfterInSec,
     LABEL_NODES: controller.labelNodes,
     NODE_ANNOTATIONS: controller.nodeAnnotations || undefined,
     NODE_LIFECYCLE_CONDITIONS: writesLifecycle(settings) ? controller.nodeLifecycleConditions : undefined,

@@ -103,6 +103,7 @@ export const VALUES = {
     nodeReturnTimeoutInSec: 'default',
     notReadyHoldInSec: 'default',
     cacheTimeoutInSec: 'default',
+    checkFailedAfterInSec: 'default',
     labelNodes: 'default',
     nodeAnnotations: 'default',
     nodeLifecycleConditions: 'default',

@@ -128,6 +128,13 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     summary: 'Nodes have no running agent and are not updated.',
     description: 'Look at the pods of the DaemonSet brupop-agent on these nodes.',
   },
+  BrupopCannotLookForUpdates: {
+    severity: 'warning',
+    during: '5m',
+    summary: 'Hosts cannot look for updates, so nobody knows whether their nodes are up to date.',
+    description:
+      'status.check of the shadow says since when, and what the host said. Hosts need https to updates.bottlerocket.aws, or to the repository that their settings.updates name.',
+  },
   BrupopShadowNotOwned: {
     severity: 'warning',
     during: '15m',

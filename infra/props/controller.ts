@@ -33,6 +33,8 @@ export interface ControllerProps extends WorkloadProps {
   readonly notReadyHoldInSec?: number;
   /** Seconds for which what was read of the cluster counts as current; nothing is disturbed anew after that; 15 or more. @default 90 */
   readonly cacheTimeoutInSec?: number;
+  /** Seconds that a host may fail to look for updates before its node is said to be unable to. @default 3600 */
+  readonly checkFailedAfterInSec?: number;
   /** Whether Bottlerocket nodes get the label that asks for updates, each one once. @default false */
   readonly labelNodes?: boolean;
   /**
@@ -67,6 +69,7 @@ export const controllerProps = z.strictObject({
   nodeReturnTimeoutInSec: tunable(controllerEnv.NODE_RETURN_TIMEOUT_IN_SEC),
   notReadyHoldInSec: tunable(controllerEnv.NOT_READY_HOLD_IN_SEC),
   cacheTimeoutInSec: tunable(controllerEnv.CACHE_TIMEOUT_IN_SEC),
+  checkFailedAfterInSec: tunable(controllerEnv.CHECK_FAILED_AFTER_IN_SEC),
   labelNodes: flagOf(controllerEnv.LABEL_NODES),
   nodeAnnotations: flagOf(controllerEnv.NODE_ANNOTATIONS),
   nodeLifecycleConditions: choiceOf(controllerEnv.NODE_LIFECYCLE_CONDITIONS),

@@ -100,6 +100,10 @@ export const controllerEnv = {
     parse: (value) => (/^\d{1,9}$/.test(value) && Number(value) >= 15 ? Number(value) : undefined),
     schema: { type: 'integer', minimum: 15, maximum: 999_999_999 },
   } satisfies EnvVar<number>,
+  CHECK_FAILED_AFTER_IN_SEC: seconds({
+    help: 'how long a host may fail to look for updates before its node is said to be unable to',
+    default: '3600',
+  }),
   LABEL_NODES: bool({ help: 'label Bottlerocket nodes for updates, each one once', default: 'false' }),
   NODE_ANNOTATIONS: bool({
     help: "whether Nodes say in the first operator's annotations where their updates are",
@@ -202,6 +206,7 @@ export function settingsOf(config: ControllerConfig): Omit<Settings, 'conditionW
     returnTimeoutMs: config.NODE_RETURN_TIMEOUT_IN_SEC * 1000,
     drainTimeoutMs: config.DRAIN_TIMEOUT_IN_SEC * 1000,
     notReadyHoldMs: config.NOT_READY_HOLD_IN_SEC * 1000,
+    checkFailedAfterMs: config.CHECK_FAILED_AFTER_IN_SEC * 1000,
     labelNodes: config.LABEL_NODES,
     excludesFromLb: config.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC > 0,
   };

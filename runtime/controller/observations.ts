@@ -1,6 +1,8 @@
 import { instantOf } from '../lib/clock.ts';
+import type { ShadowCondition } from '../shadow/model.ts';
 import { upToDate } from './plan/conditions.ts';
 import { isCalledOff, isUndisturbed, rebootRequest } from './plan/machine.ts';
+import type { Reason } from './plan/reasons.ts';
 import { isActive, isIdle, type NodeView, type ShadowView } from './plan/snapshot.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
@@ -114,6 +116,7 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks
     failedAt: failedAt(facts, looks),
     finishedAt: finishedAt(facts, looks),
     offeredAt: offeredAt(facts, looks),
+    cannotLookSince: cannotLookSince(facts, looks),
     upToDateSince: upToDateSince(facts, looks),
     endedAt: endedAt(facts, looks),
   };
@@ -162,13 +165,24 @@ function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | unde
   return notLater(stated, last?.view.offeredAt ?? now);
 }
 
+const BLIND: Reason = 'CannotLookForUpdates';
+
+function cannotLookSince({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
+  return status?.check ? notLater(instantOf(status.check.failing_since), last?.view.cannotLookSince ?? now) : undefined;
+}
+
 function upToDateSince({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
   const condition = upToDate(status);
+  const known = last?.view.upToDateSince;
+  if (condition?.reason === BLIND) return known;
   if (condition?.status !== 'True') return undefined;
-  const before = upToDate(last?.facts.status);
-  const isSame = before?.status === 'True' && before.lastTransitionTime === condition.lastTransitionTime;
-  return isSame ? last?.view.upToDateSince : notLater(instantOf(condition.lastTransitionTime), now);
+  const isSame = known !== undefined && wasUpToDate(upToDate(last?.facts.status), condition);
+  return isSame ? known : notLater(instantOf(condition.lastTransitionTime), now);
 }
+
+/** A host that cannot look runs what it ran: a repository that is away takes no proof back. */
+const wasUpToDate = (before: ShadowCondition | undefined, { lastTransitionTime }: ShadowCondition): boolean =>
+  before?.reason === BLIND || (before?.status === 'True' && before.lastTransitionTime === lastTransitionTime);
 
 /**
  * - A node at rest at this process's first look may have ended its update just before. A node that came later has had none.

@@ -157,7 +157,15 @@ function familyOf({ metadata, status }: Node): string {
 /** A shadow as it was read. `Observations` adds what the controller knows besides. */
 export type ShadowFacts = Omit<
   ShadowView,
-  'stale' | 'offeredAt' | 'stateSeenAt' | 'rebootAskedAt' | 'failedAt' | 'finishedAt' | 'upToDateSince' | 'endedAt'
+  | 'stale'
+  | 'cannotLookSince'
+  | 'offeredAt'
+  | 'stateSeenAt'
+  | 'rebootAskedAt'
+  | 'failedAt'
+  | 'finishedAt'
+  | 'upToDateSince'
+  | 'endedAt'
 > & {
   /** When its last complete update was finished, by the clock of the controller that led then. */
   readonly finishStatedAt: number | undefined;

@@ -15,6 +15,7 @@ const RESTING: ReadonlySet<Reason> = new Set<Reason>([
   'Paused',
   'OutsideWindow',
   'FitsNoWindow',
+  'CannotLookForUpdates',
 ]);
 
 /**

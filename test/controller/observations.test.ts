@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Observations } from '../../runtime/controller/observations.ts';
 import type { NodeFacts, ShadowFacts } from '../../runtime/controller/views.ts';
-import { DRAINED, minutes, node, rebooting, shadow } from './plan/fleet.ts';
+import { DRAINED, minutes, moment, node, rebooting, shadow } from './plan/fleet.ts';
 
 const nodeFacts = (more: Partial<NodeFacts> = {}): NodeFacts => ({
   ...node('a'),
@@ -139,6 +139,16 @@ test('a release is not proven sooner because of a clock that is ahead, nor later
   expect(since(at(-60))).toEqual([minutes(-60)]);
   expect(since(at(60), at(60, { resourceVersion: '9' }))).toEqual([minutes(0), minutes(0)]);
   expect(since(at(0), at(1))).toEqual([minutes(0), minutes(1)]);
+  const blind = {
+    ...condition,
+    status: 'Unknown',
+    reason: 'CannotLookForUpdates',
+    lastTransitionTime: moment(0),
+  } as const;
+  const cannotLook = at(0, { status: { ...shadow('a').status!, conditions: [blind] } });
+  // Nothing is known of what came before this process, and nothing is taken back.
+  expect(since(at(-60), cannotLook, at(2))).toEqual([minutes(-60), minutes(-60), minutes(-60)]);
+  expect(since(cannotLook, at(2))).toEqual([undefined, minutes(1)]);
 });
 
 test('a Node that was made anew under its name has not been without its agent for as long as the one before', () => {

@@ -124,6 +124,7 @@ export const anyProps = partial({
     nodeReturnTimeoutInSec: seconds,
     notReadyHoldInSec: seconds,
     cacheTimeoutInSec: fc.integer({ min: 15, max: 999_999_999 }),
+    checkFailedAfterInSec: seconds,
     httpPort: port,
   }),
   certificates,

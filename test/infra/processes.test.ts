@@ -157,6 +157,7 @@ test('every tunable arrives at its process', () => {
       nodeReturnTimeoutInSec: 10,
       notReadyHoldInSec: 11,
       cacheTimeoutInSec: 120,
+      checkFailedAfterInSec: 13,
     },
     logging: { format: 'json', ansi: true, filter: 'debug' },
   });
@@ -187,6 +188,7 @@ test('every tunable arrives at its process', () => {
     NODE_RETURN_TIMEOUT_IN_SEC: '10',
     NOT_READY_HOLD_IN_SEC: '11',
     CACHE_TIMEOUT_IN_SEC: '120',
+    CHECK_FAILED_AFTER_IN_SEC: '13',
     DRAIN_TIMEOUT_IN_SEC: '3',
   });
   // Cron would win over the window.

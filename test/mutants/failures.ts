@@ -171,7 +171,7 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F5',
     does: 'proves a release by a clock that is ahead, and later each time that its node is looked at',
     file: 'runtime/controller/observations.ts',
-    find: 'return isSame ? last?.view.upToDateSince : notLater(instantOf(condition.lastTransitionTime), now);',
+    find: 'return isSame ? known : notLater(instantOf(condition.lastTransitionTime), now);',
     replace: 'return isSame ? now : notLater(instantOf(condition.lastTransitionTime), now);',
     tests: ['test/controller/observations.test.ts'],
   },

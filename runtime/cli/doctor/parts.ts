@@ -74,6 +74,7 @@ export function agentFindings({ seen, pods }: Facts): readonly DoctorFinding[] {
           ),
         ]),
     ...hostFindings(seen.snapshot.shadows),
+    ...sightFindings(seen.plan.verdicts),
   ];
 }
 
@@ -93,6 +94,19 @@ function stuckText(agents: readonly Pod[], nodes: readonly string[]): string {
 
 const reasonOf = (waiting: object | null | undefined): readonly string[] =>
   waiting && 'reason' in waiting && typeof waiting.reason === 'string' ? [waiting.reason] : [];
+
+/** Checks for hosts that cannot look for updates. */
+function sightFindings(verdicts: Facts['seen']['plan']['verdicts']): readonly DoctorFinding[] {
+  const blind = verdicts.filter(({ reason }) => reason === 'CannotLookForUpdates');
+  const [first] = blind;
+  if (!first) return [];
+  const names = namesText(blind.map(({ node }) => node));
+  const says = `cannot look for updates: ${names} (${first.node}: ${first.message})`;
+  return [problem('hosts', says, TO_OPEN)];
+}
+
+const TO_OPEN =
+  'Let them reach https://updates.bottlerocket.aws, or the metadata-base-url and targets-base-url of their settings.updates.';
 
 /** Checks for hosts whose update API fails. */
 function hostFindings(shadows: Facts['seen']['snapshot']['shadows']): readonly DoctorFinding[] {

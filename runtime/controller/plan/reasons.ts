@@ -137,9 +137,18 @@ export const VERDICTS = {
     told: 'agent',
     is: ['agentless'],
   },
-  ShadowNotOwned: {
+  CannotLookForUpdates: {
     ends: 'person',
     urgency: 12,
+    remedy:
+      'Let the host reach its update repository: https://updates.bottlerocket.aws, unless its settings name another.',
+    alert: 'BrupopCannotLookForUpdates',
+    told: undefined,
+    is: [],
+  },
+  ShadowNotOwned: {
+    ends: 'person',
+    urgency: 13,
     remedy: 'Delete the shadow: the agent makes it anew.',
     alert: 'BrupopShadowNotOwned',
     told: undefined,

@@ -43,6 +43,8 @@ export interface Settings {
   readonly drainTimeoutMs: number;
   /** How long a node that is not Ready takes a slot; 0 = never. */
   readonly notReadyHoldMs: number;
+  /** How long a host may fail to look for updates. */
+  readonly checkFailedAfterMs: number;
   /** Nodes that run Bottlerocket get the label that asks for updates, each one once. */
   readonly labelNodes: boolean;
   /** Agents take their nodes out of load balancers before a drain. */
@@ -170,6 +172,8 @@ export interface ShadowView {
   /** When its last attempt failed, and when its last update was finished, but not later than first seen; undefined where that is not known. */
   readonly failedAt: number | undefined;
   readonly finishedAt: number | undefined;
+  /** Since when its host cannot look for updates, but not later than first seen; undefined where it can. */
+  readonly cannotLookSince: number | undefined;
   /** Since when its condition `UpToDate` is True: as it states, but not later than it was first seen. Undefined where it is not True. */
   readonly upToDateSince: number | undefined;
   /**

@@ -4,7 +4,7 @@ import { compareSemver } from '../../shadow/semver.ts';
 import type { Judged } from './conditions.ts';
 import type { AssessedNode } from './health.ts';
 import { isStepOver } from './machine.ts';
-import { isReason } from './reasons.ts';
+import { isDone, isReason } from './reasons.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
 import { reasonOfCallOff } from './second-gate.ts';
 import { isActive, type Settings, type ShadowView, type WriteRefusal } from './snapshot.ts';
@@ -74,10 +74,22 @@ class Judgement {
     const kept = starts.findings.get(uid);
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
-    const own = findingFor(info, this.#newest);
+    const own = this.#withSight(info, findingFor(info, this.#newest));
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
     return explained(finding, kept, refusals.get(shadowName));
+  }
+
+  /** A host that cannot look for updates does not know whether it is up to date. */
+  #withSight({ shadow }: AssessedNode, own: Finding | undefined): Finding | undefined {
+    const since = shadow?.cannotLookSince;
+    if (since === undefined || !own || !isDone(own.reason)) return own;
+    const { settings, now } = this.#context;
+    const endsAt = since + settings.checkFailedAfterMs;
+    this.changesAt = nextAfter(now, [this.changesAt, endsAt]);
+    if (endsAt > now) return own;
+    const message = `the host cannot look for updates since ${atTime(since)}: ${shadow?.status?.check?.error ?? ''}`;
+    return { ...found('CannotLookForUpdates', message), since };
   }
 
   #underWay(info: AssessedNode, own: Finding, kept: Finding | undefined): Finding {

@@ -32,11 +32,20 @@ describe('the verdict on a node', () => {
       },
     },
   } satisfies Parts;
+  const failingSince = (count: number, current_version = '1.1.0', target_version = '1.1.0'): Parts => ({
+    status: { current_version, target_version, check: { failing_since: moment(count), error: 'no answer' } },
+  });
   const drainOnly = { drain: blocked.status.drain };
 
   test.each<[string, World]>([
     ['UpToDate', fleet({ a: updated })],
     ['NoUpdateOffered', fleet({ a: { status: { target_version: '1.0.0' } }, b: updated })],
+    ['UpToDate', fleet({ a: failingSince(-59) })],
+    ['CannotLookForUpdates', fleet({ a: failingSince(-60) })],
+    // It knows no newer version because it cannot look.
+    ['CannotLookForUpdates', fleet({ a: failingSince(-60, '1.0.0', '1.0.0'), b: updated })],
+    // What it was offered before it may start on.
+    ['Unproven', fleet({ a: failingSince(-60, '1.0.0'), b: staging })],
     ['Updating', fleet({ a: staging })],
     ['Updating', fleet({ a: monitoring() }, { nodes: [node('a', { ready: false, readyChangedAt: NOW })] })],
     ['DrainBlocked', fleet({ a: blocked })],
@@ -65,8 +74,16 @@ describe('the verdict on a node', () => {
     ['a node that is down', fleet({ a: monitoring(-20) }, down), minutes(-15)],
     ['an agent that is gone', fleet({ a: updated }, { silentSince: new Map([['a', minutes(-15)]]) }), minutes(-15)],
     ['a drain that is blocked', fleet({ a: blocked }), minutes(-1)],
+    ['a host that cannot look', fleet({ a: failingSince(-70) }), minutes(-70)],
   ])('says since when: %s', (_what, world, since) => {
     expect(verdict(world)).toMatchObject({ since });
+  });
+
+  test('is another once a host has not been able to look for too long, and time alone brings that', () => {
+    expect(plan(fleet({ a: failingSince(-59) }), rule, NOW).requeueAt).toBe(minutes(1));
+    expect(verdict(fleet({ a: failingSince(-60) }))).toMatchObject({
+      message: `the host cannot look for updates since ${moment(-60)}: no answer`,
+    });
   });
 
   test('names what blocks its drain', () => {

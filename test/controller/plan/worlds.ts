@@ -24,6 +24,7 @@ export const policy: fc.Arbitrary<Rules> = fc
     returnTimeoutMs: fc.constant(900_000),
     drainTimeoutMs: fc.constantFrom(0, 1_800_000),
     notReadyHoldMs: fc.constantFrom(0, 3_600_000),
+    checkFailedAfterMs: fc.constant(3_600_000),
     mustFit: fc.boolean(),
     labelNodes: fc.boolean(),
     excludesFromLb: fc.boolean(),

@@ -104,6 +104,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       nodeReturnTimeoutInSec: 303,
       notReadyHoldInSec: 304,
       cacheTimeoutInSec: 305,
+      checkFailedAfterInSec: 306,
       labelNodes: true,
       nodeAnnotations: true,
       nodeLifecycleConditions: 'written',
