@@ -66,41 +66,31 @@ export type Step =
   /** Evict these, as far as they are not ending, and look again when something changes: at the instant `until` at the latest. */
   | { readonly kind: 'wait'; readonly evict: readonly DrainPod[]; readonly until: number };
 
-/** Decides by what is in the API alone. So every replica decides alike, and any continues where another stopped. */
+/**
+ * Decides by what is in the API alone, and by its clock. So every replica decides alike, and any continues where another stopped. The first
+ * half of a drain's time is for pods that are not of system priority.
+ */
 export function nextStep(
-  drain: Pick<Drain, 'since' | 'list'>,
-  { now, ...settings }: Pick<DrainRules, 'timeoutMs' | 'skipWaitMs' | 'now'>,
+  { list, since }: Pick<Drain, 'since' | 'list'>,
+  { timeoutMs, skipWaitMs, now }: Pick<DrainRules, 'timeoutMs' | 'skipWaitMs' | 'now'>,
 ): Step {
-  const { list, since } = drain;
-  if (podsLeft(list).length === 0) return { kind: 'prove' };
-  const time = timeOf(since, settings);
-  if (now >= time.over) return { kind: 'refuse' };
-  const overdue = podsLeft(list).map(({ due }) => (instantOf(due) ?? Infinity) + settings.skipWaitMs);
-  const until = Math.min(...[time.half, time.over, ...overdue].filter((instant) => instant > now));
-  return { kind: 'wait', evict: wave(list, now >= time.half), until };
+  const left = podsLeft(list);
+  if (left.length === 0) return { kind: 'prove' };
+  const began = Date.parse(since);
+  const [half, deadline] = timeoutMs === 0 ? [Infinity, Infinity] : [began + timeoutMs / 2, began + timeoutMs];
+  if (now >= deadline) return { kind: 'refuse' };
+  const overdue = left.map(({ due }) => (instantOf(due) ?? Infinity) + skipWaitMs);
+  const until = Math.min(...[half, deadline, ...overdue].filter((instant) => instant > now));
+  return { kind: 'wait', evict: wave(list, now >= half), until };
 }
 
 /**
- * Pods of system priority go once the others are gone: a volume can be unmounted only while the pod that serves it runs. One that does not
- * go keeps them for half of the drain's time, or that would be over before they have ended. The operator's own go last.
+ * Pods of system priority go once the others are gone: a volume can be unmounted only while the pod that serves it runs. An other that does
+ * not go keeps them only for a while, so that they too can end in time. The operator's own go last.
  */
 function wave(list: PodDeleteList, isHalfOver: boolean): readonly DrainPod[] {
   const { pods, own } = list;
   if (pods.length > 0 && !isHalfOver) return pods;
   const others = othersLeft(list);
   return others.length > 0 ? others : own;
-}
-
-/**
- * When half of a drain's time is over, and all of it. Milliseconds since the Unix epoch. Every replica computes the same instants, because
- * they count from what is written on the node.
- */
-function timeOf(
-  since: string,
-  { timeoutMs }: Pick<DrainSettings, 'timeoutMs'>,
-): { readonly half: number; readonly over: number } {
-  const began = Date.parse(since);
-  return timeoutMs === 0
-    ? { half: Infinity, over: Infinity }
-    : { half: began + timeoutMs / 2, over: began + timeoutMs };
 }

@@ -91,8 +91,9 @@ export interface PodDeleteList {
 }
 
 export function filterPods(pods: readonly DrainPod[], terms: FilterTerms): PodDeleteList {
+  const byStatus = Map.groupBy(pods, (pod) => podDeleteStatus(pod, terms));
   const withStatus = (...statuses: readonly PodDeleteStatus[]): readonly DrainPod[] =>
-    pods.filter((pod) => statuses.includes(podDeleteStatus(pod, terms)));
+    statuses.flatMap((status) => byStatus.get(status) ?? []);
   return {
     pods: withStatus('evict'),
     critical: withStatus('evict-critical'),
