@@ -1,4 +1,5 @@
 import { bootMutants } from './boots.ts';
+import { drainMutants } from './drains.ts';
 import { failureMutants } from './failures.ts';
 import { freshnessMutants } from './freshness.ts';
 import { k3osMutants } from './k3os.ts';
@@ -13,6 +14,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...slotMutants,
   ...freshnessMutants,
   ...markMutants,
+  ...drainMutants,
   ...bootMutants,
   ...failureMutants,
   ...policyMutants,
