@@ -19,6 +19,7 @@ import { ConnectionGuard, type Handle } from './http/connections.ts';
 import { Metrics } from './metrics.ts';
 import { pagesInTurn } from './pages.ts';
 import type { NodeEvents, Ports } from './ports.ts';
+import { recentShadows } from './recent-shadows.ts';
 import { createService, type Service } from './service.ts';
 
 interface ApiserverOptions {
@@ -61,7 +62,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
   const ports: Ports = {
     transport,
     nodes: cutNodes(nodesOf(transport)),
-    shadows: shadowsOf(transport, namespace),
+    shadows: recentShadows(shadowsOf(transport, namespace), clock),
     evictions: evictionPort(transport),
     volumes: volumePort(transport),
     events: nodeEvents(eventRecorder(transport, { component: EVENT_REPORTERS.apiserver, instance, clock, logger })),

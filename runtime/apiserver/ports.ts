@@ -1,5 +1,5 @@
 import type { Collection, VersionedPatch } from '../kube/collection.ts';
-import type { Node, ShadowObject } from '../kube/objects.ts';
+import type { Node } from '../kube/objects.ts';
 import type { EventRecord } from '../kube/event-recorder.ts';
 import type { EvictionPort } from '../kube/evictions.ts';
 import type { KubeTransport } from '../kube/transport.ts';
@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Metrics } from './metrics.ts';
+import type { Shadows } from './recent-shadows.ts';
 
 /** What people should see on a node. */
 export type NodeEvent = Omit<EventRecord, 'regarding'>;
@@ -22,7 +23,7 @@ export interface Ports {
   /** For what is listed and watched. */
   readonly transport: KubeTransport;
   readonly nodes: Pick<Collection<Node, VersionedPatch>, 'get' | 'patch'>;
-  readonly shadows: Pick<Collection<ShadowObject>, 'get' | 'create' | 'patchStatus'>;
+  readonly shadows: Shadows;
   readonly evictions: EvictionPort;
   readonly volumes: VolumePort;
   readonly events: NodeEvents;

@@ -60,22 +60,22 @@ export interface StatusReport {
 export async function putStatus(ports: ShadowPorts, { agent, status, version }: StatusReport): Promise<Status> {
   const sent = parseAgentStatus(status);
   const put = async (): Promise<Status> => {
-    const shadow = await expectOwnShadow(ports, agent);
+    const shadow = await expectOwnShadow(ports, agent, version);
     const { resourceVersion } = shadow.metadata;
-    const patch = {
-      metadata: { resourceVersion: version ?? resourceVersion },
-      status: statusPatch(sent, shadow),
-    };
+    if (version !== undefined && version !== resourceVersion) throw outdated();
+    const patch = { metadata: { resourceVersion }, status: statusPatch(sent, shadow) };
     return (await written(ports.shadows.patchStatus(shadow.metadata.name, patch))).status as Status;
   };
   if (version === undefined) return retryOnConflict(put);
   try {
     return await put();
   } catch (error) {
-    if (error instanceof ConflictError)
-      throw new RefusedError(409, 'Conflict', 'the BottlerocketShadow has changed since; look again');
-    throw error;
+    throw error instanceof ConflictError ? outdated() : error;
   }
+}
+
+function outdated(): RefusedError {
+  return new RefusedError(409, 'Conflict', 'the BottlerocketShadow has changed since; look again');
 }
 
 /** Codes of schemas and admission policies. Where a webhook gives no code, the API server answers 400. */

@@ -28,12 +28,17 @@ export async function expectNode({ nodes }: Pick<Ports, 'nodes'>, agent: Verifie
   return node;
 }
 
-/** @throws RefusedError 409 where there is none, or it belongs to another node of the same name */
+/**
+ * @param version that it has to have where the API server is not asked once more
+ * @throws RefusedError 409 where there is none, or it belongs to another node of the same name
+ */
 export async function expectOwnShadow(
   { shadows }: Pick<Ports, 'shadows'>,
   agent: VerifiedAgent,
+  version = '',
 ): Promise<ShadowObject> {
-  const shadow = await shadows.get(shadowName(agent.nodeName));
+  const name = shadowName(agent.nodeName);
+  const shadow = shadows.recent(name, version) ?? (await shadows.get(name));
   if (!shadow) throw notAllowed('the node has no BottlerocketShadow');
   if (!belongsTo(shadow, agent.nodeUid))
     throw notAllowed('the BottlerocketShadow belongs to another node of this name');

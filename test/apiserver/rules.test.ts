@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { disownCordonPatch } from '../../runtime/marks/patches.ts';
 import { settle } from '../../sim/clock.ts';
-import { outcome, SHADOWS, World } from './world.ts';
+import { outcome, type Replica, SHADOWS, World } from './world.ts';
 
 let world: World;
 
@@ -148,6 +148,39 @@ describe('a shadow', () => {
 
 describe('a status', () => {
   const plain = { current_version: '1.38.0', target_version: '1.39.0', crash_count: 0 };
+
+  describe('of an agent of ours', () => {
+    const status = { ...plain, current_state: 'StagedAndPerformedUpdate' };
+
+    /** What it costs, and what comes of it. */
+    async function put({ service, tap }: Replica): Promise<readonly string[]> {
+      tap.requests.length = 0;
+      const { metadata } = await world.shadow();
+      const came = await outcome(
+        service.putStatus({ agent: await world.agent(), status, version: metadata.resourceVersion }),
+      );
+      return [...tap.requests.map(({ method }) => method), came];
+    }
+
+    test('is written without another look where its replica has just read what the agent has', async () => {
+      const replica = world.replica();
+      expect(await put(replica)).toEqual(['GET', 'PATCH', 'ok']);
+      expect(await put(replica)).toEqual(['PATCH', 'ok']);
+      await world.patch(`${SHADOWS}/brs-n1`, { metadata: { annotations: { by: 'another' } } });
+      expect(await put(replica)).toEqual(['GET', 'PATCH', 'ok']);
+      await world.clock.advance(10_000);
+      expect(await put(replica)).toEqual(['GET', 'PATCH', 'ok']);
+    });
+
+    test('is not written from an earlier shadow', async () => {
+      const { service, tap } = world.replica();
+      const [agent, { metadata }] = [await world.agent(), await world.shadow()];
+      await world.patch(`${SHADOWS}/brs-n1`, { metadata: { annotations: { by: 'another' } } });
+      const version = metadata.resourceVersion;
+      expect(await outcome(service.putStatus({ agent, status, version }))).toBe('409 Conflict');
+      expect(tap.requests.map(({ method }) => method)).toEqual(['GET']);
+    });
+  });
 
   test('leaves alone what it lacks, and the conditions of the controller', async () => {
     const conditions = [

@@ -171,8 +171,8 @@ export const bootMutants: readonly Mutant[] = [
     rule: 'B5',
     does: 'writes a status to a shadow on which the agent did not act',
     file: 'runtime/apiserver/shadow-service.ts',
-    find: 'version ?? resourceVersion',
-    replace: 'resourceVersion',
+    find: 'version !== undefined && version !== resourceVersion',
+    replace: 'false',
     tests: ['test/apiserver/late-status.test.ts'],
   },
   {

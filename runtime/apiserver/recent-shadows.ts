@@ -1,0 +1,33 @@
+import type { Collection } from '../kube/collection.ts';
+import type { ShadowObject } from '../kube/objects.ts';
+import { BoundedMap } from '../lib/bounded-map.ts';
+import type { Clock } from '../lib/clock.ts';
+
+/** Requests of an agent come in bursts. */
+const MAX_SHADOWS = 100;
+/** A cluster that is restored from a backup gives resourceVersions again. */
+const RECENT_MS = 10_000;
+
+export interface Shadows extends Pick<Collection<ShadowObject>, 'get' | 'create' | 'patchStatus'> {
+  /** The shadow of this name at a resourceVersion, where this replica has had it from the API server a moment ago. */
+  recent(name: string, version: string): ShadowObject | undefined;
+}
+
+/** Shadows that remember what the API server last said of the newest of them. */
+export function recentShadows(shadows: Omit<Shadows, 'recent'>, clock: Pick<Clock, 'monotonic'>): Shadows {
+  const known = new BoundedMap<string, { readonly shadow: ShadowObject; readonly atMs: number }>(MAX_SHADOWS);
+  const note = <T extends ShadowObject | undefined>(shadow: T): T => {
+    if (shadow) known.set(shadow.metadata.name, { shadow, atMs: clock.monotonic() });
+    return shadow;
+  };
+  return {
+    get: async (...args) => note(await shadows.get(...args)),
+    create: async (...args) => note(await shadows.create(...args)),
+    patchStatus: async (...args) => note(await shadows.patchStatus(...args)),
+    recent: (name, version) => {
+      const { shadow, atMs = -Infinity } = known.get(name) ?? {};
+      const isIt = shadow?.metadata.resourceVersion === version && clock.monotonic() - atMs < RECENT_MS;
+      return isIt ? shadow : undefined;
+    },
+  };
+}
