@@ -9,13 +9,11 @@ export interface DebianContents {
   readonly license: string;
 }
 
-/** For which SPDX has no name of its own. */
-export const PUBLIC_DOMAIN = 'LicenseRef-public-domain';
 const GCC = 'GPL-3.0-or-later WITH GCC-exception-3.1';
 
 /**
- * What Node links to, the certificates and time zones that programs look for, and who made it all. No shell, no package manager and no
- * other program.
+ * What Node links to, the certificates that programs look for, and who made it all. Node has time zones of its own. No shell, no package
+ * manager and no other program.
  */
 export function debianContents({ triplet, linker }: Platform): readonly DebianContents[] {
   const c = (name: string): string => `lib/${triplet}/${name}`;
@@ -40,6 +38,5 @@ export function debianContents({ triplet, linker }: Platform): readonly DebianCo
     },
     { name: 'libgcc-s1', paths: [c('libgcc_s.so.*')], license: GCC },
     { name: 'libstdc++6', paths: [`usr/lib/${triplet}/libstdc++.so.*`], license: GCC },
-    { name: 'tzdata', paths: ['usr/share/zoneinfo'], license: PUBLIC_DOMAIN },
   ];
 }

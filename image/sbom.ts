@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { PUBLIC_DOMAIN } from './contents.ts';
 import type { Arch } from './platforms.ts';
 
 /** Something that the image contains. */
@@ -55,9 +54,6 @@ export function billOfMaterials({ arch, version, license, created, components }:
     relationships: [
       relationship('SPDXRef-DOCUMENT', 'DESCRIBES', idOf(image)),
       ...[{ ...image, contains: components }, ...components].flatMap(containment),
-    ],
-    hasExtractedLicensingInfos: [
-      { licenseId: PUBLIC_DOMAIN, extractedText: 'This database is in the public domain.', name: 'Public domain' },
     ],
   };
 }

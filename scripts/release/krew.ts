@@ -42,8 +42,8 @@ operator. It works with your own kubeconfig and rights.
 `;
 
 const CAVEATS = `The operator has to run in the cluster: ${PROJECT}
-On macOS the program is not signed. Sign it yourself before the first run:
-  codesign --sign - "$(readlink -f "$(command -v kubectl-brupop)")"
+On macOS it is for Intel's processors. On Apple's:
+  npm install --global cdk8s-brupop
 Shells complete it once the same program is on the PATH by another name:
   ln -s kubectl-brupop "\${KREW_ROOT:-$HOME/.krew}/bin/kubectl_complete-brupop"
 `;

@@ -24,15 +24,15 @@ export async function login(reference: string, user: string): Promise<void> {
 }
 
 /** What is signed: the image under its digest, and the digests of the release's files, which stand for the files. */
-export function signatures(reference: string, digest: string, sums: string): readonly (readonly string[])[] {
+export function signatures(reference: string, digest: string, sums: string) {
   const name = reference.slice(0, reference.lastIndexOf(':'));
-  return [
-    ['sign', '--yes', `${name}@${digest}`],
-    ['sign-blob', '--yes', '--bundle', `${sums}.sigstore.json`, sums],
-  ];
+  return {
+    image: ['sign', '--yes', `${name}@${digest}`],
+    files: ['sign-blob', '--yes', '--bundle', `${sums}.sigstore.json`, sums],
+  } as const;
 }
 
-export async function sign(commands: readonly (readonly string[])[]): Promise<void> {
+export async function sign(command: readonly string[]): Promise<void> {
   const { cosign = '' } = await binaries({ env: process.env, progress }, [COSIGN]);
-  for (const command of commands) runVisibly(cosign, command);
+  runVisibly(cosign, command);
 }

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:f
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { bundledPackages } from '../../image/bundled.ts';
 import { ROOT } from '../documents.ts';
 import { differences, objectsIn } from './differences.ts';
 import { installPacked, type PackageJson, type Packed } from './installed.ts';
@@ -27,6 +28,7 @@ describe('the package', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'build/THIRD-PARTY-NOTICES.txt',
       'build/agent.mjs',
       'build/apiserver.mjs',
       'build/client-node.mjs',
@@ -50,6 +52,13 @@ describe('the package', () => {
     });
     expect(stdout + stderr).toContain('LOGGING_FORMATTER: expected');
     expect(status).not.toBe(0);
+  });
+
+  test('brings the licence of each package of which something is in its programs', async () => {
+    const notices = readFileSync(join(installed, 'build/THIRD-PARTY-NOTICES.txt'), 'utf8');
+    const bundled = await bundledPackages(ROOT);
+    expect(bundled.length).toBeGreaterThan(20);
+    for (const { name, version, license } of bundled) expect(notices).toContain(`\n${name} ${version} (${license})\n`);
   });
 
   test('brings `kubectl brupop`, which is small and needs nothing beside it', () => {

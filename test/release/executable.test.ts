@@ -34,9 +34,9 @@ const why = isHere ? '' : ' (skipped: npm run release -- executables linux-x64 m
       readdirSync(shared, { withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map(({ name }) => name),
-    ).toEqual(expect.arrayContaining([binOf(TARGET), 'LICENSE', 'LICENSE.node']));
+    ).toEqual(expect.arrayContaining([binOf(TARGET), 'LICENSE', 'LICENSE.node', 'THIRD-PARTY-NOTICES.txt']));
     const kinds = execFileSync('tar', ['-tvzf', ARCHIVE], { encoding: 'utf8' }).trim().split('\n');
-    expect(kinds.map((line) => line[0])).toEqual(['-', '-', '-']);
+    expect(kinds.map((line) => line[0])).toEqual(['-', '-', '-', '-']);
   });
 
   test('says what it is, and what it can do', async () => {

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { VERSION } from '../../runtime/lib/version.ts';
 import { writeAssets } from '../../scripts/release/assets.ts';
@@ -11,9 +12,14 @@ import { notesOf } from '../../scripts/release/changelog.ts';
 import { faultsOf } from '../../scripts/release/check.ts';
 import { archiveOf, TARGETS } from '../../scripts/release/executables.ts';
 import { krewManifest, PLUGIN } from '../../scripts/release/krew.ts';
+import { pushChart } from '../../scripts/release/chart-artifact.ts';
+import { npmCommand, releaseCommand } from '../../scripts/release/publish.ts';
 import { signatures } from '../../scripts/release/registry.ts';
 import { writeVersion } from '../../scripts/release/version.ts';
+import { findCrane, withRegistry } from '../../image/crane.ts';
+import { helmChart } from '../../infra/helm/chart.ts';
 import { folder } from '../folder.ts';
+import { noHelm } from '../shell.ts';
 import { type KrewManifest, krewFaults } from './krew-rules.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -122,8 +128,50 @@ describe('krew', () => {
 });
 
 test('the image is signed under its digest, which no tag can be moved away from', () => {
-  expect(signatures('ghcr.io/a/b:1.0.0', 'sha256:ab', 'SHA256SUMS')).toEqual([
-    ['sign', '--yes', 'ghcr.io/a/b@sha256:ab'],
-    ['sign-blob', '--yes', '--bundle', 'SHA256SUMS.sigstore.json', 'SHA256SUMS'],
-  ]);
+  expect(signatures('ghcr.io/a/b:1.0.0', 'sha256:ab', 'SHA256SUMS')).toEqual({
+    image: ['sign', '--yes', 'ghcr.io/a/b@sha256:ab'],
+    files: ['sign-blob', '--yes', '--bundle', 'SHA256SUMS.sigstore.json', 'SHA256SUMS'],
+  });
+});
+
+describe('what is given out', () => {
+  test('is no prerelease for who did not ask for one', () => {
+    expect(npmCommand('1.0.0', 'x.tgz', '')?.slice(-2)).toEqual(['--tag', 'latest']);
+    expect(npmCommand('1.0.0-rc.1', 'x.tgz', '')?.slice(-2)).toEqual(['--tag', 'next']);
+    const fresh = { exists: false, notes: 'notes.md' };
+    expect(releaseCommand('1.0.0', ['a'], fresh)).not.toContain('--prerelease');
+    expect(releaseCommand('1.0.0-rc.1', ['a'], fresh)).toContain('--prerelease');
+  });
+
+  test('is finished by a second run, which leaves alone what is out', () => {
+    expect(npmCommand('1.0.0', 'x.tgz', '1.0.0\n')).toBeUndefined();
+    expect(releaseCommand('1.0.0', ['a', 'b'], { exists: true, notes: 'notes.md' })).toEqual(
+      'gh release upload v1.0.0 --clobber a b'.split(' '),
+    );
+  });
+
+  (noHelm ? test.skip : test)(
+    `has the chart where Helm pulls it from${noHelm ? ' (skipped: no helm)' : ''}`,
+    async () => {
+      for (const [name, text] of Object.entries(helmChart('infra'))) write(`brupop/${name}`, text);
+      const chart = join(folder, `brupop-${VERSION}.tgz`);
+      execFileSync('tar', ['-czf', chart, 'brupop'], { cwd: folder });
+      const { file, crane } = await findCrane(process.env);
+      mkdirSync(join(folder, 'got'));
+      await withRegistry(file, join(folder, 'registry'), async (host) => {
+        await pushChart(crane, chart, `${host}/charts/brupop:${VERSION}`);
+        const args = [
+          'pull',
+          `oci://${host}/charts/brupop`,
+          '--version',
+          VERSION,
+          '--plain-http',
+          '-d',
+          join(folder, 'got'),
+        ];
+        await promisify(execFile)('helm', args, { env: { ...process.env, HOME: folder } });
+      });
+      expect(readFileSync(join(folder, 'got', `brupop-${VERSION}.tgz`))).toEqual(readFileSync(chart));
+    },
+  );
 });

@@ -42,6 +42,16 @@ test('no secret is kept: whatever is signed or published is so by the identity o
   for (const file of files) expect(readFileSync(join(ROOT, file), 'utf8')).not.toContain('secrets.');
 });
 
+test('whoever may give something out installs nothing that runs, and has the token only where it is needed', () => {
+  const { publish } = workflows.find(([name]) => name === 'release.yml')![1].jobs as {
+    publish: Job & { env?: object };
+  };
+  expect(publish.env).toBeUndefined();
+  const holding = publish.steps.filter((step) => 'env' in step).map(({ run }) => run);
+  expect(holding).toEqual(['npm run release -- github', 'npm run release -- login "$GITHUB_ACTOR" <<< "$GH_TOKEN"']);
+  for (const { run } of publish.steps) if (run?.startsWith('npm ci')) expect(run).toContain('--ignore-scripts');
+});
+
 test('every script that a step calls exists', () => {
   const called = steps.flatMap(({ run }) => [...(run ?? '').matchAll(/npm run (?:--silent )?([\w:]+)/g)]);
   expect(called.length).toBeGreaterThan(5);
@@ -63,10 +73,11 @@ const NEVER_RUN: Readonly<Record<string, string>> = {
   'git diff --exit-code -- image/lock.json': 'the end of a daily check',
   'npm run release -- login "$GITHUB_ACTOR" <<< "$GH_TOKEN"': 'needs the registry; run with a made-up password',
   'npm run image:push -- "$(npm run --silent release -- reference)"': 'needs the registry; run against one of crane’s',
-  'npm run release -- sign': 'keyless signatures need the service’s identity; run with a key',
-  'npm publish build/release/cdk8s-brupop-*.tgz --provenance --access public': 'needs npm and a trusted publisher',
-  'gh release create "$GITHUB_REF_NAME" --verify-tag --notes-file build/release/notes.md build/release/*':
-    'needs the service',
+  'npm run release -- sign files': 'keyless signatures need the service’s identity; run with a key',
+  'npm run release -- sign image': 'keyless signatures need the service’s identity; run with a key',
+  'npm run release -- npm': 'needs npm and a trusted publisher',
+  'npm run release -- github': 'needs the service',
+  'npm run release -- chart': 'needs the registry; run against one of crane’s',
 };
 
 test('every other step, and every action that no commit pins, is listed as never run here', () => {
