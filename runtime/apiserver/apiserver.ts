@@ -50,8 +50,8 @@ export interface Apiserver {
   readonly metrics: Metrics;
   /** The HTTP API, for a server of node:http or node:https. */
   readonly handle: Handle;
-  /** Refuses what comes to that server and is no request, e.g. a TLS handshake that fails. */
-  readonly guard: (server: Server) => void;
+  /** Refuses what comes to that server and is no request, e.g. a TLS handshake that fails, or a connection above the limit. */
+  readonly guard: (server: Server, maxConnections: number) => void;
 }
 
 /** Wires an apiserver together. Nothing runs before the first request. */
@@ -90,7 +90,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     authenticator,
     metrics,
     handle: connections.inTurn(app.callback()),
-    guard: (server) => connections.watch(server),
+    guard: (server, maxConnections) => connections.watch(server, maxConnections),
   };
 }
 

@@ -64,8 +64,7 @@ export async function serveTls(options: ServeOptions): Promise<TlsServer> {
   const server = createServer({ ...timesAndSizes, ...asking, ...context(certificate) }, (request, response) => {
     void handle(request, response);
   });
-  server.maxConnections = maxConnections;
-  guard(server);
+  guard(server, maxConnections);
   await listen(server, { port, ...(host !== undefined && { host }) });
   return {
     port: (server.address() as AddressInfo).port,

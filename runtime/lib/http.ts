@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import { FairLimiter } from './fair-limiter.ts';
 import type { Logger } from './log.ts';
 
 export interface HttpAnswer {
@@ -39,9 +40,8 @@ export function probeRoutes(ready: () => boolean): Readonly<Record<'/healthz' | 
 }
 
 /**
- * A plain HTTP server for probes and metrics. Everybody who can reach the pod can reach it. Each connection is for one request, and beyond
- * MAX_CONNECTIONS the oldest is closed: somebody who held all of them would keep the kubelet's probes out, and the kubelet would end the
- * process. Resolves once it listens.
+ * A plain HTTP server for probes and metrics. Everybody who can reach the pod can reach it. Each connection is for one request. Resolves once
+ * it listens.
  * @throws the system's error (EADDRINUSE, EACCES) when it cannot
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<{ readonly port: number }> {
@@ -50,23 +50,28 @@ export async function serveHttp(options: ServeHttpOptions): Promise<{ readonly p
     void answer(options, path, request.method).then((ready) => send(response, ready));
   });
   server.maxRequestsPerSocket = 1;
-  boundConnections(server);
+  boundConnections(server, MAX_CONNECTIONS);
   await listen(server, options);
   options.signal.addEventListener('abort', () => close(server), { once: true });
   if (options.signal.aborted) close(server);
   return { port: (server.address() as AddressInfo).port };
 }
 
-function boundConnections(server: Server): void {
-  /** In the order in which they were opened. */
-  const open = new Set<Socket>();
+/**
+ * Keeps at most `max` connections open. Somebody who held all of them would keep others out, the kubelet's probes above all, so the oldest of
+ * the address that has the most is closed for the newest.
+ * @param onClose told of each that is closed for that
+ */
+export function boundConnections(server: NetServer, max: number, onClose: () => void = () => undefined): void {
+  const connections = new FairLimiter({ max });
   server.on('connection', (socket: Socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-    const [oldest] = open;
-    if (oldest === undefined || open.size <= MAX_CONNECTIONS) return;
-    open.delete(oldest);
-    oldest.destroy();
+    const makeWay = (): void => {
+      onClose();
+      socket.destroy();
+    };
+    const place = connections.hold(socket.remoteAddress ?? '', makeWay);
+    socket.once('close', () => place.release());
+    if (!place.add(1)) makeWay();
   });
 }
 

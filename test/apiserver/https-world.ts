@@ -67,9 +67,9 @@ export class HttpsWorld {
     };
     const { limits = {} } = settings;
     const servers: Server[] = [];
-    const guard = (inside: Server): void => {
+    const guard = (inside: Server, maxConnections: number): void => {
       servers.push(inside);
-      replica.guard(inside);
+      replica.guard(inside, maxConnections);
     };
     const place = { host: '127.0.0.1', port: 0 };
     const server = await serveTls({ handle: replica.handle, guard, ...place, certificate, limits });
@@ -94,9 +94,10 @@ export class HttpsWorld {
     return { BrupopNodeName: nodeName, BrupopNodeUid: nodeUid, BrupopK8sAuthToken: this.token };
   }
 
-  /** A connection without requests. */
-  async socket(): Promise<TLSSocket> {
-    const socket = connect({ host: '127.0.0.1', port: this.server.port, ca: ca.certPem, servername: SERVICE });
+  /** A connection without requests. @param localAddress of the client */
+  async socket(localAddress = '127.0.0.1'): Promise<TLSSocket> {
+    const place = { host: '127.0.0.1', port: this.server.port, localAddress };
+    const socket = connect({ ...place, ca: ca.certPem, servername: SERVICE });
     socket.on('error', () => undefined);
     await inTime('the handshake', once(socket, 'secureConnect'));
     return socket;

@@ -9,6 +9,7 @@ import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
 import { VirtualClock } from '../../sim/clock.ts';
+import { eventually } from '../contract/eventually.ts';
 import { inTime } from '../in-time.ts';
 import {
   ca,
@@ -96,15 +97,14 @@ describe('a client that', () => {
   test('is held to the bounds that are documented, where a server is given no others', async () => {
     const servers: object[] = [];
     const { replica } = await open();
-    const guard = (made: object): void => void servers.push(made);
+    const guard = (made: object, maxConnections: number): void => void servers.push({ made, maxConnections });
     const certificate = await servingCertificate();
     const plain = await serveTls({ handle: replica.handle, guard, host: '127.0.0.1', port: 0, certificate });
     await plain.close(systemClock, 0);
-    expect(servers).toMatchObject([
-      { headersTimeout: 10_000, requestTimeout: 30_000, maxConnections: 1_500, keepAliveTimeout: 100_000 },
-    ]);
+    const times = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 100_000 };
     // In seconds: of a caller whose machine or network is gone no end would come.
-    expect(servers).toMatchObject([{ keepAlive: true, keepAliveInitialDelay: 30 }]);
+    const probing = { keepAlive: true, keepAliveInitialDelay: 30 };
+    expect(servers).toMatchObject([{ maxConnections: 1_500, made: { ...times, ...probing } }]);
     expect(LIMITS).toMatchObject({
       handshakeTimeout: 10_000,
       connectionsCheckingInterval: 5_000,
@@ -112,15 +112,27 @@ describe('a client that', () => {
     });
   });
 
-  test('comes when there are as many as memory allows is turned away, and those before it go on', async () => {
-    const world = await open({ limits: { maxConnections: 2 } });
-    const [first, second] = [await world.socket(), await world.socket()];
-    await expect(world.send('GET', '/ping')).rejects.toThrow();
-    expect(await counted(world, 'Busy')).toBe(1);
-    first.write('GET /ping HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
-    expect(await answerOn(first)).toMatch(/^HTTP\/1\.1 200 /);
+  test('comes when there are as many as memory allows has room at the cost of the address with the most', async () => {
+    const world = await open({ limits: { maxConnections: 3 } });
+    const other = await world.socket('127.0.0.3');
+    const [oldest, next] = [await world.socket('127.0.0.2'), await world.socket('127.0.0.2')];
     expect((await world.send('GET', '/ping')).status).toBe(200);
-    second.destroy();
+    await eventually(() => expect(oldest.destroyed).toBe(true));
+    expect(await counted(world, 'Busy')).toBe(1);
+    for (const socket of [other, next]) {
+      socket.write('GET /ping HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      expect(await answerOn(socket)).toMatch(/^HTTP\/1\.1 200 /);
+    }
+    await eventually(async () => expect(await world.connections()).toBe(0));
+    expect(await counted(world, 'Busy')).toBe(1);
+  });
+
+  test('is none of those with the most is turned away where all have one', async () => {
+    const world = await open({ limits: { maxConnections: 2 } });
+    const kept = [await world.socket('127.0.0.2'), await world.socket('127.0.0.3')];
+    await expect(world.send('GET', '/ping')).rejects.toThrow();
+    expect(kept.map(({ destroyed }) => destroyed)).toEqual([false, false]);
+    for (const socket of kept) socket.destroy();
   });
 
   test('sends requests without waiting for answers is cut off at once, and has one begun at most', async () => {

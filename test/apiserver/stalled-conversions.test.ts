@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
 import { Agent } from 'node:https';
-import { type Holding, MemoryBound } from '../../runtime/apiserver/http/memory-bound.ts';
+import type { TLSSocket } from 'node:tls';
 import { eventually } from '../contract/eventually.ts';
+import { inTime } from '../in-time.ts';
 import { counted, HttpsWorld } from './https-world.ts';
 
 let world: HttpsWorld | undefined;
@@ -9,37 +11,6 @@ let world: HttpsWorld | undefined;
 afterEach(() => world?.close());
 
 describe('conversions, which anybody may ask for,', () => {
-  const make = (bound: MemoryBound, gone: string[], name: string): Holding => bound.hold(() => void gone.push(name));
-
-  test('keep no more in memory than the bound: those that began first make way, and the youngest has room', () => {
-    const bound = new MemoryBound(100);
-    const gone: string[] = [];
-    const [first, second, third] = ['first', 'second', 'third'].map((name) => make(bound, gone, name));
-    first?.keep(40);
-    second?.keep(40);
-    third?.keep(20);
-    expect(gone).toEqual([]);
-    third?.keep(30);
-    expect(gone).toEqual(['first']);
-    third?.keep(50);
-    expect(gone).toEqual(['first', 'second']);
-  });
-
-  test('that have to make way themselves are refused, and give back what they kept, once', () => {
-    const bound = new MemoryBound(100);
-    const gone: string[] = [];
-    const [first, second] = ['first', 'second'].map((name) => make(bound, gone, name));
-    first?.keep(60);
-    second?.keep(40);
-    expect(() => first?.keep(1)).toThrow(expect.objectContaining({ status: 503, reason: 'Busy' }));
-    first?.release();
-    second?.keep(60);
-    expect(gone).toEqual([]);
-    second?.release();
-    make(bound, gone, 'third').keep(100);
-    expect(gone).toEqual([]);
-  });
-
   test('are answered at once, however many others stall while they are sent or read', async () => {
     const busy = await HttpsWorld.create();
     world = busy;
@@ -69,6 +40,38 @@ describe('conversions, which anybody may ask for,', () => {
     agent.destroy();
   });
 
+  test('of one address are ended for those of others, and not the other way round', async () => {
+    const shared = await HttpsWorld.create();
+    world = shared;
+    const body = review('x'.repeat((4 << 20) - 1024));
+    const quiet = await begun(shared, '127.0.0.3', body);
+    const crowd = [];
+    for (let index = 0; index < 6; index++) crowd.push(await begun(shared, '127.0.0.2', body));
+    await eventually(async () => expect(await counted(shared, 'Busy')).toBeGreaterThan(0));
+    quiet.write(body.slice(-1));
+    const [answer] = (await inTime('the answer', once(quiet, 'data'))) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 200 /);
+    for (const socket of [quiet, ...crowd]) socket.destroy();
+  });
+
+  test('take turns by address: one of another does not wait for all that came before it', async () => {
+    const shared = await HttpsWorld.create();
+    world = shared;
+    const many = review(Array.from({ length: 60_000 }, (_, index) => index));
+    const few = review('x');
+    const quiet = await begun(shared, '127.0.0.3', few);
+    const crowd: TLSSocket[] = [];
+    for (let index = 0; index < 12; index++) crowd.push(await begun(shared, '127.0.0.2', many));
+    let ended = 0;
+    for (const socket of crowd) socket.once('data', () => ended++).write('}');
+    await eventually(() => expect(ended).toBeGreaterThan(0));
+    quiet.write('}');
+    await inTime('the answer', once(quiet, 'data'));
+    expect(ended).toBeLessThan(8);
+    await eventually(() => expect(ended).toBe(crowd.length));
+    for (const socket of [quiet, ...crowd]) socket.destroy();
+  });
+
   test('that are too large to be read are answered with their uid and the reason', async () => {
     const limit = 4 << 20;
     world = await HttpsWorld.create();
@@ -79,8 +82,16 @@ describe('conversions, which anybody may ask for,', () => {
   });
 });
 
-/** Of one object as large as the text. */
-function review(text: string): string {
+/** A review that lacks its last byte. */
+async function begun(https: HttpsWorld, address: string, body: string): Promise<TLSSocket> {
+  const socket = await https.socket(address);
+  socket.write(`POST /crdconvert HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n`);
+  await new Promise((resolve) => socket.write(body.slice(0, -1), resolve));
+  return socket;
+}
+
+/** Of one object as large as what it bears. */
+function review(text: unknown): string {
   const object = {
     apiVersion: 'brupop.bottlerocket.aws/v1',
     kind: 'BottlerocketShadow',

@@ -55,7 +55,10 @@ const HELD: Readonly<Record<string, readonly Held[]>> = {
     ['security.test.ts', 'sends requests without waiting for answers is cut off at once, and has one begun at most'],
   ],
   'any number of connections': [
-    ['security.test.ts', 'comes when there are as many as memory allows is turned away, and those before it go on'],
+    [
+      'security.test.ts',
+      'comes when there are as many as memory allows has room at the cost of the address with the most',
+    ],
     [
       '../lib/http.test.ts',
       'a probe is answered however many connections others hold, and as few as are needed are kept',
@@ -76,8 +79,16 @@ const HELD: Readonly<Record<string, readonly Held[]>> = {
       'a caller who is gone before it is known who he is has nothing done: no node is cordoned for nobody',
     ],
   ],
-  'many large conversions at once, sent or read slowly': [
+  'many large bodies or answers at once, sent or read slowly, on any route': [
     ['stalled-conversions.test.ts', 'are answered at once, however many others stall while they are sent or read'],
+    ['stalled-conversions.test.ts', 'of one address are ended for those of others, and not the other way round'],
+    [
+      'turns.test.ts',
+      'an answer counts until it is read: the next request of the connection waits for that, and another one ends it',
+    ],
+  ],
+  'many conversions that take long': [
+    ['stalled-conversions.test.ts', 'take turns by address: one of another does not wait for all that came before it'],
   ],
   'JSON of more values, or nested deeper, than memory and stack hold': [
     [

@@ -6,9 +6,9 @@ import type { TokenReviewPort, TokenReviewStatus } from '../../kube/reviews.ts';
 import { MAX_REQUESTS } from '../../kube/transport.ts';
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { FairLimiter } from '../../lib/fair-limiter.ts';
 import type { Random } from '../../lib/random.ts';
 import { TOKEN_AUDIENCE } from '../../shadow/names.ts';
-import { FairLimiter } from '../fair-limiter.ts';
 import { kubernetesRefusal, RefusedError } from '../refusal.ts';
 import { agentClaims, agentNode, precheckToken } from './claims.ts';
 import type { Credentials } from './credentials.ts';
@@ -25,7 +25,7 @@ const REVIEWS = {
   max: MAX_REQUESTS / 2,
   maxPerParty: MAX_REQUESTS / 4,
   maxWaiting: 500,
-  busy: 'too many tokens at once; ask again',
+  busy: () => new RefusedError(503, 'Busy', 'too many tokens at once; ask again'),
 };
 
 /** An agent whose token, pod and node have been checked against each other. */

@@ -1,9 +1,9 @@
 import type { EvictionPort, EvictionResult, PodIdentity } from '../../kube/evictions.ts';
 import { MAX_SLOW_REQUESTS } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { FairLimiter } from '../../lib/fair-limiter.ts';
 import type { Random } from '../../lib/random.ts';
 import { backoff } from '../../lib/retry.ts';
-import { FairLimiter } from '../fair-limiter.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Blocked } from './drain.ts';
 import { type DrainPod, originOf } from './pod.ts';

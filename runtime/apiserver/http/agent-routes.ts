@@ -5,6 +5,7 @@ import type { Context, Middleware } from 'koa';
 import type { VerifiedAgent, Authenticator } from '../auth/authenticator.ts';
 import { optionalHeader, readCredentials } from '../auth/credentials.ts';
 import { HEADERS, PATHS } from '../../agentapi/protocol.ts';
+import { FairLimiter } from '../../lib/fair-limiter.ts';
 import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { readJson } from './body.ts';
@@ -29,13 +30,12 @@ export function addAgentRoutes(
   router: Router,
   { service, authenticator, requireCertificate }: AgentRouteOptions,
 ): void {
-  const inFlight = new MaxInFlight();
+  const inFlight = new FairLimiter(IN_FLIGHT);
   const forAgent = (act: Act): Middleware => {
     return async (context) => {
       const gone = goneSignal(context);
       if (requireCertificate) expectCertificate(context.req.socket);
-      const { headersDistinct, socket } = context.req;
-      const agent = await authenticator.authenticate(readCredentials(headersDistinct), socket.remoteAddress ?? '');
+      const agent = await authenticator.authenticate(readCredentials(context.req.headersDistinct), context.ip);
       // Nothing is done for a caller that has left: its drain would cordon the node while nobody waits.
       gone.throwIfAborted();
       const body = await inFlight.run(agent.nodeName, () => act(agent, context, gone));
@@ -49,9 +49,9 @@ export function addAgentRoutes(
   );
   router.put(
     PATHS.resource,
-    forAgent(async (agent, { req }) => {
-      const version = optionalHeader(req.headersDistinct, HEADERS.shadowVersion, RESOURCE_VERSION);
-      return service.putStatus({ agent, status: await readJson(req, STATUS_LIMIT), version });
+    forAgent(async (agent, context) => {
+      const version = optionalHeader(context.req.headersDistinct, HEADERS.shadowVersion, RESOURCE_VERSION);
+      return service.putStatus({ agent, status: await readJson(context, STATUS_LIMIT), version });
     }),
   );
   router.post(
@@ -81,23 +81,11 @@ function goneSignal({ res }: Context): AbortSignal {
 
 /** An agent sends one request at a time. Earlier ones may still run here where its connection broke unnoticed. */
 const MAX_IN_FLIGHT = 4;
-
-/** Limits the requests of each node that run at once. An agent's token is no safer than its node, and each request takes memory. */
-class MaxInFlight {
-  readonly #inFlight = new Map<string, number>();
-
-  /** Resolves as `work` does. @throws RefusedError 429 where the node has as many already */
-  async run<T>(nodeName: string, work: () => Promise<T>): Promise<T> {
-    const count = this.#inFlight.get(nodeName) ?? 0;
-    if (count >= MAX_IN_FLIGHT)
-      throw new RefusedError(429, 'TooManyRequests', `${MAX_IN_FLIGHT} requests of the node are under way; ask again`);
-    this.#inFlight.set(nodeName, count + 1);
-    try {
-      return await work();
-    } finally {
-      const left = (this.#inFlight.get(nodeName) ?? 1) - 1;
-      if (left > 0) this.#inFlight.set(nodeName, left);
-      else this.#inFlight.delete(nodeName);
-    }
-  }
-}
+/** The requests of each node that run at once. An agent's token is no safer than its node, and each request takes memory. */
+const IN_FLIGHT = {
+  max: Infinity,
+  maxPerParty: MAX_IN_FLIGHT,
+  maxWaiting: 0,
+  busy: () =>
+    new RefusedError(429, 'TooManyRequests', `${MAX_IN_FLIGHT} requests of the node are under way; ask again`),
+};

@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { Router } from '@koa/router';
-import type { IncomingMessage } from 'node:http';
-import Koa from 'koa';
+import Koa, { type Context } from 'koa';
 import type { Clock } from '../../lib/clock.ts';
+import { FairLimiter } from '../../lib/fair-limiter.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import { convertBytes, HEAD_LENGTH, unreadText } from '../conversion.ts';
@@ -11,7 +12,7 @@ import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
 import { addAgentRoutes } from './agent-routes.ts';
 import { readBody, writeJson } from './body.ts';
-import { type Holding, MemoryBound } from './memory-bound.ts';
+import { boundMemory, keep } from './memory.ts';
 import { answerErrors, countRequests, assignRequestId } from './middleware.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
@@ -31,8 +32,6 @@ interface AppOptions {
  * bytes. Anybody who reaches the port can send a review.
  */
 const REVIEW_LIMIT = 4 * 1024 * 1024;
-/** All reviews together, and their answers. */
-const REVIEWS_LIMIT = 4 * REVIEW_LIMIT;
 
 /** The HTTP API: it finds out who asks, lets the service act, and turns errors into answers. */
 export function createApp(options: AppOptions): Koa {
@@ -41,50 +40,55 @@ export function createApp(options: AppOptions): Koa {
   addAgentRoutes(router, options);
   addPublicRoutes(router, metrics);
   const app = new Koa();
-  app.use(assignRequestId(options)).use(countRequests(options)).use(answerErrors(options));
+  app.use(assignRequestId(options)).use(countRequests(options));
+  app.use(boundMemory(options)).use(answerErrors(options));
   app.use(router.routes()).use(router.allowedMethods());
   app.on('error', (error) => refusals.noteBroken(error));
   return app;
 }
 
 function addPublicRoutes(router: Router, { registry }: Metrics): void {
-  const bound = new MemoryBound(REVIEWS_LIMIT);
-  router.post(PUBLIC_PATHS.crdConvert, async (context) => {
-    const { req, res } = context;
-    const holding = bound.hold((why) => {
-      req.destroy(why);
-      req.socket.destroy();
+  // Both take the processor for as long as they last.
+  const turns = new FairLimiter({ max: 1 });
+  const inTurn = async <T>({ ip }: Context, make: () => Promise<T>): Promise<T> =>
+    turns.run(ip, async () => {
+      const made = await make();
+      // So that requests of others are read before the next turn is given.
+      await setImmediate();
+      return made;
     });
-    res.once('close', () => holding.release());
-    const answer = Buffer.from(await converted(req, holding));
-    holding.keep(answer.length);
+  router.post(PUBLIC_PATHS.crdConvert, async (context) => {
+    const convert = await reviewed(context);
+    const answer = await inTurn(context, async () => Buffer.from(convert()));
+    keep(context, answer.length);
     context.status = 200;
     context.respond = false;
-    await writeJson(res, answer);
+    await writeJson(context.res, answer);
   });
   router.get(PUBLIC_PATHS.ping, (context) => {
     context.body = 'pong';
   });
   router.get(PUBLIC_PATHS.metrics, async (context) => {
     context.type = registry.contentType;
-    context.body = await registry.metrics();
+    context.body = await inTurn(context, () => registry.metrics());
   });
 }
 
 /**
- * A review is always answered with a review, also where it cannot be read. @throws RefusedError 503 where it must give up its memory to
- * others
+ * What answers the review in the body. It is answered with a review also where it cannot be read. @throws RefusedError 503 where it must make
+ * way for others
  */
-async function converted(request: IncomingMessage, holding: Holding): Promise<string> {
+async function reviewed(context: Context): Promise<() => string> {
   let head = '';
   const note = (chunk: Buffer): void => {
-    holding.keep(chunk.length);
     if (head.length < HEAD_LENGTH) head += chunk.toString('latin1', 0, HEAD_LENGTH);
   };
   try {
-    return convertBytes(await readBody(request, REVIEW_LIMIT, note));
+    const body = await readBody(context, REVIEW_LIMIT, note);
+    return () => convertBytes(body);
   } catch (error) {
     if (!(error instanceof RefusedError) || error.reason === 'Busy') throw error;
-    return unreadText(head, error.message);
+    const { message } = error;
+    return () => unreadText(head, message);
   }
 }

@@ -1,24 +1,27 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { Context } from 'koa';
 import { boundedJson } from '../../lib/json.ts';
 import { RefusedError } from '../refusal.ts';
+import { keep } from './memory.ts';
 
 /**
  * The whole body.
- * @param keep told of the pieces as they come; throws to refuse them
- * @throws RefusedError 413 beyond `limit` bytes, 400 when it breaks off, and what `keep` throws
+ * @param note told of the pieces as they come
+ * @throws RefusedError 413 beyond `limit` bytes, 400 when it breaks off, 503 where it has to make way for others
  */
 export async function readBody(
-  request: IncomingMessage,
+  context: Context,
   limit: number,
-  keep: (chunk: Buffer) => void = () => undefined,
+  note: (chunk: Buffer) => void = () => undefined,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    for await (const chunk of context.req as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > limit) break;
-      keep(chunk);
+      keep(context, chunk.length);
+      note(chunk);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -30,8 +33,8 @@ export async function readBody(
 }
 
 /** The body as JSON. @throws RefusedError 400, 413 */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
-  const body = await readBody(request, limit);
+export async function readJson(context: Context, limit: number): Promise<unknown> {
+  const body = await readBody(context, limit);
   try {
     return boundedJson(body);
   } catch (error) {

@@ -3,6 +3,8 @@ import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RefusalBody } from '../../agentapi/protocol.ts';
+import { FairLimiter } from '../../lib/fair-limiter.ts';
+import { boundConnections } from '../../lib/http.ts';
 import { RefusedError } from '../refusal.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
@@ -22,45 +24,47 @@ const LINGER_MS = 5_000;
  */
 export class ConnectionGuard {
   readonly #refusals: RefusalLog;
-  /** The last exchange of each connection. */
+  /** The exchange that each connection is at. */
   readonly #exchanges = new WeakMap<Socket, Exchange>();
+  readonly #turns = new FairLimiter<Socket>({ max: Infinity, maxPerParty: 1, maxWaiting: 1, busy: () => OUT_OF_TURN });
 
   constructor(refusals: RefusalLog) {
     this.#refusals = refusals;
   }
 
   /**
-   * Handles one request of a connection at a time. While an answer is pending, Node reads further requests, and each of them takes memory.
-   * So a connection whose client does not wait for answers is closed. None of our clients sends like that.
+   * Handles one request of a connection at a time, and the next once the answer to the one before has been sent: while it waits to be read it
+   * takes memory, as do requests that Node reads meanwhile. So a connection whose client does not wait for answers is closed. None of our
+   * clients sends like that.
    */
   inTurn(handle: Handle): Handle {
     return async (request, response) => {
       const { socket } = request;
-      const last = this.#exchanges.get(socket);
-      if (last && !last.response.writableEnded) return this.#cutOff(socket);
-      const exchange = { request, response };
-      this.#exchanges.set(socket, exchange);
-      // A connection may be idle for long, and would keep its last request and answer in memory.
-      response.once('close', () => {
-        if (request.complete && this.#exchanges.get(socket) === exchange) this.#exchanges.delete(socket);
-      });
-      await handle(request, response);
+      const sent = new Promise<void>((resolve) => response.once('close', resolve));
+      try {
+        await this.#turns.run(socket, async () => {
+          if (socket.destroyed) return;
+          this.#exchanges.set(socket, { request, response });
+          await handle(request, response);
+          await sent;
+          // A connection may be idle for long, and would keep its last request and answer in memory.
+          if (request.complete) this.#exchanges.delete(socket);
+        });
+      } catch (error) {
+        if (error !== OUT_OF_TURN) throw error;
+        this.#cutOff(socket);
+      }
     };
   }
 
   /** Answers and counts what comes to the server and is no request. */
-  watch(server: Server): void {
+  watch(server: Server, maxConnections: number): void {
     server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Duplex) => {
       // A client that has gone waits for no answer, so nothing is refused.
       if (code === 'ECONNRESET') socket.destroy();
       else this.#refuse(socket as Socket, connectionRefusal(code));
     });
-    server.on('drop', () =>
-      this.#refusals.note(
-        'connection refused',
-        new RefusedError(503, 'Busy', 'as many connections as memory allows are open'),
-      ),
-    );
+    boundConnections(server, maxConnections, () => this.#refusals.note('connection refused', FULL));
   }
 
   /** At once: while an answer waits to be read, Node would go on to read requests. */
@@ -89,6 +93,7 @@ export class ConnectionGuard {
   }
 }
 
+const FULL = new RefusedError(503, 'Busy', 'as many connections as memory allows are open');
 const OUT_OF_TURN = new RefusedError(429, 'TooManyRequests', 'a request came before the one before it was answered');
 
 /** Errors that are not from Node's parser or its timeouts are TLS errors, which a server of node:https reports here too. */

@@ -44,15 +44,19 @@ export function answerErrors({ refusals }: { readonly refusals: RefusalLog }): M
       await next();
       if (context.status >= 400) throw routing(context.status);
     } catch (error) {
-      const refusal = toRefusal(error);
-      const { status, reason, message } = refusal;
-      context.status = status;
-      context.body = { error: message, reason } satisfies RefusalBody;
-      // What is left of a body that nobody will read must not be taken for the next request.
-      if (status === 413 || reason === 'Busy') context.set('Connection', 'close');
-      refusals.note('request refused', refusal, () => asked(context));
+      refuse(context, refusals, toRefusal(error));
     }
   };
+}
+
+/** Answers with the refusal. */
+export function refuse(context: Context, refusals: RefusalLog, refusal: RefusedError): void {
+  const { status, reason, message } = refusal;
+  context.status = status;
+  context.body = { error: message, reason } satisfies RefusalBody;
+  // What is left of a body that nobody will read must not be taken for the next request.
+  if (status === 413 || reason === 'Busy') context.set('Connection', 'close');
+  refusals.note('request refused', refusal, () => asked(context));
 }
 
 /** Who asked for what. It is shortened for the log, because the sender alone decides how long these texts are. */
