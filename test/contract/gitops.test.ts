@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CRD_NAME, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { folder } from '../folder.ts';
+import { CA } from '../infra/pem.ts';
 import { type Outcome, shell } from '../shell.ts';
 
 /** What Flux and Argo CD do with the manifests, by their field managers, on the real API server alone: the embedded one knows no server-side apply. */
@@ -32,7 +33,7 @@ const REAL = process.env['CONTRACT_KUBECONFIG'];
       async (manager) => {
         const apply = `kubectl apply --server-side --field-manager=${manager} --force-conflicts -k .`;
         await done(apply);
-        const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n').toString('base64');
+        const caBundle = Buffer.from(CA).toString('base64');
         const patch = JSON.stringify({ spec: { conversion: { webhook: { clientConfig: { caBundle } } } } });
         await done(`kubectl patch crd ${CRD_NAME} --field-manager=cainjector --type=merge -p '${patch}'`);
         await done(apply);
