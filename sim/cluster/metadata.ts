@@ -66,7 +66,7 @@ export function freshMeta(core: Core, type: ResourceType, metadata: Meta): Meta 
   };
 }
 
-/** The metadata that an update leads to. `managedFields` stay where they are left out; an empty list takes them away. */
+/** The metadata that an update leads to. `managedFields` stay where they are left out. */
 export function revisedMeta(current: Meta, next: Meta): Meta {
   const revised: Record<string, unknown> = without(tidy(next), ...SERVER_OWNED);
   const kept = 'managedFields' in next ? SERVER_OWNED : [...SERVER_OWNED, 'managedFields'];

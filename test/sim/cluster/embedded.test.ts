@@ -17,6 +17,16 @@ test('what a client was given never changes under it', async () => {
   expect(made.metadata.labels).toEqual({ a: '1' });
 });
 
+test('managedFields stay, which are half of what objects weigh, also where an update leaves them out', async () => {
+  const { admin } = world();
+  const managedFields = [
+    { manager: 'kubelet', operation: 'Update', fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': {} } },
+  ];
+  const { metadata } = await admin.create(NODES, { metadata: { name: 'n1', managedFields } });
+  const { managedFields: _, ...without } = metadata;
+  expect(await admin.put(`${NODES}/n1`, { metadata: without })).toMatchObject({ metadata: { managedFields } });
+});
+
 test('what a client sends arrives with every field, whatever it is called', async () => {
   const labels = JSON.parse('{"__proto__":"b"}') as object;
   expect(await refusal(world().admin.create(NODES, { metadata: { name: 'n1', labels } }))).toMatchObject({ code: 422 });
