@@ -17,18 +17,22 @@ interface Period {
   readonly toMs: number;
 }
 
-/** The most frequent first, of each account. What keeps the leader's Lease is left out, and so is a watch that goes on. */
+/** The most frequent first, of each account. What keeps the leader's Lease is left out. */
 export function requestsOf(events: readonly AuditEvent[], { fromMs, toMs }: Period): readonly RequestCount[] {
   const counts = new Map<string, RequestCount>();
   for (const event of events) {
     const account = accountOf(authorOf(event));
     const atMs = Date.parse(event.requestReceivedTimestamp);
     const kind = kindOf(event);
-    if (account === undefined || atMs < fromMs || atMs > toMs || kind.endsWith(' leases')) continue;
+    if (account === undefined || atMs < fromMs || atMs > toMs || kind.endsWith(' leases') || isEnd(event)) continue;
     const key = `${account} ${kind}`;
     counts.set(key, { account, kind, count: (counts.get(key)?.count ?? 0) + 1 });
   }
   return [...counts.values()].toSorted((a, b) => a.account.localeCompare(b.account) || b.count - a.count);
+}
+
+function isEnd({ verb, stage }: AuditEvent): boolean {
+  return verb === 'watch' && stage === 'ResponseComplete';
 }
 
 function accountOf(user: string): Component | undefined {

@@ -26,18 +26,21 @@ describe('the requests of an update', () => {
   const APISERVER = 'system:serviceaccount:brupop-bottlerocket-aws:brupop-apiserver-service-account';
   const CONTROLLER = 'system:serviceaccount:brupop-bottlerocket-aws:brupop-controller-service-account';
 
-  test('are counted by account and kind, without the Lease, and those of others, and of other times', () => {
-    const events = [
+  test('are counted by account and kind, a watch once, without the Lease, and those of others, and of other times', () => {
+    const events: readonly AuditEvent[] = [
       event(APISERVER, 'get', { resource: 'nodes' }),
       event(APISERVER, 'create', { resource: 'pods', subresource: 'eviction' }),
       event(APISERVER, 'create', { resource: 'pods', subresource: 'eviction' }),
       event(CONTROLLER, 'update', { resource: 'leases' }),
       event(CONTROLLER, 'patch', { resource: 'nodes' }, '00:01:30'),
       event('system:node:node-1', 'get', { resource: 'nodes' }),
+      { ...event(APISERVER, 'watch', { resource: 'pods' }), stage: 'ResponseStarted' },
+      { ...event(APISERVER, 'watch', { resource: 'pods' }), stage: 'ResponseComplete' },
     ];
     expect(requestsOf(events, period)).toEqual([
       { account: 'apiserver', kind: 'create pods/eviction', count: 2 },
       { account: 'apiserver', kind: 'get nodes', count: 1 },
+      { account: 'apiserver', kind: 'watch pods', count: 1 },
     ]);
   });
 });

@@ -7,6 +7,8 @@ import type { Sighting } from './sighting.ts';
 
 /** A request as the API server's own audit log has it (audit.k8s.io/v1); the fields that are read here. */
 export interface AuditEvent {
+  /** A watch is told of twice: when it has begun, and when it is over. */
+  readonly stage?: 'ResponseStarted' | 'ResponseComplete' | 'Panic';
   readonly verb: string;
   readonly user?: { readonly username?: string; readonly extra?: Readonly<Record<string, readonly string[]>> };
   readonly impersonatedUser?: { readonly username?: string };
