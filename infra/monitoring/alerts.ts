@@ -128,6 +128,13 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     summary: 'Nodes have no running agent and are not updated.',
     description: 'Look at the pods of the DaemonSet brupop-agent on these nodes.',
   },
+  BrupopUnaskedBoot: {
+    severity: 'warning',
+    during: '0m',
+    summary: 'Nodes booted, unasked, after their update: into an older version, or twice within an hour.',
+    description:
+      'Each counts as failed on the release. A node that went back is not updated to it again until somebody runs kubectl brupop retry.',
+  },
   BrupopCannotLookForUpdates: {
     severity: 'warning',
     during: '5m',

@@ -1,10 +1,9 @@
 import { shortened } from '../lib/parts.ts';
 import type { AgentStatus, FailingCheck, FailureReason, RebootRecord, Status } from '../shadow/model.ts';
-import { MAX_CRASHES, withFailed, without } from '../shadow/failed-versions.ts';
+import { MAX_CRASHES, stillFailed, withFailed } from '../shadow/failed-versions.ts';
 import { isSemver } from '../shadow/semver.ts';
 import type { State } from '../shadow/states.ts';
 import type { View } from './decide.ts';
-import { isUnstable } from './unasked-boot.ts';
 
 /** Pure functions that make the status that the agent sends from the newest status that it has seen. */
 
@@ -47,11 +46,6 @@ export function present({ shadow, version }: View): AgentStatus {
     // An empty list stays: it says that the last failure, which has no record, is not a release's.
     failed_versions: failed.length > 0 || told.failed_versions?.length === 0 ? [...failed] : null,
   };
-}
-
-/** A node that runs a version has not failed on it, unless it is unstable there. */
-function stillFailed({ failed_versions: failed, finished }: Partial<Status>, running: string): readonly string[] {
-  return isUnstable(finished, running) ? (failed ?? []) : without(failed ?? [], running);
 }
 
 /** The host has looked for updates. A version that no status could name is not offered. */

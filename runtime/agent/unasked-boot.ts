@@ -1,5 +1,6 @@
 import { HOUR_MS, instantOf } from '../lib/clock.ts';
 import type { Status } from '../shadow/model.ts';
+import { UNSTABLE_FROM } from '../shadow/failed-versions.ts';
 import { compareSemver } from '../shadow/semver.ts';
 import type { View } from './decide.ts';
 
@@ -7,20 +8,12 @@ import type { View } from './decide.ts';
 
 type Finished = NonNullable<Status['finished']>;
 
-/** So many of them within an hour of an update are no coincidence. */
-const UNSTABLE_FROM = 2;
-
 /** What such a boot comes to. */
 export interface UnaskedBoot {
   /** What is to be remembered; null where nothing of it holds any more. */
   readonly finished: Finished | null;
   /** Undefined where it is nobody's fault. */
   readonly reason: 'Reverted' | 'Unstable' | undefined;
-}
-
-/** Whether the node has finished an update on which it has failed since. */
-export function isUnstable(finished: Finished | null | undefined, version: string): boolean {
-  return finished?.version === version && finished.unasked_boots >= UNSTABLE_FROM;
 }
 
 export interface Terms {

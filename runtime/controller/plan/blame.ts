@@ -1,4 +1,5 @@
 import { instantOf } from '../../lib/clock.ts';
+import { stillFailed } from '../../shadow/failed-versions.ts';
 import type { AssessedNode } from './health.ts';
 import type { ShadowView } from './snapshot.ts';
 
@@ -14,11 +15,10 @@ export function hasFailed(
   return failed.has(node.uid) || (shadow?.status?.crash_count ?? 0) > 0;
 }
 
-/** Versions that the node failed on: those on record that it does not run after all, and the one that it fails on right now. */
+/** Versions that the node failed on: those on record that it does not run well after all, and the one that it fails on right now. */
 export function failedOn(shadow: ShadowView, { notReturned, soak }: AssessedNode['health']): readonly string[] {
   const current = shadow.status?.current_version;
-  const recorded = recordedFailures(shadow);
-  const past = recorded.length === 0 ? recorded : recorded.filter((version) => version !== current);
+  const past = recordedFailures(shadow);
   if (!notReturned && soak !== 'failed') return past;
   const present = notReturned ? shadow.spec.version : current;
   return present == null ? past : [...past, present];
@@ -40,8 +40,31 @@ export const hasFailedOn = (info: AssessedNode, { failed }: { readonly failed: R
   failed.has(info.node.uid) && !isPresumed(info);
 
 function recordedFailures({ spec, status }: ShadowView): readonly string[] {
-  const recorded = status?.failed_versions ?? NONE;
-  return isFailureUnrecorded(status) && spec.version != null ? [...recorded, spec.version] : recorded;
+  if (!status) return NONE;
+  const recorded = stillFailed(status, status.current_version);
+  const isPresumedOf = isFailureUnrecorded(status) && spec.version !== status.current_version;
+  return isPresumedOf && spec.version != null ? [...recorded, spec.version] : recorded;
+}
+
+/**
+ * Its last failure is a boot that nobody had asked for, of a release that it had finished: it rests until somebody asks for another try, by naming
+ * that failure, or it is offered another version. A node that is held has said so first, and boots as a person likes.
+ */
+export function unaskedBootOf({ node, shadow }: Pick<AssessedNode, 'node' | 'shadow'>): UnaskedBoot | undefined {
+  const { status } = shadow ?? {};
+  if (!status || status.crash_count === 0 || node.held) return undefined;
+  if (node.retryOf === status.state_transition_failure_timestamp || !status.last_failure) return undefined;
+  const { reason, version, message } = status.last_failure;
+  return isUnasked(reason) && version != null ? { reason, version, message } : undefined;
+}
+
+const isUnasked = (reason: string): reason is UnaskedBoot['reason'] => reason === 'Reverted' || reason === 'Unstable';
+
+interface UnaskedBoot {
+  readonly reason: 'Reverted' | 'Unstable';
+  /** What it had finished. */
+  readonly version: string;
+  readonly message: string;
 }
 
 /**

@@ -137,9 +137,25 @@ export const VERDICTS = {
     told: 'agent',
     is: ['agentless'],
   },
-  CannotLookForUpdates: {
+  Reverted: {
     ends: 'person',
     urgency: 12,
+    remedy: 'Look at the node, then kubectl brupop retry NODE; or hold it where it is to stay.',
+    alert: 'BrupopUnaskedBoot',
+    told: undefined,
+    is: ['failure'],
+  },
+  Unstable: {
+    ends: 'person',
+    urgency: 13,
+    remedy: 'Look at the node, or hold it where it is to stay.',
+    alert: 'BrupopUnaskedBoot',
+    told: undefined,
+    is: ['failure'],
+  },
+  CannotLookForUpdates: {
+    ends: 'person',
+    urgency: 14,
     remedy:
       'Let the host reach its update repository: https://updates.bottlerocket.aws, unless its settings name another.',
     alert: 'BrupopCannotLookForUpdates',
@@ -148,7 +164,7 @@ export const VERDICTS = {
   },
   ShadowNotOwned: {
     ends: 'person',
-    urgency: 13,
+    urgency: 15,
     remedy: 'Delete the shadow: the agent makes it anew.',
     alert: 'BrupopShadowNotOwned',
     told: undefined,

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../lib/clock.ts';
-import { isPresumed } from './blame.ts';
+import { isPresumed, unaskedBootOf } from './blame.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Families, Group, Groups } from './groups.ts';
 import { windowOf } from './group-times.ts';
@@ -137,7 +137,7 @@ export const haltedOn = ({ version }: OsRelease): Finding =>
 
 /** Whether it is too early for a start: the node's own pauses come first, then the window, then the policy's pause. */
 function byTime(candidate: Candidate, context: GateContext): GateResult {
-  const own = backingOff(candidate, context.now) ?? refusedLately(candidate.shadow, context);
+  const own = resting(candidate) ?? backingOff(candidate, context.now) ?? refusedLately(candidate.shadow, context);
   if (own) return stopped(own);
   const window = byWindow(candidate, context);
   return window.finding ? window : within(window, candidate.group.pause);
@@ -150,6 +150,12 @@ function byWindow(candidate: Candidate, context: GateContext): GateResult {
   const tooLong = fittingNowhere(candidate, context);
   if (tooLong) return { finding: tooLong, changesAt: (group.closed ?? group.closing).changesAt };
   return group.closed && !isInTime(shadow, windowOf(group.view)) ? group.closed : beforeClosing(candidate, context);
+}
+
+/** It has left the release that it is offered, and would leave it again. */
+function resting({ info, version }: Candidate): Finding | undefined {
+  const boot = unaskedBootOf(info);
+  return boot?.version === version ? found(boot.reason, boot.message) : undefined;
 }
 
 const LONGEST_BACKOFF_MINUTES = 1440;

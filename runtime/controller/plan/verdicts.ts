@@ -1,6 +1,7 @@
 import { instantOf, MINUTE_MS } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
 import { compareSemver } from '../../shadow/semver.ts';
+import { unaskedBootOf } from './blame.ts';
 import type { Judged } from './conditions.ts';
 import type { AssessedNode } from './health.ts';
 import { isStepOver } from './machine.ts';
@@ -141,9 +142,17 @@ function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>): Fi
   if (trouble) return trouble;
   if (!shadow.status) return unreported(info);
   if (isActive(shadow)) return updating(shadow);
-  if (shadow.status.current_version !== shadow.status.target_version) return undefined;
-  if (shadow.order?.version === undefined && shadow.order) return shadow.order.stop.because;
-  return isBehind(shadow.status, newest.get(info.node.family)) ? NOT_OFFERED : NEWEST;
+  const { current_version: current, target_version: target } = shadow.status;
+  return current === target ? withoutOffer(info, shadow, newest) : undefined;
+}
+
+/** The finding on a node that is offered what it runs. */
+function withoutOffer(info: AssessedNode, shadow: ShadowView, newest: ReadonlyMap<string, string>): Finding {
+  const { order, status } = shadow;
+  const boot = unaskedBootOf(info);
+  if (boot && boot.version === status?.current_version) return found(boot.reason, boot.message);
+  if (order?.version === undefined && order) return order.stop.because;
+  return status && isBehind(status, newest.get(info.node.family)) ? NOT_OFFERED : NEWEST;
 }
 
 const NOT_OFFERED = found('NoUpdateOffered', 'the host is not offered the version that others of its kind know of');

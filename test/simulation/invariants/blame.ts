@@ -8,8 +8,12 @@ import { clock, NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 const GROUNDS: Readonly<Record<string, (host: SeenHost, version: string) => boolean>> = {
   PrepareFailed: ({ calls }) => calls.has('/actions/prepare-update'),
   BootFailed: ({ downForUpdate, version: running }, version) => downForUpdate && running !== version,
+  Unstable: ({ version: running }, version) => running === version,
   Reverted: ({ versions, version: running }, version) => versions.has(version) && running !== version,
 };
+
+/** Of what was finished, whatever is wanted by now. */
+const SAID_AT_REST: ReadonlySet<string> = new Set(['Reverted', 'Unstable']);
 
 /** F1, F5. */
 export const blame: Rule = {
@@ -45,18 +49,24 @@ function noteRequest(askedAt: Map<string, Instant>, { name, at }: Write, { old, 
 
 /** An agent that keeps no reasons is believed: its failures count against what it was told to install. */
 function recorded(picture: Picture, old: ShadowFacts, made: ShadowFacts): readonly string[] {
-  const blamed = made.status?.failed.find((version) => !old.status?.failed.includes(version));
-  const reason = made.status?.reason;
+  const { reason = '', failed = [] } = made.status ?? {};
+  const blamed = failed.find((version) => !old.status?.failed.includes(version));
   if (blamed === undefined) return NOTHING;
-  if (blamed !== made.version && reason !== 'Reverted')
+  if (blamed !== made.version && !SAID_AT_REST.has(reason))
     return [`${made.node} blames ${blamed}, and was told to install ${made.version}`];
-  if (reason === undefined) return NOTHING;
+  return reason === ''
+    ? NOTHING
+    : groundless(picture.hosts.get(made.node), `${made.node} blames ${blamed} for ${reason}`, { reason, blamed });
+}
+
+function groundless(
+  host: SeenHost | undefined,
+  says: string,
+  { reason, blamed }: { readonly reason: string; readonly blamed: string },
+): readonly string[] {
   const grounds = GROUNDS[reason];
-  if (!grounds) return [`${made.node} blames ${blamed} for ${reason}`];
-  const host = picture.hosts.get(made.node);
-  return host && !grounds(host, blamed)
-    ? [`${made.node} blames ${blamed} for ${reason}, and that never happened`]
-    : NOTHING;
+  if (!grounds) return [says];
+  return host && !grounds(host, blamed) ? [`${says}, and that never happened`] : NOTHING;
 }
 
 const isLost = ({ verdict }: ShadowFacts): boolean => verdict?.reason === 'NotReturned';

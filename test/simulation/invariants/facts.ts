@@ -197,27 +197,30 @@ export function isStart(before: ShadowFacts | undefined, after: ShadowFacts): bo
 function statusIn(status: unknown): StatusFacts | undefined {
   const state = text(at(status, 'current_state'));
   if (state === undefined) return undefined;
-  const record = at(status, 'reboot');
-  const failed = list(at(status, 'failed_versions')).filter((one) => one !== at(status, 'current_version'));
+  const current = text(at(status, 'current_version')) ?? '';
+  const sound = Number(at(status, 'finished', 'unasked_boots')) >= 2 ? undefined : current;
   return {
     state,
-    current: text(at(status, 'current_version')) ?? '',
+    current,
     target: text(at(status, 'target_version')) ?? '',
     crashes: Number(at(status, 'crash_count') ?? 0),
     failedAt: Date.parse(text(at(status, 'state_transition_failure_timestamp')) ?? ''),
-    failed: failed.map(String),
-    record: record ? recordIn(record) : undefined,
+    failed: list(at(status, 'failed_versions')).flatMap((one) => (one === sound ? [] : String(one))),
+    record: recordIn(at(status, 'reboot')),
     draining: Boolean(at(status, 'drain')),
     drainBegan: text(at(status, 'drain', 'started_at')),
     reason: text(at(status, 'last_failure', 'reason')),
   };
 }
 
-const recordIn = (record: unknown): RecordFacts => ({
-  boot: text(at(record, 'boot_id')) ?? '',
-  version: text(at(record, 'version')) ?? '',
-  requested: text(at(record, 'requested_at')) !== undefined,
-});
+const recordIn = (record: unknown): RecordFacts | undefined =>
+  record
+    ? {
+        boot: text(at(record, 'boot_id')) ?? '',
+        version: text(at(record, 'version')) ?? '',
+        requested: text(at(record, 'requested_at')) !== undefined,
+      }
+    : undefined;
 
 export interface LeaseFacts {
   readonly holder: string;

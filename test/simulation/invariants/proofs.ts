@@ -41,7 +41,7 @@ const isOver = ({ state, status }: ShadowFacts): boolean =>
   state === 'Idle' && status?.state === 'ErrorReset' && status.reason === undefined && status.crashes > 0;
 
 const hasFailed = ({ status }: ShadowFacts, version: string): boolean =>
-  status !== undefined && status.current !== version && status.failed.includes(version);
+  status !== undefined && status.failed.includes(version);
 
 /** Nodes that try a version now, or did so last, and whose failure has no record: it may be of that version (F1, older parts). */
 export function presumed(picture: Picture, { group, family, version }: Release): readonly SeenNode[] {

@@ -33,6 +33,7 @@ export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefin
     inGroup(asked, (release) => (asked.sorted.isHalted(release, asked.now) ? 'kept' : undefined)),
   OutsideWindow: (asked) => inGroup(asked, (release) => outside(asked, release)),
   FitsNoWindow: (asked) => inGroup(asked, (release) => (fitsNowhere(asked, release) ? 'kept' : undefined)),
+  Reverted: ({ shadow: { status } }) => (status?.reason === 'Reverted' ? 'kept' : undefined),
   Held: ({ node: { facts } }) => (facts.held ? 'kept' : undefined),
   DrainBlocked: (asked) => (isLeftAlone(asked) ? 'going' : undefined),
   WaitingForSlot: (asked) => waitingFor(asked),
@@ -54,6 +55,7 @@ export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefin
 /** What is true of a node by itself, whatever others do. */
 export const OWN: ReadonlySet<string> = new Set([
   'Held',
+  'Reverted',
   'BackingOff',
   'RolloutHalted',
   'OutsideWindow',
