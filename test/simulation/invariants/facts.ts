@@ -197,30 +197,27 @@ export function isStart(before: ShadowFacts | undefined, after: ShadowFacts): bo
 function statusIn(status: unknown): StatusFacts | undefined {
   const state = text(at(status, 'current_state'));
   if (state === undefined) return undefined;
-  const current = text(at(status, 'current_version')) ?? '';
-  const sound = Number(at(status, 'finished', 'unasked_boots')) >= 2 ? undefined : current;
+  const record = at(status, 'reboot');
+  const sound = Number(at(status, 'finished', 'unasked_boots')) >= 2 ? undefined : at(status, 'current_version');
   return {
     state,
-    current,
+    current: text(at(status, 'current_version')) ?? '',
     target: text(at(status, 'target_version')) ?? '',
     crashes: Number(at(status, 'crash_count') ?? 0),
     failedAt: Date.parse(text(at(status, 'state_transition_failure_timestamp')) ?? ''),
     failed: list(at(status, 'failed_versions')).flatMap((one) => (one === sound ? [] : String(one))),
-    record: recordIn(at(status, 'reboot')),
+    record: record ? recordIn(record) : undefined,
     draining: Boolean(at(status, 'drain')),
     drainBegan: text(at(status, 'drain', 'started_at')),
     reason: text(at(status, 'last_failure', 'reason')),
   };
 }
 
-const recordIn = (record: unknown): RecordFacts | undefined =>
-  record
-    ? {
-        boot: text(at(record, 'boot_id')) ?? '',
-        version: text(at(record, 'version')) ?? '',
-        requested: text(at(record, 'requested_at')) !== undefined,
-      }
-    : undefined;
+const recordIn = (record: unknown): RecordFacts => ({
+  boot: text(at(record, 'boot_id')) ?? '',
+  version: text(at(record, 'version')) ?? '',
+  requested: text(at(record, 'requested_at')) !== undefined,
+});
 
 export interface LeaseFacts {
   readonly holder: string;
