@@ -61,7 +61,7 @@ function placesOf(component: Component, { resources = `${component}.resources`, 
     [`${CONTAINER}/resources/limits`, (before = {}) => amounts(`${resources}.limits`, before)],
     [`${CONTAINER}/env`, (before = []) => call('concat', before, listed('brupop.env', own('env')))],
     [`${POD}/nodeSelector`, () => own('nodeSelector')],
-    [`${POD}/tolerations`, (before = []) => call('concat', onCordoned(component, before), own('tolerations'))],
+    [`${POD}/tolerations`, (before = []) => joined(onCordoned(component, before), own('tolerations'))],
     [`${POD}/priorityClassName`, (before = '') => priority(component, before)],
     [AFFINITY, (before) => affinity(component, before as Mapping, keepsApart)],
     ...(component === 'agent' ? [UPDATE_STRATEGY] : [spread(component)]),
@@ -72,6 +72,11 @@ function placesOf(component: Component, { resources = `${component}.resources`, 
 /** An amount may be a number, and is a text in the manifests. */
 function amounts(path: string, own: Tree): Operand {
   return new Operand(`(include "brupop.amounts" ${optional(path, own).text} | fromJson)`);
+}
+
+/** Lists after each other. Of empty ones `concat` makes null. */
+function joined(...lists: readonly Tree[]): Operand {
+  return call('default', [], call('concat', ...lists));
 }
 
 /** A list that a named template makes. */
@@ -129,7 +134,7 @@ function nodes(component: Component, own: Mapping): Mapping {
   const required = at(own, `${REQUIRED}/nodeSelectorTerms/0/matchExpressions`) ?? [];
   return {
     [REQUIRED]: { nodeSelectorTerms: listed('brupop.nodeTerms', { own: required, terms }) },
-    [PREFERRED]: call('concat', own[PREFERRED] ?? [], optional(`${asked}.${PREFERRED}`, [])),
+    [PREFERRED]: joined(own[PREFERRED] ?? [], optional(`${asked}.${PREFERRED}`, [])),
   };
 }
 

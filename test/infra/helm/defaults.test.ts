@@ -74,6 +74,12 @@ const DIGEST = `sha256:${'0a'.repeat(32)}`;
     initial = meaning(released(shared, {}));
   });
 
+  test('leave no null in what is rendered', () => {
+    // Descriptions in the definitions speak of it.
+    const nulls = /: "?null"?$|[[,:]"?null"?[\],}]/m;
+    for (const values of [{}, nulled(PATHS)]) expect(template(shared, values).stdout).not.toMatch(nulls);
+  });
+
   test('all null are all default', () => {
     expect(meaning(released(shared, nulled(PATHS.filter(({ length }) => length === 1))))).toEqual(initial);
     expect(meaning(released(shared, nulled(PATHS.filter((path) => !isGroup(path)))))).toEqual(initial);
