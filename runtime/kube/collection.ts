@@ -155,8 +155,20 @@ async function readPage<T, P>(
 /** How often a list is begun anew whose moment was compacted. */
 const MAX_RESTARTS = 3;
 
+/** What a collection was at one moment. */
+export interface Listed<P> {
+  readonly items: readonly P[];
+  /** resourceVersion of that moment, at which a watch can begin. */
+  readonly version: string;
+}
+
 /** The projections of all objects that match at one moment, read in pages. */
 export async function listAll<T, P>(transport: KubeTransport, request: ListRequest<T, P>): Promise<readonly P[]> {
+  return (await listWhole(transport, request)).items;
+}
+
+/** The same with that moment. */
+export async function listWhole<T, P>(transport: KubeTransport, request: ListRequest<T, P>): Promise<Listed<P>> {
   for (let restarts = 0; ; restarts++) {
     try {
       return await pagesOf(transport, request);
@@ -166,10 +178,10 @@ export async function listAll<T, P>(transport: KubeTransport, request: ListReque
   }
 }
 
-async function pagesOf<T, P>(transport: KubeTransport, request: ListRequest<T, P>): Promise<readonly P[]> {
-  const pages: (readonly P[])[] = [];
-  for await (const { items } of listPages(transport, request)) pages.push(items);
-  return pages.flat();
+async function pagesOf<T, P>(transport: KubeTransport, request: ListRequest<T, P>): Promise<Listed<P>> {
+  const pages: KubeList<P>[] = [];
+  for await (const page of listPages(transport, request)) pages.push(page);
+  return { items: pages.flatMap(({ items }) => items), version: pages.at(-1)?.metadata.resourceVersion ?? '' };
 }
 
 /** Query parameters of selectors. */

@@ -3,8 +3,10 @@ import type { Logger } from '../lib/log.ts';
 import { type Change, type Projected, Reflector, type ReflectorOptions } from './reflector.ts';
 import type { KubeObject } from './objects.ts';
 
-export interface InformerOptions<T extends KubeObject, P> extends ReflectorOptions<T, P> {
+export interface InformerOptions<T extends KubeObject, P> extends Omit<ReflectorOptions<T, P>, 'from'> {
   readonly logger: Logger;
+  /** What there was at a moment, where the caller has just listed it: the watch begins there. @default it is listed first */
+  readonly known?: { readonly items: readonly Projected<P>[]; readonly version: string };
   /** Called at each failure to read the collection. */
   readonly onInterrupted?: (error: unknown) => void;
 }
@@ -25,7 +27,7 @@ export class Informer<T extends KubeObject, P> {
 
   constructor(options: InformerOptions<T, P>) {
     this.#options = options;
-    this.#reflector = new Reflector(options);
+    this.#reflector = new Reflector({ ...options, from: options.known?.version });
     this.synced = new Promise((resolve) => (this.#resolveSynced = resolve));
   }
 
@@ -52,6 +54,8 @@ export class Informer<T extends KubeObject, P> {
 
   /** Fills the cache and keeps it up to date until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
+    const { known } = this.#options;
+    if (known) this.#receive({ kind: 'replaced', ...known });
     for await (const change of this.#reflector.run(signal)) this.#receive(change);
   }
 

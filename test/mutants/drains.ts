@@ -23,8 +23,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'M3',
     does: 'takes an empty watch for an empty Node',
     file: 'runtime/apiserver/drain/cordon.ts',
-    find: 'await listAll(ports.transport, podsOn(agent.nodeName))',
-    replace: 'await Promise.resolve([])',
+    find: 'await listWhole(ports.transport, podsOn(agent.nodeName))',
+    replace: "await Promise.resolve({ items: [], version: '' })",
     tests: ['test/apiserver/drain/traces.test.ts'],
   },
   {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { listAll } from '../../kube/collection.ts';
+import { listAll, listWhole } from '../../kube/collection.ts';
 import type { Node, ShadowObject } from '../../kube/objects.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts } from '../../lib/parts.ts';
@@ -84,7 +84,8 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
   const { node, shadow } = await takeSnapshot(ports, agent);
   const why = whyNotDrain({ node, shadow });
   if (why !== undefined) throw notAllowed(`no drain: ${why}`);
-  const pods = await listAll(ports.transport, podsOn(agent.nodeName));
+  const seen = await listWhole(ports.transport, podsOn(agent.nodeName));
+  const pods = seen.items;
   const now = rfc3339(ports.clock.now());
   const attempt = { id: randomId(ports.random), now, boot: agent.bootId, newestPod: newestCreation(node, pods) };
   const { id, since, newestPod = since } = drainOn(node, attempt);
@@ -96,7 +97,7 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
   const left = podsLeft(list);
   const unevictable = begins ? await precheck(ports, left, preflight) : NONE;
   const progress = begins ? progressOf(since, left, unevictable) : laterProgress(shadow, marked, left);
-  const drain = { ...marked, list, progress, shadowVersion: shadow.metadata.resourceVersion };
+  const drain = { ...marked, seen, list, progress, shadowVersion: shadow.metadata.resourceVersion };
   return {
     shadow,
     drain,

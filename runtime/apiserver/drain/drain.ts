@@ -1,3 +1,4 @@
+import type { Listed } from '../../kube/collection.ts';
 import { type Node, readySince } from '../../kube/objects.ts';
 import { instantOf } from '../../lib/clock.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
@@ -39,7 +40,9 @@ export interface Drain {
   readonly since: string;
   /** See FilterTerms. */
   readonly lateAfter: number;
-  /** The pods on the node. Where none is left, they were read after it was seen cordoned. */
+  /** All pods on the node, read before it was cordoned where this look has cordoned it. */
+  readonly seen: Listed<DrainPod>;
+  /** What is to be done with them. Where none is left, they were read after it was seen cordoned. */
   readonly list: PodDeleteList;
   /** Why pods were not evicted by this replica; undefined where it has not worked on the drain. */
   readonly blocked: Blocked | undefined;

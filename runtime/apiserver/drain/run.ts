@@ -18,7 +18,7 @@ import {
 } from './drain.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
 import { filterPods, keepOwnUnlessReschedulable, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
-import { type DrainPod, podsOn } from './pod.ts';
+import { type DrainPod, podName, podsOn } from './pod.ts';
 import { Reschedule } from './reschedule.ts';
 import { StatusWriter } from './status.ts';
 
@@ -46,7 +46,7 @@ const LONGEST_ABSENCE_MS = 10_000;
 /** Evicts the pods of a cordoned node for as long as the node has the marks of this drain. There is one run for each node and replica. */
 export class DrainRun {
   readonly #ports: Ports;
-  #drain: Omit<Drain, 'list'>;
+  #drain: Omit<Drain, 'list' | 'seen'>;
   readonly #settings: DrainSettings;
   readonly #signal: AbortSignal;
   readonly #evictor: Evictor;
@@ -66,7 +66,7 @@ export class DrainRun {
   /** Aborts when somebody waits again, which ends that countdown. */
   #joined = new AbortController();
 
-  constructor(ports: Ports, { list, ...drain }: Drain, { settings, queue, signal }: RunOptions) {
+  constructor(ports: Ports, { list, seen, ...drain }: Drain, { settings, queue, signal }: RunOptions) {
     this.#ports = ports;
     this.#drain = drain;
     this.#list = list;
@@ -77,7 +77,8 @@ export class DrainRun {
     this.#status = new StatusWriter(ports, drain, this.#signal);
     const nodeName = drain.node.metadata.name;
     const logger = ports.logger.with({ node: nodeName });
-    this.#pods = new Informer({ ...ports, ...podsOn(nodeName), logger });
+    const known = { ...seen, items: seen.items.map((pod) => ({ key: podName(pod), value: pod })) };
+    this.#pods = new Informer({ ...ports, ...podsOn(nodeName), logger, known });
     this.#reschedule = new Reschedule({ ...ports, nodeName, signal: this.#signal });
   }
 

@@ -110,7 +110,6 @@ describe('a drain', () => {
       'PATCH status',
       'PATCH n1',
       'POST events',
-      'GET pods',
       'POST eviction',
       'GET n1',
       'GET brs-n1',
