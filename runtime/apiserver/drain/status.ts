@@ -79,7 +79,11 @@ export class StatusWriter {
   #version: string;
   #writing = false;
 
-  constructor(ports: StatusPorts, { node, since, progress, shadowVersion }: Omit<Drain, 'list' | 'seen'>, signal: AbortSignal) {
+  constructor(
+    ports: StatusPorts,
+    { node, since, progress, shadowVersion }: Omit<Drain, 'list' | 'seen'>,
+    signal: AbortSignal,
+  ) {
     this.#ports = ports;
     this.#signal = signal;
     this.#nodeName = node.metadata.name;
