@@ -47,6 +47,8 @@ const CONTROLS: Readonly<Record<string, string>> = {
 };
 
 const NAME = 'restricted.brupop.test';
+/** Others' workloads are none of its business. */
+const HOME = 'restricted-pods';
 const POLICY = Yaml.stringify(
   {
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -72,7 +74,11 @@ const POLICY = Yaml.stringify(
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicyBinding',
     metadata: { name: NAME },
-    spec: { policyName: NAME, validationActions: ['Warn'] },
+    spec: {
+      policyName: NAME,
+      validationActions: ['Warn'],
+      matchResources: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': HOME } } },
+    },
   },
 );
 
@@ -80,7 +86,7 @@ const POLICY = Yaml.stringify(
   `restricted pods${REAL === undefined ? ' (skipped: no real API server)' : ''}`,
   () => {
     const run = (command: string): Promise<Outcome> => shell(command, { kubeconfig: REAL ?? '', home: folder });
-    const remove = `kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding ${NAME} --ignore-not-found`;
+    const remove = `kubectl delete validatingadmissionpolicy,validatingadmissionpolicybinding ${NAME} --ignore-not-found; kubectl delete namespace ${HOME} --ignore-not-found`;
 
     afterEach(() => run(remove));
 
@@ -88,7 +94,7 @@ const POLICY = Yaml.stringify(
     async function broken(object: object): Promise<readonly string[]> {
       const file = join(folder, 'object.yaml');
       await writeFile(file, Yaml.stringify(object));
-      const { code, stderr } = await run(`kubectl create --dry-run=server --namespace default -f ${file}`);
+      const { code, stderr } = await run(`kubectl create --dry-run=server --namespace ${HOME} -f ${file}`);
       expect({ code, stderr }).toMatchObject({ code: 0 });
       return Array.from(stderr.matchAll(/<([^>]+)>/g), ([, name = '']) => name);
     }
@@ -99,10 +105,11 @@ const POLICY = Yaml.stringify(
         return Object.fromEntries(
           PROCESSES.map((process) => {
             const { metadata, ...object } = workload(objects, process);
-            return [process, { ...object, metadata: { name: metadata.name, namespace: 'default' } }];
+            return [process, { ...object, metadata: { name: metadata.name, namespace: HOME } }];
           }),
         );
       };
+      expect((await run(`kubectl create namespace ${HOME}`)).code).toBe(0);
       await writeFile(join(folder, 'policy.yaml'), POLICY);
       expect((await run(`kubectl apply -f ${join(folder, 'policy.yaml')}`)).code).toBe(0);
       const { agent, apiserver, controller } = here({}) as Record<'agent' | 'apiserver' | 'controller', object>;

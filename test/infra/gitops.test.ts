@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CRD_NAME, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { folder } from '../folder.ts';
-import { CA } from '../infra/pem.ts';
+import { CA } from './pem.ts';
 import { type Outcome, shell } from '../shell.ts';
 
-/** What Flux and Argo CD do with the manifests, by their field managers, on the real API server alone: the embedded one knows no server-side apply. */
+/** What Flux and Argo CD do with the manifests, by their field managers. The embedded API server knows no server-side apply; a real one must be nobody else's. */
 const REAL = process.env['CONTRACT_KUBECONFIG'];
 
 (REAL === undefined ? describe.skip : describe)(
