@@ -13,6 +13,8 @@ export interface ServingCertificate {
   readonly key: string;
   /** Who signs the certificates of clients; undefined where none are asked for. */
   readonly clientCa?: string | undefined;
+  /** What lies beside it as `ca.crt`. */
+  readonly ca?: string;
   readonly expires: number;
 }
 
@@ -76,9 +78,8 @@ async function usable(
 ): Promise<ServingCertificate> {
   const read = await readCertificate(dir, clientCertificates);
   if (isDeepStrictEqual(read, served)) return served as ServingCertificate;
-  // An old secret that somebody has restored must not take the place of what clients still accept.
-  if (read.expires <= clock.now() && clock.now() < (served?.expires ?? 0))
-    throw new CertificateError(`tls.crt has expired at ${new Date(read.expires).toISOString()}`);
+  const fault = served && whyWorse(read, served, clock.now());
+  if (fault !== undefined) throw new CertificateError(`tls.crt ${fault}`);
   // What TLS itself refuses, e.g. a broken certificate behind the first or a short key, would end the process when it is used.
   try {
     createSecureContext({ cert: read.cert, key: read.key, ca: read.clientCa });
@@ -93,11 +94,12 @@ async function readCertificate(dir: string, clientCertificates: boolean): Promis
   try {
     const read = (name: string): Promise<string> => readFile(join(dir, name), 'utf8');
     const [cert, key] = await Promise.all([read('tls.crt'), read('tls.key')]);
-    const clientCa = clientCertificates ? await read('ca.crt') : undefined;
+    const ca = await read('ca.crt').catch(() => '');
+    const clientCa = clientCertificates ? ca : undefined;
     if (clientCa !== undefined && !holdsCertificates(clientCa)) throw new Error('ca.crt holds no certificate');
     const leaf = new X509Certificate(cert);
     if (!leaf.checkPrivateKey(createPrivateKey(key))) throw new Error('tls.key is not the key of tls.crt');
-    return { cert, key, clientCa, expires: Date.parse(leaf.validTo) };
+    return { cert, key, clientCa, ca, expires: Date.parse(leaf.validTo) };
   } catch (error) {
     throw new CertificateError(error instanceof Error ? error.message : 'unreadable', { cause: error });
   }
@@ -105,6 +107,39 @@ async function readCertificate(dir: string, clientCertificates: boolean): Promis
 
 /** In the middle of a CA's replacement there can be several. */
 function holdsCertificates(pem: string): boolean {
+  const found = certificates(pem);
+  return found.length > 0 && found.every(({ ca }) => ca);
+}
+
+function certificates(pem: string): readonly X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.length > 0 && blocks.every((block) => new X509Certificate(block).ca);
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+/**
+ * Why clients that accept what is served would not accept what was read, e.g. a secret of last year that somebody has restored, or one of
+ * another server. What is served stays until it is no longer valid itself.
+ */
+function whyWorse(read: ServingCertificate, served: ServingCertificate, now: number): string | undefined {
+  const [leaf, before] = [new X509Certificate(read.cert), new X509Certificate(served.cert)];
+  const isValid = (at: X509Certificate): boolean => Date.parse(at.validFrom) <= now && now < Date.parse(at.validTo);
+  if (!isValid(before)) return undefined;
+  if (!isValid(leaf)) return `is valid from ${leaf.validFrom} to ${leaf.validTo}`;
+  const names = namesOf(before);
+  const isFor = (name: string): boolean => namesOf(leaf).includes(name) || leaf.checkHost(name) !== undefined;
+  if (names.length > 0 && !names.some(isFor)) return `is for none of ${names.join(', ')}`;
+  // A CA that has signed neither, e.g. one of clients alone, tells nothing.
+  return isSigned(served.cert, read.ca) && !isSigned(read.cert, read.ca) ? 'is not signed by ca.crt' : undefined;
+}
+
+function namesOf({ subjectAltName = '' }: X509Certificate): readonly string[] {
+  return Array.from(subjectAltName.matchAll(/DNS:([^",]+)/g), ([, name = '']) => name);
+}
+
+/** Whether a certificate of the chain is signed by one of `ca`. */
+function isSigned(chain: string, ca = ''): boolean {
+  const issuers = certificates(ca);
+  return certificates(chain).some((one) =>
+    issuers.some((issuer) => one.checkIssued(issuer) && one.verify(issuer.publicKey)),
+  );
 }

@@ -6,7 +6,7 @@ import { type ServingCertificate, servingCertificates } from '../../runtime/apis
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { VirtualClock } from '../../sim/clock.ts';
-import { createCa, type KeyPair } from '../../sim/cluster/pki.ts';
+import { authority, createCa, type KeyPair } from '../../sim/cluster/pki.ts';
 import { until } from './until.ts';
 import { folder } from '../folder.ts';
 
@@ -18,7 +18,7 @@ let metrics: Metrics;
 let stop: AbortController;
 
 beforeEach(async () => {
-  clock = new VirtualClock();
+  clock = new VirtualClock(systemClock.now());
   metrics = new Metrics();
   stop = new AbortController();
 });
@@ -45,11 +45,10 @@ const follow = (clientCertificates = false): AsyncGenerator<ServingCertificate> 
 
 /** The next certificate; file reads take real time, so the clock is moved until it has come. */
 async function nextOf(certificates: AsyncGenerator<ServingCertificate>): Promise<ServingCertificate> {
-  const found = certificates.next();
-  for (;;) {
-    const result = await Promise.race([found, clock.advance(1_000)]);
-    if (result) return result.value as ServingCertificate;
-  }
+  let found: ServingCertificate | undefined;
+  void certificates.next().then(({ value }) => (found = value as ServingCertificate));
+  await until(clock, () => found !== undefined, 1_000, 'a certificate that is served');
+  return found as ServingCertificate;
 }
 
 const next = async (certificates: AsyncGenerator<ServingCertificate>): Promise<string> =>
@@ -113,20 +112,56 @@ test('a chain that TLS would refuse is passed over, though its first certificate
   expect(await waiting).toBe(third.certPem);
 });
 
-test('a certificate that has expired takes the place of none that is still good, and is served where there is nothing better', async () => {
-  const longAgo = await createCa(new VirtualClock(Date.parse('2025-01-01T00:00:00Z')));
-  const [good, expired] = [await issue(), await longAgo.issue({ commonName: 'apiserver', dnsNames: ['a.svc'] })];
-  await mount('1', expired);
+const DAY_MS = 24 * 3600 * 1000;
+const at = (days: number): VirtualClock => new VirtualClock(systemClock.now() + days * DAY_MS);
+const SUBJECT = { commonName: 'apiserver', dnsNames: ['a.svc'] };
+
+test.each<[string, () => Promise<KeyPair>]>([
+  ['that has expired', async () => (await authority(at(-400), ca)).issue(SUBJECT)],
+  ['that is not valid yet', async () => (await authority(at(1), ca)).issue(SUBJECT)],
+  ['of another server', async () => ca.issue({ commonName: 'b', dnsNames: ['b.svc'] })],
+  ['of another CA than the one beside it', async () => (await createCa(systemClock)).issue(SUBJECT)],
+])(
+  'a certificate %s takes the place of none that clients accept, and is served where there is nothing better',
+  async (_, make) => {
+    const [good, worse] = [await issue(), await make()];
+    await mount('1', worse);
+    const certificates = follow();
+    expect(await next(certificates)).toBe(worse.certPem);
+    await mount('2', good, (await createCa(systemClock)).certPem + ca.certPem);
+    stop.abort();
+    stop = new AbortController();
+    const better = follow();
+    expect(await next(better)).toBe(good.certPem);
+    await mount('3', worse);
+    const waiting = next(better);
+    await until(clock, async () => (await unusable()) === 1, 1_000);
+    const another = await issue();
+    await mount('4', another);
+    expect(await waiting).toBe(another.certPem);
+  },
+);
+
+test('a certificate that was not valid yet is served from when it is', async () => {
+  const [good, early] = [await issue(), await (await authority(at(1 / 12), ca)).issue(SUBJECT)];
+  await mount('1', good);
   const certificates = follow();
-  expect(await next(certificates)).toBe(expired.certPem);
-  await mount('2', good);
-  expect(await next(certificates)).toBe(good.certPem);
-  await mount('3', expired);
+  await next(certificates);
+  await mount('2', early);
   const waiting = next(certificates);
   await until(clock, async () => (await unusable()) === 1, 1_000);
-  const another = await issue();
-  await mount('4', another);
-  expect(await waiting).toBe(another.certPem);
+  await clock.advance(DAY_MS / 12);
+  expect(await waiting).toBe(early.certPem);
+});
+
+test('a CA beside the certificate that has signed neither, or is missing, keeps no new certificate out', async () => {
+  const others = await createCa(systemClock);
+  const [first, second] = [await issue(), await issue()];
+  await mount('1', first, others.certPem);
+  const certificates = follow();
+  await next(certificates);
+  await mount('2', second, others.certPem);
+  expect(await next(certificates)).toBe(second.certPem);
 });
 
 test('a folder that is still empty is waited for', async () => {

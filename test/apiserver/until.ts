@@ -5,12 +5,17 @@ const PATIENCE_MS = 10_000;
 
 /**
  * Moves the clock on by `stepMs` again and again until it holds. For what waits for files or sockets, which take real time.
- * @throws Error after ten seconds of that
+ * @throws Error after ten seconds of that, which names `what`
  */
-export async function until(clock: VirtualClock, holds: () => Promise<boolean>, stepMs = 0): Promise<void> {
+export async function until(
+  clock: VirtualClock,
+  holds: () => boolean | Promise<boolean>,
+  stepMs = 0,
+  what = 'what is waited for',
+): Promise<void> {
   const end = systemClock.monotonic() + PATIENCE_MS;
   while (!(await holds())) {
-    if (systemClock.monotonic() > end) throw new Error('it does not come to hold');
+    if (systemClock.monotonic() > end) throw new Error(`not within ${PATIENCE_MS / 1000} s: ${what}`);
     await clock.advance(stepMs);
   }
 }
