@@ -106,8 +106,10 @@ export class Bottlerocket implements HostUpdater {
   async deactivate(signal?: AbortSignal): Promise<HostStatus | undefined> {
     const limits = this.#limits('deactivate', signal);
     const before = await this.#readable(limits);
-    if (before?.state === 'Ready') return this.#perform('deactivate', before, limits);
-    return this.#mayBoot(before) ? this.#writeOver(before, signal) : before;
+    if (before?.state !== 'Ready') return this.#mayBoot(before) ? this.#writeOver(before, signal) : before;
+    const after = await this.#perform('deactivate', before, limits);
+    this.#unseen = undefined;
+    return after;
   }
 
   /** Whether an activation may have set the flags of what boots next although the status does not say so. */

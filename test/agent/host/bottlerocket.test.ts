@@ -40,6 +40,20 @@ describe('the Bottlerocket driver', () => {
     });
   });
 
+  test('downloads nothing over an activation that ended after it was called off, for the host knows how to undo it', async () => {
+    const { driver, finish, host, clock } = rig();
+    await finish(driver.refresh());
+    await finish(driver.prepare('1.39.0'));
+    const calledOff = new AbortController();
+    const activation = driver.activate('1.39.0', calledOff.signal);
+    await clock.advance(100);
+    calledOff.abort(new Error('called off'));
+    await expect(activation).rejects.toThrow('called off');
+    for (const _ of [1, 2]) expect(await finish(driver.deactivate())).toMatchObject({ state: 'Staged' });
+    expect(host.requests.get('POST /actions/prepare-update')).toBe(1);
+    expect(host.requests.get('POST /actions/deactivate-update')).toBe(1);
+  });
+
   test('prepares nothing but the version that was meant', async () => {
     const { driver, finish, releases, host } = rig();
     await finish(driver.refresh());
