@@ -16,21 +16,18 @@ const WORKLOADS = [
 
 /** Objects of an operator in other namespaces than this one's, each as `Deployment NAMESPACE/NAME`. */
 export async function othersOf({ transport, namespace }: Cluster): Promise<Read<readonly string[]>> {
-  const everywhere = async (group: string, version: string, plural: string): Promise<readonly KubeObject[]> => {
-    const objects = await new Collection<KubeObject>(transport, collectionPath({ group, version, plural })).list();
-    return objects.filter(({ metadata }) => metadata.namespace !== namespace);
-  };
+  const elsewhere = `metadata.namespace!=${namespace}`;
+  const found = (group: string, version: string, plural: string, fieldSelector: string) =>
+    new Collection<KubeObject>(transport, collectionPath({ group, version, plural })).list({ fieldSelector });
   const workloads = WORKLOADS.map(async ([plural, kind, name]) => {
-    const found = await everywhere('apps', 'v1', plural);
-    return found
-      .filter(({ metadata }) => metadata.name === name)
-      .map(({ metadata }) => `${kind} ${metadata.namespace}/${name}`);
+    const objects = await found('apps', 'v1', plural, `metadata.name=${name},${elsewhere}`);
+    return objects.map(({ metadata }) => `${kind} ${metadata.namespace}/${name}`);
   });
-  const shadows = everywhere(GROUP, STORAGE_VERSION, PLURAL).then((found) => [
-    ...new Set(found.map(({ metadata }) => `shadows in ${metadata.namespace}`)),
+  const shadows = found(GROUP, STORAGE_VERSION, PLURAL, elsewhere).then((objects) => [
+    ...new Set(objects.map(({ metadata }) => `shadows in ${metadata.namespace}`)),
   ]);
   return ifAllowed(
-    Promise.all([...workloads, shadows]).then((found) => found.flat()),
+    Promise.all([...workloads, shadows]).then((all) => all.flat()),
     [],
   );
 }
