@@ -17,13 +17,13 @@ const WORKLOADS = [
 /** Objects of an operator in other namespaces than this one's, each as `Deployment NAMESPACE/NAME`. */
 export async function othersOf({ transport, namespace }: Cluster): Promise<Read<readonly string[]>> {
   const elsewhere = `metadata.namespace!=${namespace}`;
-  const found = (group: string, version: string, plural: string, fieldSelector: string) =>
-    new Collection<KubeObject>(transport, collectionPath({ group, version, plural })).list({ fieldSelector });
+  const found = (kind: { readonly group: string; readonly version: string; readonly plural: string }, terms: string) =>
+    new Collection<KubeObject>(transport, collectionPath(kind)).list({ fieldSelector: terms });
   const workloads = WORKLOADS.map(async ([plural, kind, name]) => {
-    const objects = await found('apps', 'v1', plural, `metadata.name=${name},${elsewhere}`);
+    const objects = await found({ group: 'apps', version: 'v1', plural }, `metadata.name=${name},${elsewhere}`);
     return objects.map(({ metadata }) => `${kind} ${metadata.namespace}/${name}`);
   });
-  const shadows = found(GROUP, STORAGE_VERSION, PLURAL, elsewhere).then((objects) => [
+  const shadows = found({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL }, elsewhere).then((objects) => [
     ...new Set(objects.map(({ metadata }) => `shadows in ${metadata.namespace}`)),
   ]);
   return ifAllowed(
