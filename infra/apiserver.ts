@@ -126,6 +126,7 @@ function apiserverEnvironment(settings: Settings): k8s.EnvVar[] {
     REQUIRE_CLIENT_CERTIFICATE: apiserver.requireClientCertificate,
     DRAIN_TIMEOUT_IN_SEC: apiserver.drainTimeoutInSec,
     DRAIN_PREFLIGHT: apiserver.drainPreflight,
+    DRAIN_REFUSAL_TIMEOUT_IN_SEC: apiserver.drainRefusalTimeoutInSec,
     VOLUME_DETACH_TIMEOUT_IN_SEC: apiserver.volumeDetachTimeoutInSec,
     SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC: apiserver.skipWaitForDeleteTimeoutInSec,
     MAX_CONCURRENT_EVICTIONS: apiserver.maxConcurrentEvictions,

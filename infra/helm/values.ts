@@ -87,6 +87,7 @@ export const VALUES = {
     volumeDetachTimeoutInSec: 'default',
     skipWaitForDeleteTimeoutInSec: 'default',
     drainPreflight: 'default',
+    drainRefusalTimeoutInSec: 'default',
     maxConcurrentEvictions: 'default',
   } satisfies Record<keyof ApiserverProps, Shown>,
   controller: {

@@ -37,6 +37,11 @@ export interface ApiserverProps extends WorkloadProps {
    */
   readonly drainPreflight?: 'warn' | 'refuse';
   /**
+   * Seconds, counted from the first refusal over all attempts for a version, after which a drain is tried though `drainPreflight: refuse` would
+   * refuse it. It has its deadline like any other. 0 = refused for as long as the reason lasts. @default 1800
+   */
+  readonly drainRefusalTimeoutInSec?: number;
+  /**
    * Seconds that a drain waits, once its pods are gone, until the kubelet has unmounted their volumes; then the node reboots all the same.
    * 0 = not at all. @default 120
    */
@@ -71,6 +76,7 @@ export const apiserverProps = z
     requireClientCertificate: flag.default(false),
     drainTimeoutInSec: tunable(apiserverEnv.DRAIN_TIMEOUT_IN_SEC),
     drainPreflight: choiceOf(apiserverEnv.DRAIN_PREFLIGHT),
+    drainRefusalTimeoutInSec: tunable(apiserverEnv.DRAIN_REFUSAL_TIMEOUT_IN_SEC),
     volumeDetachTimeoutInSec: tunable(apiserverEnv.VOLUME_DETACH_TIMEOUT_IN_SEC),
     skipWaitForDeleteTimeoutInSec: tunable(apiserverEnv.SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC),
     maxConcurrentEvictions: tunable(apiserverEnv.MAX_CONCURRENT_EVICTIONS),

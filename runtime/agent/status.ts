@@ -35,7 +35,7 @@ const NEVER_SAID = {
 
 /** The status as it is, with the version that runs. The agent's own fields are null rather than absent, because absent fields would stay. */
 export function present({ shadow, version }: View): AgentStatus {
-  const { conditions: _, drain: __, ...told }: Status = shadow?.status ?? firstStatus(version);
+  const { conditions: _, drain: __, drain_refused: ___, ...told }: Status = shadow?.status ?? firstStatus(version);
   const failed = stillFailed(told, version);
   return {
     ...NEVER_SAID,

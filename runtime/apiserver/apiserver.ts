@@ -30,6 +30,7 @@ interface ApiserverOptions {
     ApiserverConfig,
     | 'DRAIN_TIMEOUT_IN_SEC'
     | 'DRAIN_PREFLIGHT'
+    | 'DRAIN_REFUSAL_TIMEOUT_IN_SEC'
     | 'MAX_CONCURRENT_EVICTIONS'
     | 'VOLUME_DETACH_TIMEOUT_IN_SEC'
     | 'SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC'
@@ -75,6 +76,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
   const service = createService(ports, {
     timeoutMs: config.DRAIN_TIMEOUT_IN_SEC * 1000,
     preflight: config.DRAIN_PREFLIGHT,
+    refuseMs: config.DRAIN_REFUSAL_TIMEOUT_IN_SEC * 1000,
     maxInFlight: config.MAX_CONCURRENT_EVICTIONS,
     volumesMs: config.VOLUME_DETACH_TIMEOUT_IN_SEC * 1000,
     skipWaitMs: config.SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC * 1000,

@@ -23,6 +23,10 @@ export const apiserverEnv = {
     help: 'what to do about pods that no eviction can move as things are: drain and warn, or refuse to begin',
     default: 'warn',
   }),
+  DRAIN_REFUSAL_TIMEOUT_IN_SEC: seconds({
+    help: 'how long drains for a version are refused before one is tried all the same; 0 = for as long as it lasts',
+    default: '1800',
+  }),
   VOLUME_DETACH_TIMEOUT_IN_SEC: seconds({
     help: 'how long a drain waits, once its pods are gone, for their volumes to be unmounted; 0 = not at all',
     default: '120',

@@ -51,6 +51,13 @@ const drainProgress = z
   })
   .describe('Progress of the drain that runs.');
 
+const drainRefusal = z
+  .object({
+    since: timestamp.describe('When the drain was refused first.'),
+    version: semver.describe('The version that the update leads to.'),
+  })
+  .describe('Since when the preflight refuses the drain for this version. Absent once a drain has begun.');
+
 /** The reasons that our agents give, or gave: none says ActivateFailed any more. The schema allows any text, so that a status with a newer reason is not refused as a whole. */
 export const FAILURE_REASONS = [
   'PrepareFailed',
@@ -112,6 +119,7 @@ export const statusV2 = z
     state_transition_failure_timestamp: timestamp.nullish().describe('When the last attempt failed.'),
     reboot: rebootRecord.nullish(),
     drain: drainProgress.nullish(),
+    drain_refused: drainRefusal.nullish(),
     last_failure: lastFailure.nullish(),
     failed_versions: z
       .array(semver)
@@ -149,9 +157,10 @@ export type Spec = z.infer<typeof specV2>;
 export type Status = z.infer<typeof statusV2>;
 export type RebootRecord = z.infer<typeof rebootRecord>;
 export type DrainProgress = z.infer<typeof drainProgress>;
+export type DrainRefusal = z.infer<typeof drainRefusal>;
 export type FailingCheck = z.infer<typeof failingCheck>;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 export type ShadowCondition = z.infer<typeof condition>;
 export type Shadow = z.infer<typeof shadowV2>;
-/** What the agent sends: everything but the controller's conditions and the apiserver's drain progress. */
-export type AgentStatus = Omit<Status, 'conditions' | 'drain'>;
+/** What the agent sends: everything but the controller's conditions and what the apiserver says of drains. */
+export type AgentStatus = Omit<Status, 'conditions' | 'drain' | 'drain_refused'>;

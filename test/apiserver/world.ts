@@ -24,11 +24,24 @@ export interface ReplicaSettings {
   readonly volumesSec?: number;
   readonly skipWaitSec?: number;
   readonly preflight?: Preflight;
+  readonly refusalSec?: number;
   readonly requireCertificate?: boolean;
   readonly logger?: Logger;
   /** How far the replica's wall clock is ahead of the API server's, milliseconds. */
   readonly aheadMs?: number;
 }
+
+const DEFAULTS = {
+  timeoutSec: 1800,
+  maxEvictions: 5,
+  volumesSec: 120,
+  skipWaitSec: 300,
+  preflight: 'warn',
+  refusalSec: 1800,
+  requireCertificate: false,
+  logger: silentLogger,
+  aheadMs: 0,
+} as const;
 
 /** A cluster with a node in the middle of its update, and as many replicas of the apiserver as a test wants. */
 export class World extends Objects {
@@ -57,22 +70,24 @@ export class World extends Objects {
     return world;
   }
 
-  replica(settings: ReplicaSettings = this.settings): Replica {
+  replica(given: ReplicaSettings = this.settings): Replica {
+    const settings = { ...DEFAULTS, ...given };
     const tap = new Tapped(this.cluster.transport(ADMIN));
     const apiserver = createApiserver({
       transport: tap,
       namespace: NAMESPACE,
       config: {
-        DRAIN_TIMEOUT_IN_SEC: settings.timeoutSec ?? 1800,
-        REQUIRE_CLIENT_CERTIFICATE: settings.requireCertificate ?? false,
-        DRAIN_PREFLIGHT: settings.preflight ?? 'warn',
-        MAX_CONCURRENT_EVICTIONS: settings.maxEvictions ?? 5,
-        VOLUME_DETACH_TIMEOUT_IN_SEC: settings.volumesSec ?? 120,
-        SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC: settings.skipWaitSec ?? 300,
+        DRAIN_TIMEOUT_IN_SEC: settings.timeoutSec,
+        REQUIRE_CLIENT_CERTIFICATE: settings.requireCertificate,
+        DRAIN_PREFLIGHT: settings.preflight,
+        DRAIN_REFUSAL_TIMEOUT_IN_SEC: settings.refusalSec,
+        MAX_CONCURRENT_EVICTIONS: settings.maxEvictions,
+        VOLUME_DETACH_TIMEOUT_IN_SEC: settings.volumesSec,
+        SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC: settings.skipWaitSec,
       },
-      clock: ahead(this.clock, settings.aheadMs ?? 0),
+      clock: ahead(this.clock, settings.aheadMs),
       random: this.random,
-      logger: settings.logger ?? silentLogger,
+      logger: settings.logger,
       instance: 'replica',
     });
     return { ...apiserver, tap };

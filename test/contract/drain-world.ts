@@ -85,6 +85,7 @@ export class DrainWorld {
       config: {
         DRAIN_TIMEOUT_IN_SEC: timeoutSec,
         DRAIN_PREFLIGHT: preflight,
+        DRAIN_REFUSAL_TIMEOUT_IN_SEC: 1800,
         MAX_CONCURRENT_EVICTIONS: 5,
         VOLUME_DETACH_TIMEOUT_IN_SEC: 120,
         SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC: 300,

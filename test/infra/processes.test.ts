@@ -142,6 +142,7 @@ test('every tunable arrives at its process', () => {
     apiserver: {
       drainTimeoutInSec: 3,
       drainPreflight: 'refuse',
+      drainRefusalTimeoutInSec: 14,
       volumeDetachTimeoutInSec: 12,
       skipWaitForDeleteTimeoutInSec: 13,
       maxConcurrentEvictions: 4,
@@ -171,6 +172,7 @@ test('every tunable arrives at its process', () => {
   expect(literalEnv(tuned, 'apiserver')).toMatchObject({
     DRAIN_TIMEOUT_IN_SEC: '3',
     DRAIN_PREFLIGHT: 'refuse',
+    DRAIN_REFUSAL_TIMEOUT_IN_SEC: '14',
     VOLUME_DETACH_TIMEOUT_IN_SEC: '12',
     SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC: '13',
     MAX_CONCURRENT_EVICTIONS: '4',

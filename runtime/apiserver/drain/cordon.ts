@@ -5,6 +5,7 @@ import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts } from '../../lib/parts.ts';
 import { randomId } from '../../lib/random.ts';
 import { cordonPatch, drainOn, type NodePatch } from '../../marks/patches.ts';
+import type { DrainRefusal } from '../../shadow/model.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
@@ -15,7 +16,7 @@ import { type Blocked, type Drain, type DrainSettings, termsOf } from './drain.t
 import { drainBlocked, drainMayTimeOut, drainStarted, podsStuck } from './events.ts';
 import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from './filter.ts';
 import { type DrainPod, podName, podsOn } from './pod.ts';
-import { outlasting, precheck, preflightOn } from './preflight.ts';
+import { outlasting, precheck, preflightOn, refusedSince } from './preflight.ts';
 import { otherNodeTakesPods } from './reschedule.ts';
 import { progressOf, reasonsOf } from './status.ts';
 
@@ -43,7 +44,8 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
       tellStuck(ports, drain);
     }
     if (!cordon && isStated(look, call.agent)) return drain;
-    const shadowVersion = await writeProgress(ports, look, endOfProbe(call.agent, shadow));
+    const noRefusal = begins && shadow.status?.drain_refused != null && { drain_refused: null };
+    const shadowVersion = await writeProgress(ports, look, { ...endOfProbe(call.agent, shadow), ...noRefusal });
     if (!cordon) return { ...drain, shadowVersion };
     const node = await ports.nodes.patch(drain.node.metadata.name, { ...cordon });
     if (begins) void ports.events.record(node, drainStarted(drain.progress.pods_left));
@@ -77,6 +79,7 @@ interface Look {
   readonly reasons: readonly string[];
   /** As it is on this node. */
   readonly preflight: Preflight;
+  readonly refused: DrainRefusal | undefined;
 }
 
 /** Reads everything and writes nothing. */
@@ -91,7 +94,8 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
   const { id, since, newestPod = since } = drainOn(node, attempt);
   if (joined && joined.id !== id) throw superseded();
   const begins = id === attempt.id;
-  const preflight = preflightOn(node, settings.preflight);
+  const refused = refusedSince(shadow, ports.clock.now());
+  const preflight = preflightOn(node, { ...settings, refused, now: ports.clock.now() });
   const marked = { node, id, since, lateAfter: Date.parse(newestPod), blocked: joined?.blocked };
   const list = await listToDrain(ports, marked, { settings, pods });
   const left = podsLeft(list);
@@ -104,6 +108,7 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
     begins,
     cordon: cordonPatch(node, attempt),
     preflight,
+    refused,
     reasons: reasonsOf(left, unevictable),
   };
 }
@@ -149,7 +154,7 @@ function isStated({ shadow, drain: { progress } }: Look, agent: VerifiedAgent): 
 async function writeProgress(
   { shadows }: Ports,
   { shadow: { metadata }, drain: { progress } }: Look,
-  more: { readonly reboot?: null } = {},
+  more: { readonly reboot?: null; readonly drain_refused?: DrainRefusal | null } = {},
 ): Promise<string> {
   const { name, resourceVersion } = metadata;
   const patch = { metadata: { resourceVersion }, status: { drain: progress, ...more } };
@@ -171,7 +176,7 @@ function endOfProbe(agent: VerifiedAgent, { status }: ShadowObject): { readonly 
  * @throws RefusedError 409 where the preflight refuses
  */
 async function expectEvictable(ports: Ports, look: Look): Promise<void> {
-  const { shadow, drain, preflight, reasons } = look;
+  const { shadow, drain, preflight, reasons, refused } = look;
   if (reasons.length === 0) return;
   const { node, id, progress } = drain;
   const { blocked_by } = progress;
@@ -180,7 +185,9 @@ async function expectEvictable(ports: Ports, look: Look): Promise<void> {
     ports.logger.warn('drain blocked', { node: node.metadata.name, drain: id, blocked_by });
     return;
   }
-  if (!isDeepStrictEqual(shadow.status?.drain?.blocked_by, blocked_by)) await writeProgress(ports, look);
+  const { drain: said, drain_refused: known } = shadow.status ?? {};
+  const isTold = isDeepStrictEqual(said?.blocked_by, blocked_by) && isDeepStrictEqual(known, refused);
+  if (!isTold) await writeProgress(ports, look, refused && { drain_refused: refused });
   throw new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${joinParts(reasons)}`);
 }
 

@@ -10,6 +10,8 @@ import type { DrainPod } from './pod.ts';
 export interface DrainSettings {
   /** What to do with a drain that could not end as things are. */
   readonly preflight: Preflight;
+  /** How long drains for a version are refused before one is tried all the same, milliseconds; 0 = for as long as it lasts. */
+  readonly refuseMs: number;
   /** How long a drain may take from its beginning, milliseconds; 0 = for ever. */
   readonly timeoutMs: number;
   /** Most eviction requests in flight for one drain. */

@@ -12,7 +12,7 @@ export function drainStarted(pods: number): NodeEvent {
 /** Why pods cannot be evicted, told before the drain begins, in the words of its progress. */
 export function drainBlocked(preflight: Preflight, { blocked_by }: Pick<DrainProgress, 'blocked_by'>): NodeEvent {
   const [reason, what] =
-    preflight === 'refuse' ? ['DrainRefused', 'Not drained'] : ['DrainBlocked', 'The drain will not end by itself'];
+    preflight === 'refuse' ? ['DrainRefused', 'Not drained'] : ['DrainBlocked', 'The drain may not end'];
   const message = `${what}; no eviction can be granted as things are: ${joinParts(blocked_by)}`;
   return { type: 'Warning', reason, message };
 }

@@ -1,21 +1,41 @@
 import { listAll, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
-import type { Node, PodDisruptionBudget } from '../../kube/objects.ts';
+import type { Node, PodDisruptionBudget, ShadowObject } from '../../kube/objects.ts';
 import { keyOf } from '../../kube/reflector.ts';
 import { BUDGETS_PATH } from '../../kube/resources.ts';
+import { rfc3339 } from '../../lib/clock.ts';
 import { selects } from '../../lib/selector.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
-import type { Blocked } from './drain.ts';
+import type { DrainRefusal } from '../../shadow/model.ts';
+import type { Blocked, DrainSettings } from './drain.ts';
 import { type DrainPod, isFinished } from './pod.ts';
+
+/**
+ * Since when drains for the wanted version are refused, if one is refused now. A time that lies in this replica's future is none: clocks differ.
+ */
+export function refusedSince({ spec, status }: ShadowObject, now: number): DrainRefusal | undefined {
+  const { version } = spec;
+  if (version == null) return undefined;
+  const known = status?.drain_refused;
+  const isOwn = known?.version === version && Date.parse(known.since) <= now;
+  return isOwn ? known : { since: rfc3339(now), version };
+}
+
+interface PreflightTerms extends Pick<DrainSettings, 'preflight' | 'refuseMs'> {
+  readonly refused: DrainRefusal | undefined;
+  readonly now: number;
+}
 
 /**
  * What the preflight does on this node. A refusal leaves a node in service, so it is meant for nodes in service. A node may bear our marks
  * already, from the boot before or from its exclusion from load balancers. There a refusal would leave the marks for as long as it lasts,
- * whereas a drain ends at its deadline.
+ * whereas a drain ends at its deadline. It is not for ever either: some budgets are relaxed only once the node is cordoned, and some pods
+ * move only once they are evicted.
  */
-export function preflightOn(node: Node, set: Preflight): Preflight {
-  return readMarks(node) ? 'warn' : set;
+export function preflightOn(node: Node, { preflight, refuseMs, refused, now }: PreflightTerms): Preflight {
+  const isOver = refused && refuseMs > 0 && now - Date.parse(refused.since) >= refuseMs;
+  return isOver || readMarks(node) ? 'warn' : preflight;
 }
 
 /**

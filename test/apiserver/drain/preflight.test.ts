@@ -3,10 +3,11 @@ import type { VerifiedAgent } from '../../../runtime/apiserver/auth/authenticato
 import { drainPod } from '../../../runtime/apiserver/drain/pod.ts';
 import { unevictable } from '../../../runtime/apiserver/drain/preflight.ts';
 import type { Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
+import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { settle } from '../../../sim/clock.ts';
 import { addBudget, NO_SPARE } from '../budgets.ts';
-import { outcome, type Replica, started, World } from '../world.ts';
+import { outcome, type Replica, type ReplicaSettings, started, World } from '../world.ts';
 
 let world: World;
 
@@ -54,6 +55,47 @@ describe('before a drain that cannot end as things are', () => {
     first.abort(new Error('gone'));
     const second = started(world.replica({ preflight: 'refuse' }).service.cordonAndDrain(await world.agent()));
     expect(await outcome(second)).toBe('pending');
+  });
+
+  const refuses = async (settings: ReplicaSettings = {}): Promise<string> =>
+    outcome(world.replica({ preflight: 'refuse', ...settings }).service.cordonAndDrain(await world.agent()));
+
+  test('with "refuse" a drain is tried half an hour after the first refusal, over attempts and replicas, and then named as one that may not end', async () => {
+    await addWeb();
+    await addBudget(world, 'web');
+    expect(await refuses()).toBe('409 Undrainable');
+    const first = (await world.shadow()).status?.drain_refused;
+    expect(first).toEqual({ since: expect.any(String), version: '1.39.0' });
+    await world.clock.advance(900_000);
+    // Called off, and begun again.
+    await world.setStatus('n1', { current_state: 'StagedAndPerformedUpdate', drain: null });
+    expect(await refuses()).toBe('409 Undrainable');
+    await world.clock.advance(899_000);
+    expect(await refuses()).toBe('409 Undrainable');
+    expect((await world.shadow()).status?.drain_refused).toEqual(first);
+    await world.clock.advance(1_000);
+    expect(await refuses({ refusalSec: 0 })).toBe('409 Undrainable');
+    // An Event is named by its moment.
+    await world.clock.advance(1);
+    expect(await refuses()).toBe('pending');
+    expect(await messages()).toContainEqual(
+      expect.stringMatching(/^DrainBlocked: The drain may not end; .*shop\/web-1/),
+    );
+    expect((await world.shadow()).status?.drain_refused ?? null).toBeNull();
+  });
+
+  test('with "refuse" the half hour begins anew for another version, and for a first refusal that lies in the future', async () => {
+    await addWeb();
+    await addBudget(world, 'web');
+    for (const drain_refused of [
+      { since: '2020-01-01T00:00:00Z', version: '1.38.9' },
+      { since: '2099-01-01T00:00:00Z', version: '1.39.0' },
+    ]) {
+      await world.setStatus('n1', { drain_refused });
+      expect(await refuses()).toBe('409 Undrainable');
+      const since = rfc3339(world.clock.now());
+      expect((await world.shadow()).status?.drain_refused).toEqual({ since, version: '1.39.0' });
+    }
   });
 
   /** To the deadline, which is that of a drain that has begun, and to what the agent and the controller do then. */

@@ -88,6 +88,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       volumeDetachTimeoutInSec: 7,
       skipWaitForDeleteTimeoutInSec: 8,
       drainPreflight: 'refuse',
+      drainRefusalTimeoutInSec: 10,
       maxConcurrentEvictions: 9,
     },
     controller: {
