@@ -16,6 +16,13 @@ export const ofHosts: readonly Plot[] = [
   [scene('host-activated-by-hand', 'after', 'spec-start')],
   [scene('host-downgrade', 'before', 'prepare')],
   [scene('host-prepare', 'before', 'prepare')],
+  // The repository, and what asks it.
+  [scene('host-repository-gone', 'after', 'spec-advance')],
+  [scene('host-repository-silent', 'after', 'drained')],
+  [scene('host-dispatcher-killed', 'before', 'activate')],
+  [scene('host-updog-killed', 'before', 'activate')],
+  [scene('host-torn-status', 'after', 'drained')],
+  [scene('host-unmarked', 'before', 'reboot-asked'), scene('unplanned-reboot', 'after', 'status-idle', LATER)],
   // The attempt fails after the record was written, or the node is not to reboot any more.
   [scene('host-reboot-500', 'before', 'reboot-asked')],
   [scene('host-reboot-ignored', 'before', 'reboot-asked')],
