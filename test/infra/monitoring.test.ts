@@ -187,6 +187,13 @@ describe('alerts', () => {
   const { groups } = alerts.rule.toJson().spec;
   const rules = groups[0].rules as { alert: string; expr: string; labels: { severity: string } }[];
 
+  test('tell two weeks before that the certificate expires', () => {
+    const expiring = rules.find(({ alert }) => alert === 'BrupopCertificateExpiring');
+    const [, factors = ''] = /< ([\d* ]+)$/.exec(expiring?.expr ?? '') ?? [];
+    const seconds = factors.split('*').reduce((product, factor) => product * Number(factor), 1);
+    expect(seconds / 86_400).toBe(14);
+  });
+
   test('ask for metrics that the processes export', () => {
     expect(exported).toEqual(expect.arrayContaining(metricsIn(rules.map(({ expr }) => expr))));
   });

@@ -216,6 +216,14 @@ describe('network policies', () => {
     }
   });
 
+  test('let agents out to the port at which the apiserver listens, behind its Service', () => {
+    const apiserver = { internalPort: 9001, servicePort: 9002, httpPort: 9003 };
+    const guarded = manifests({ apiserver, networkPolicies: { enabled: true } });
+    const to = [{ podSelector: workload(guarded, 'apiserver').spec.selector }];
+    const { egress } = find(guarded, 'NetworkPolicy', 'brupop-agent').spec;
+    expect(egress).toContainEqual({ to, ports: [{ protocol: 'TCP', port: 9001 }] });
+  });
+
   test('let in none but those who are named', () => {
     const named = { enabled: true, kubernetesApiCidrs: ['10.0.0.0/24', 'fd00::/64'], metricsNamespace: 'monitoring' };
     const guarded = manifests({ networkPolicies: named });

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { GoneError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import type { WatchEvent } from '../../runtime/kube/transport.ts';
+import { inTime } from '../in-time.ts';
 import { serve, server, transportTo } from './scripted.ts';
 import { collect, event, json } from './tls-server.ts';
 
@@ -53,13 +54,14 @@ describe('a watch', () => {
     const watching = (async () => {
       for await (const one of transport.watch({ path: '/x', inactivityMs: 200 })) seen.push(one);
     })();
-    await expect(watching).rejects.toThrow(UnreachableError);
+    await expect(inTime('the end of the watch', watching)).rejects.toThrow(UnreachableError);
     expect(seen).toHaveLength(1);
   });
 
   test('that is never answered is dead', async () => {
     const transport = await transportTo(() => undefined);
-    await expect(collect(transport.watch({ path: '/x', inactivityMs: 200 }))).rejects.toThrow(UnreachableError);
+    const watching = collect(transport.watch({ path: '/x', inactivityMs: 200 }));
+    await expect(inTime('the end of the watch', watching)).rejects.toThrow(UnreachableError);
   });
 
   test('whose server accepts the connection and no more is dead', async () => {
@@ -68,7 +70,7 @@ describe('a watch', () => {
     const { port } = mute.address() as AddressInfo;
     const access = { ...(await serve(() => undefined)).access(), server: `https://127.0.0.1:${port}` };
     const watch = httpsTransport(access, { userAgent: 'test' }).watch({ path: '/x', inactivityMs: 200 });
-    await expect(collect(watch)).rejects.toThrow(UnreachableError);
+    await expect(inTime('the end of the watch', collect(watch))).rejects.toThrow(UnreachableError);
     mute.close();
   });
 

@@ -4,6 +4,7 @@ import { ConflictError, isDefinite, UnexpectedAnswerError, UnreachableError } fr
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { nodesOf } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { inTime } from '../in-time.ts';
 import { identity, serve, server, transportTo } from './scripted.ts';
 import { collect, event, json, selfSigned } from './tls-server.ts';
 
@@ -76,7 +77,12 @@ describe('a request', () => {
   });
 
   test('a token that is refused is read again, once', async () => {
-    await serve(({ headers }, response) => json(response, headers.authorization === 'Bearer new' ? 200 : 401, {}));
+    // Longer than what is read ahead.
+    const refused = { message: 'x'.repeat(1 << 20) };
+    await serve(({ headers }, response) => {
+      if (headers.authorization === 'Bearer new') json(response, 200, {});
+      else json(response, 401, refused);
+    });
     const fresh: boolean[] = [];
     const access = {
       server: server.url,
@@ -85,7 +91,9 @@ describe('a request', () => {
         return { tls: { ca: identity.cert }, headers: { authorization: again ? 'Bearer new' : 'Bearer old' } };
       },
     };
-    await httpsTransport(access, { userAgent: 'test' }).request({ method: 'POST', path: '/x', body: { a: 1 } });
+    // With one connection: what it is answered first is read to its end, or nothing else would ever be sent.
+    const transport = httpsTransport(access, { userAgent: 'test', maxRequestSockets: 1 });
+    await inTime('the second answer', transport.request({ method: 'POST', path: '/x', body: { a: 1 } }));
     expect(fresh).toEqual([false, true]);
     expect(server.seen.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
   });
