@@ -53,7 +53,7 @@ export class DrainRun {
   readonly #status: StatusWriter;
   readonly #pods: Informer<Pod, DrainPod>;
   readonly #reschedule: Reschedule;
-  /** As they were seen last. */
+  /** As they were seen last: by the request that began the run, until the watch has listed them. */
   #list: PodDeleteList;
   /** Rings when the pods or the node have changed. */
   readonly #changed = new Wakeup();
@@ -160,7 +160,7 @@ export class DrainRun {
       if (this.#pods.isSynced) this.#list = await this.#look();
       const step = this.#next(this.#list);
       if (step.kind !== 'wait') return step.kind;
-      if (this.#pods.isSynced) this.#evictor.setTargets(step.evict);
+      this.#evictor.setTargets(step.evict);
       this.#report();
       await this.#noteReturning();
       ({ until } = step);
