@@ -116,8 +116,7 @@ const POLICY = Yaml.stringify(
       const host = here({ apiserver: { hostNetwork: true } })['apiserver']!;
       // A policy is in effect some moments after it is there.
       for (let left = 50; left > 0 && (await broken(host)).length === 0; left--) continue;
-      // The API server makes the ports of a pod in its node's network ports of the node.
-      expect(await broken(host)).toEqual(['host namespaces', 'host ports']);
+      expect(await broken(host)).toEqual(['host namespaces']);
       expect(await broken(apiserver)).toEqual([]);
       expect(await broken(controller)).toEqual([]);
       expect(await broken(agent)).toEqual([
