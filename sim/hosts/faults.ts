@@ -18,6 +18,9 @@ export const FAULTS = {
   },
   refresh: { what: 'refresh-updates fails with exit status 1' },
   prepare: { what: 'prepare-update wipes the inactive partition set and then fails with exit status 1' },
+  migration: {
+    what: 'prepare-update fails with exit status 1 at a migration: it has said that it starts, and the partition sets stay as they are',
+  },
   'repository-gone': {
     what: 'the update repository refuses the host: each action fails within a second, and the partition sets stay as they are',
   },

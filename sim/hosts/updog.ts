@@ -72,12 +72,13 @@ export class Updog {
     const taken = action === 'prepare' ? this.#taken(image) : undefined;
     const half = jitter(taken === undefined ? times.refreshMs : times.prepareMs, times.spread, random) / 2;
     await clock.sleep(half, signal);
+    const begun = this.#begun(action, taken);
+    if (taken !== undefined && faults.strikes('migration')) return failed(`${begun}Failed to retrieve migrations`);
     // By now a download has metadata and migrations, and clears the partition set for the images.
     if (taken !== undefined) sets.wipe();
     midway?.();
     if (await this.#isKilled(signal)) return KILLED;
     await clock.sleep(half, signal);
-    const begun = this.#begun(action, taken);
     if (faults.strikes(action)) return failed(`${begun}Failed to ${action}: simulated fault`);
     return this.#finish(action, taken, begun);
   }

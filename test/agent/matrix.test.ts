@@ -48,6 +48,7 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   refresh: row('at rest', 'updated', 'updated', 'updated'),
   // These last: what the host had begun to write until the step's deadline, and could not, is the release's.
   prepare: row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
+  migration: row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
   'repository-gone': REPOSITORY_AWAY,
   activate: row('HostFailed', 'HostFailed', 'HostFailed', 'updated'),
   deactivate: always('updated'),
@@ -141,6 +142,7 @@ const UPDOG: Partial<Record<FaultName, Partial<Row>>> = {
 const UPDOG_AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
   'updog-missing': AT_REST,
   prepare: { reboot: 'PrepareFailed' },
+  migration: { reboot: 'PrepareFailed' },
   hang: always('updated'),
   'half-open': { prepare: 'updated' },
   released: { reboot: 'updated twice' },

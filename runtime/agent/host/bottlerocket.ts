@@ -48,8 +48,11 @@ export class Bottlerocket implements HostUpdater {
   readonly #options: BottlerocketOptions;
   readonly #calls: HostCalls;
   readonly #refreshes = new UsualDuration();
-  /** The status before an activation that may have been cut off between the flags of what boots next and the status. */
-  #unseen: HostStatus | undefined;
+  /**
+   * An activation may have been cut off between the flags of what boots next and the status: the status before it, or `marked` where no later
+   * one says more.
+   */
+  #unseen: HostStatus | 'marked' | undefined;
 
   constructor(options: BottlerocketOptions) {
     this.#options = options;
@@ -91,12 +94,15 @@ export class Bottlerocket implements HostUpdater {
     const before = await this.#readable(limits);
     if (!before || !holds(before, version)) throw notStaged(before, version);
     if (before.state === 'Ready') return before;
+    const mayBoot = this.#mayBoot(before);
     const after = await this.#work('activate', before, limits).catch((error: unknown) => {
-      if (!isRefusal(error)) this.#unseen = before;
+      if (!isRefusal(error)) this.#unseen = mayBoot ? 'marked' : before;
       throw error;
     });
-    this.#unseen = isMarkedBefore(after) ? before : undefined;
-    if (this.#unseen) throw new UpdateGoneError(`activate: an earlier one was cut off: ${after.lastCommand.stderr}`);
+    const isMarked = isMarkedBefore(after);
+    // One that fails before it comes to the flags, at the repository above all, says nothing of those of an earlier one.
+    this.#unseen = isMarked || (mayBoot && after.lastCommand.status !== 'Success') ? 'marked' : undefined;
+    if (isMarked) throw new UpdateGoneError(`activate: an earlier one was cut off: ${after.lastCommand.stderr}`);
     expectSuccess(after);
     // Somebody else may have prepared another one between the look and the action.
     if (!holds(after, version)) throw notStaged(after, version);
@@ -115,14 +121,17 @@ export class Bottlerocket implements HostUpdater {
   /** Whether an activation may have set the flags of what boots next although the status does not say so. */
   #mayBoot(now: HostStatus | undefined): now is HostStatus {
     if (!this.#unseen || now?.state !== 'Staged') return false;
-    return !hasResult('activate', this.#unseen, now) || isMarkedBefore(now);
+    return this.#unseen === 'marked' || !hasResult('activate', this.#unseen, now) || isMarkedBefore(now);
   }
 
-  /** Only a download clears flags that the host does not know of. It takes whatever version the host chooses. */
+  /**
+   * Only a download clears flags that the host does not know of, and one that fails may have failed before it did. It takes whatever version
+   * the host chooses.
+   */
   async #writeOver(before: HostStatus, signal: AbortSignal | undefined): Promise<HostStatus> {
     const after = await this.#work('prepare', before, this.#limits('prepare', signal));
     const { chose, status, stderr = '', exit } = after.lastCommand;
-    if (chose === null || (chose === undefined && status !== 'Success'))
+    if (chose === null || status !== 'Success')
       throw new HostActionFailedError('prepare', `an activation that was cut off is not undone: ${stderr}`, exit);
     this.#unseen = undefined;
     return after;

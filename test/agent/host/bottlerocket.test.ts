@@ -54,6 +54,25 @@ describe('the Bottlerocket driver', () => {
     expect(host.requests.get('POST /actions/deactivate-update')).toBe(1);
   });
 
+  test('still downloads over an activation that was cut off once another has failed at its repository', async () => {
+    const { driver, finish, host } = rig();
+    await finish(driver.refresh());
+    await finish(driver.prepare('1.39.0'));
+    host.inject('dispatcher-killed');
+    await expect(finish(driver.activate('1.39.0'))).rejects.toMatchObject({ name: 'HostActionLostError' });
+    host.inject('repository-gone');
+    await expect(finish(driver.activate('1.39.0'))).rejects.toMatchObject({ name: 'HostActionFailedError' });
+    await expect(finish(driver.deactivate())).rejects.toMatchObject({ name: 'HostActionFailedError' });
+    host.clear('repository-gone');
+    host.inject('migration');
+    await expect(finish(driver.deactivate())).rejects.toThrow('an activation that was cut off is not undone');
+    host.clear('migration');
+    await finish(driver.deactivate());
+    host.crash();
+    await finish(driver.os());
+    expect(host.version).toBe('1.38.0');
+  });
+
   test('prepares nothing but the version that was meant', async () => {
     const { driver, finish, releases, host } = rig();
     await finish(driver.refresh());

@@ -28,6 +28,7 @@ const MATRIX: readonly Row[] = [
   { fault: 'unmarked', ...DONE },
   { fault: 'refresh', ...DONE, refresh: ['HostActionFailedError', 3] },
   { fault: 'prepare', ...DONE, prepare: ['WriteFailedError', 30] },
+  { fault: 'migration', ...DONE, prepare: ['WriteFailedError', 15] },
   { fault: 'repository-gone', ...all('HostActionFailedError', 1), reboot: ['done', 0] },
   { fault: 'repository-expired', ...all('HostActionFailedError', 0.25), reboot: ['done', 0] },
   { fault: 'repository-dropped', ...all('HostActionFailedError', 50), reboot: ['done', 0] },
