@@ -130,12 +130,9 @@ function isUntouched(facts: ShadowFacts, node: NodeView | undefined, last: SeenS
   return !marks && (isOfferVoid(facts) || (last?.untouched === true && isCalledOff(facts)));
 }
 
-/** The host's offer changed before anything was done to its node. */
-function isOfferVoid({ status }: ShadowFacts): boolean {
-  const { reason, state } = status?.last_failure ?? {};
-  if (status?.current_state !== 'ErrorReset' || reason !== 'TargetChanged') return false;
-  return state === 'StagedAndPerformedUpdate';
-}
+/** The host's offer has changed. */
+const isOfferVoid = ({ status }: ShadowFacts): boolean =>
+  status?.current_state === 'ErrorReset' && status.last_failure?.reason === 'TargetChanged';
 
 function inSameStates(a: ShadowFacts, b: ShadowFacts): boolean {
   const isSpecSame = a.spec.state === b.spec.state && a.spec.version === b.spec.version;

@@ -102,16 +102,18 @@ describe('the end of an update', () => {
       expect(seen.at(-1)).toBe(minutes(0));
     });
 
-    test('nor where its host offered another version before that', () => {
-      const changed = (state: 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate') => {
+    test.each(['StagedAndPerformedUpdate', 'RebootedIntoUpdate'] as const)(
+      'nor where its host offered another version before that, in %s',
+      (state) => {
         const last_failure = { reason: 'TargetChanged', state, version: '1.1.0', message: '', time: '' } as const;
-        return { ...STAGED, current_state: 'ErrorReset', last_failure } as const;
-      };
-      const end = (status: ShadowFacts['status']) =>
-        ends(atRest(), wanted('StagedAndPerformedUpdate', status), wanted('Idle', status), atRest()).at(-1);
-      expect(end(changed('StagedAndPerformedUpdate'))).toBe(minutes(0));
-      expect(end(changed('RebootedIntoUpdate'))).toBe(minutes(3));
-    });
+        const changed = { ...STAGED, current_state: 'ErrorReset', last_failure } as const;
+        const facts = [atRest(), wanted(state, STAGED), wanted(state, changed), wanted('Idle', changed), atRest()];
+        const end = (on: NodeFacts): number | undefined =>
+          looks(facts.map((one, look) => [look === 0 || look === 4 ? nodeFacts() : on, one])).at(-1)?.shadow.endedAt;
+        expect(end(nodeFacts())).toBe(minutes(0));
+        expect(end(nodeFacts({ marks: DRAINED }))).toBe(minutes(4));
+      },
+    );
 
     test('but is one where its drain had begun, or where it failed', () => {
       const draining = wanted('RebootedIntoUpdate', STAGED);
