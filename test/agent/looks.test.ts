@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FailingCheck } from '../../runtime/shadow/model.ts';
-import { build, world } from './stage.ts';
+import { reports, staged } from './hand.ts';
+import { build, offered, world } from './stage.ts';
 import type { WorldOptions } from './world.ts';
 
 const HOUR_MS = 3_600_000;
@@ -64,14 +65,44 @@ describe('a host that cannot look for updates', () => {
     expect([said(), check()]).toEqual([before, first]);
   });
 
-  test('writes no more than once where the cluster does not keep it', async () => {
+  test('writes no more than once an hour where the cluster does not keep it', async () => {
     await atRest({ drops: ['check'] });
     let puts = 0;
     world.operator.before = (ask) => void (ask === 'putStatus' && puts++);
     world.host.inject('repository-gone');
     await world.advance(4 * HOUR_MS);
     // A write of which nothing is seen is made twice.
-    expect(puts).toBeLessThanOrEqual(2);
+    expect(puts).toBeLessThanOrEqual(2 * 4);
+  });
+
+  test.each([
+    ['made anew', () => world.operator.deleteShadow()],
+    ['written by a client that drops the field', () => world.operator.overwrite({ check: null })],
+  ])('says it once more where the shadow is %s, and still since when', async (_how, lose) => {
+    await atRest();
+    world.host.inject('repository-gone');
+    await world.advance(HOUR_MS);
+    const first = check();
+    lose();
+    await world.advance(1.5 * HOUR_MS);
+    expect([first?.error, check()]).toEqual([expect.any(String), first]);
+  });
+
+  test('counts from the last look that has succeeded, in an attempt as well', async () => {
+    await offered();
+    world.host.inject('repository-gone');
+    await world.advance(HOUR_MS / 2);
+    const first = check();
+    world.host.clear('repository-gone');
+    world.operator.want(staged('1.39.0'));
+    world.host.inject('no-wave', { forMs: Infinity });
+    await world.until(() => reports(world).length === 1);
+    world.host.inject('repository-gone');
+    const again = world.clock.now();
+    world.operator.want({ state: 'Idle', version: '1.39.0' });
+    await world.advance(10 * 60_000);
+    expect(first?.error).toMatch(/503/);
+    expect(Date.parse(check()?.failing_since ?? '')).toBeGreaterThanOrEqual(again);
   });
 
   test('goes through an update with it, and says at its end whether it can look again', async () => {

@@ -1,6 +1,6 @@
-import { rfc3339 } from '../../lib/clock.ts';
+import { HOUR_MS, rfc3339 } from '../../lib/clock.ts';
 import { jitter } from '../../lib/random.ts';
-import type { AgentStatus, FailingCheck } from '../../shadow/model.ts';
+import type { FailingCheck } from '../../shadow/model.ts';
 import type { View } from '../decide.ts';
 import { HostError, isDeadMount, UpdatesUnsupportedError } from '../host/errors.ts';
 import { failingCheck, offering } from '../status.ts';
@@ -8,6 +8,9 @@ import type { StepContext } from './context.ts';
 
 /** The first look falls into this part of the interval: 3 seconds of two minutes, a delay that nobody notices. */
 const FIRST_WITHIN = 1 / 40;
+
+/** Where the shadow has lost it, as a new one has, it is said again that looks fail. A cluster may keep none, so not with each of them. */
+const REPEATED_MS = HOUR_MS;
 
 /** What a look for updates has come to. */
 type Look =
@@ -20,28 +23,30 @@ type Look =
  * outlives the step, which often ends for another one.
  */
 export function offerWatch(context: StepContext): (signal: AbortSignal) => Promise<never> {
-  const { apiserver, clock, random, times, logger } = context;
+  const { apiserver, clock, offers, random, times, logger } = context;
   /** On the clock's monotonic scale; undefined before the first look. */
   let nextLook: number | undefined;
-  let succeededAt: string | undefined;
-  /** What is reported of looks that fail, once: a cluster may drop it, and each look would be reported. */
-  let reported: FailingCheck | undefined;
+  /** What is reported of looks that fail, for as long as none succeeds. */
+  let failing: FailingCheck | undefined;
+  let reportedAt = -Infinity;
 
   const tell = async (seen: Look, signal: AbortSignal): Promise<void> => {
-    if (seen.kind === 'looked') {
-      succeededAt = rfc3339(clock.now());
-      reported = undefined;
-      return apiserver.report((view) => offering(view, seen.version ?? view.version), signal);
+    if (seen.kind === 'looked') return apiserver.report((view) => offering(view, seen.version ?? view.version), signal);
+    const { succeededAt: succeeded_at = null } = offers;
+    if (failing?.succeeded_at !== succeeded_at) {
+      failing = { failing_since: rfc3339(clock.now()), succeeded_at, error: seen.error };
+      reportedAt = -Infinity;
     }
-    if (reported) return;
-    const check = { failing_since: rfc3339(clock.now()), succeeded_at: succeededAt ?? null, error: seen.error };
-    // What an earlier agent on this node has said stands.
-    const cannotLook = (view: View): AgentStatus => failingCheck(view, view.shadow?.status?.check ?? check);
+    const check = failing;
+    if (clock.monotonic() - reportedAt < REPEATED_MS) return;
+    // Where this agent has seen no success, what an earlier one on this node has said stands.
+    const told = ({ shadow }: View): FailingCheck =>
+      (succeeded_at === null ? shadow?.status?.check : undefined) ?? check;
     await apiserver.report(
-      (view) => ({ ...cannotLook(view), ...(seen.isOfferVoid && { target_version: view.version }) }),
+      (view) => ({ ...failingCheck(view, told(view)), ...(seen.isOfferVoid && { target_version: view.version }) }),
       signal,
     );
-    reported = check;
+    reportedAt = clock.monotonic();
     logger.warn('the host cannot look for updates', check);
   };
 

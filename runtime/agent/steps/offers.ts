@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import type { HostStatus, HostUpdater } from '../host/port.ts';
 
 interface OffersOptions {
@@ -15,6 +15,7 @@ const GOOD_MS = 120_000;
 export class Offers {
   readonly #options: OffersOptions;
   #last: { readonly version: string | undefined; readonly at: number } | undefined;
+  #succeededAt: string | undefined;
 
   constructor(options: OffersOptions) {
     this.#options = options;
@@ -23,8 +24,15 @@ export class Offers {
   /** Has the host look for updates. */
   async refresh(signal: AbortSignal): Promise<HostStatus> {
     const status = await this.#options.host.refresh(signal);
-    this.note(status.chosen?.version, this.#options.clock.monotonic());
+    const { clock } = this.#options;
+    this.note(status.chosen?.version, clock.monotonic());
+    this.#succeededAt = rfc3339(clock.now());
     return status;
+  }
+
+  /** When the host last looked with success, RFC 3339; undefined where this agent has seen none. */
+  get succeededAt(): string | undefined {
+    return this.#succeededAt;
   }
 
   /** @param at on the clock's monotonic scale */
