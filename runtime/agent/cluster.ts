@@ -43,18 +43,22 @@ export function clusterView(options: ClusterViewOptions): ClusterReads {
 function ownNode(node: Node | undefined): OwnNode | undefined {
   if (!node) return undefined;
   const { metadata, spec } = node;
-  const marks = metadata.annotations?.[MARKS_ANNOTATION];
-  const isDrained = spec?.unschedulable === true && provesDrain(marks);
-  const isHeld = metadata.annotations?.[HOLD_ANNOTATION] !== undefined;
-  return { uid: metadata.uid, isHeld, isMarked: marks !== undefined, isDrained };
+  const { [MARKS_ANNOTATION]: marks, [HOLD_ANNOTATION]: hold } = metadata.annotations ?? {};
+  const { drained, boot } = marksIn(marks);
+  return {
+    uid: metadata.uid,
+    isHeld: hold !== undefined,
+    isMarked: marks !== undefined,
+    markedIn: typeof boot === 'string' ? boot : undefined,
+    isDrained: spec?.unschedulable === true && typeof drained === 'string',
+  };
 }
 
-/** Parses this one field alone, because the schema of all marks would be most of an agent's code. */
-function provesDrain(marks = 'null'): boolean {
+/** Parses these fields alone, because the schema of all marks would be most of an agent's code. */
+function marksIn(text = 'null'): { readonly drained?: unknown; readonly boot?: unknown } {
   try {
-    const parsed = JSON.parse(marks) as { drained?: unknown } | null;
-    return typeof parsed?.drained === 'string';
+    return (JSON.parse(text) as object | null) ?? {};
   } catch {
-    return false;
+    return {};
   }
 }

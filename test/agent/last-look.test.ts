@@ -87,4 +87,16 @@ describe('no look is made', () => {
     await world.until(() => world.asked('reboot') === 1);
     expect(looks()).toBe(before);
   });
+
+  test('nor another download, though the look was the last thing that the host was asked for', async () => {
+    await waiting();
+    world.operator.drainMs = 10 * MINUTE_MS;
+    itsTurn();
+    await world.until(() => world.operator.node.cordoned);
+    expect(looks()).toBe(2);
+    world.host.inject('repository-gone', { forMs: 5 * MINUTE_MS });
+    world.restart();
+    await world.until(() => world.updated);
+    expect([looks(), world.asked('prepare-update'), reports(world)]).toEqual([2, 1, []]);
+  });
 });

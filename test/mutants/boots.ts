@@ -27,6 +27,14 @@ export const bootMutants: readonly Mutant[] = [
     tests: ['test/agent/last-look.test.ts'],
   },
   {
+    rule: 'B3',
+    does: 'downloads again on a drained node what an agent that was killed had checked',
+    file: 'runtime/agent/steps/reboot.ts',
+    find: "  if (hasStaged(status, version) && (await wasDisturbed(context, signal))) return 'staged';\n",
+    replace: '',
+    tests: ['test/agent/last-look.test.ts'],
+  },
+  {
     rule: 'B1',
     does: 'takes a watch that lags for a cluster that drops the record',
     unseen: 'what is sent again on the older shadow is refused, so that the agent waits all the same',

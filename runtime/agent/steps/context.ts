@@ -23,6 +23,8 @@ export interface OwnNode {
   readonly isHeld: boolean;
   /** Something on it is ours: it is disturbed for an update. */
   readonly isMarked: boolean;
+  /** The boot in which that was done; undefined where it is not known. */
+  readonly markedIn: string | undefined;
   /** It has the proof of a drain that has not been undone. */
   readonly isDrained: boolean;
 }

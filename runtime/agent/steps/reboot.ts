@@ -52,6 +52,7 @@ async function ensureStaged(context: RebootContext, version: string, signal: Abo
   );
   const found = known(context, status, version);
   if (found) return found;
+  if (hasStaged(status, version) && (await wasDisturbed(context, signal))) return 'staged';
   logger.warn('the update is not known to be staged: preparing it again', { version });
   // A boot loses whatever is staged. A host that has anything staged has not been booted, and so needs no probe.
   if (status?.state !== 'Staged' && status?.state !== 'Ready') await expectProbe(context, version, signal);
@@ -107,6 +108,11 @@ async function activate(context: RebootContext, version: string, signal: AbortSi
     await context.staging.stage(version, signal);
     await once();
   }
+}
+
+/** An agent has disturbed the node in this boot, before it was killed. It had checked the partition, and the last look has hidden that since. */
+async function wasDisturbed(context: RebootContext, signal: AbortSignal): Promise<boolean> {
+  return (await seenNode(context, signal))?.markedIn === context.view.value.bootId;
 }
 
 async function leaveLoadBalancers(context: RebootContext, signal: AbortSignal): Promise<void> {
