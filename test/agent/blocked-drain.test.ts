@@ -45,7 +45,7 @@ test.each(SECONDS)(
 );
 
 test('with DRAIN_PREFLIGHT=refuse an agent asks for its drain until it can end: no failure, no deadline, nothing done to the node', async () => {
-  world.settings = { preflight: 'refuse' };
+  world.settings = { preflight: 'refuse', refusalSec: 0 };
   ({ end } = join(world, ['1.39.0']));
   await world.clock.advance(3 * 3_600_000);
   expect((await world.shadow()).status).toMatchObject({
