@@ -1,7 +1,7 @@
 import type { KubeTransport } from '../kube/transport.ts';
 
 /** A page of fifty pods takes a megabyte as it comes and several as objects. */
-const MAX_PAGES = 4;
+const MAX_PAGES = 2;
 
 /** The same transport, which reads only a few pages of lists at once: those of a hundred drains that begin together would not fit into memory. */
 export function pagesInTurn(transport: KubeTransport): KubeTransport {
