@@ -126,6 +126,29 @@ describe('a node that has finished an update', () => {
     expect(world.operator.status.finished).toMatchObject({ unasked_boots: 1 });
   });
 
+  test('and goes back while another one is tried is Reverted once that attempt is over', async () => {
+    world.host.inject('repository-gone');
+    world.operator.want(staged('1.40.0'));
+    await rollBack();
+    await world.until(() => reports(world).length === 1);
+    expect(said()).toMatchObject({ reason: 'HostFailed', failed: undefined });
+    world.operator.want({ state: 'Idle', version: '1.40.0' });
+    await world.until(() => said().reason === 'Reverted');
+    expect(said()).toMatchObject({ crashes: 2, version: '1.39.0', failed: ['1.39.0'] });
+  });
+
+  test.each([-48, 48])('and boots twice by a clock that is %d hours wrong is not Unstable', async (hours) => {
+    world.wallErrorMs = hours * HOUR_MS;
+    for (const _ of [1, 2, 3]) await unplannedReboot(world);
+    expect(said()).toEqual(NOTHING);
+  });
+
+  test('and boots twice on another one, which somebody has put there, says nothing of either', async () => {
+    world.operator.overwrite({ finished: { ...world.operator.status.finished!, version: '1.38.5' } });
+    for (const _ of [1, 2, 3]) await unplannedReboot(world);
+    expect(said()).toEqual(NOTHING);
+  });
+
   test('goes on reporting where it cannot be told', async () => {
     world.operator.answer = (ask) => (ask === 'putStatus' ? { kind: 'again', message: 'ECONNREFUSED' } : undefined);
     await rollBack();

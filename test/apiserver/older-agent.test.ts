@@ -47,6 +47,14 @@ describe('an agent of the older implementation that follows one of ours', () => 
     expect((await after({ check }, older({ current_state: 'Idle' }))).check ?? null).toBeNull();
   });
 
+  test('does not say what it has finished: what ours has finished is not taken for it', async () => {
+    const finished = { version: '1.40.0', at: OURS.time, boot_id: 'boot-1', unasked_boots: 0 };
+    const left = async (state: 'Idle' | 'RebootedIntoUpdate') =>
+      (await after({ finished }, older({ current_state: state }))).finished ?? null;
+    expect(await left('RebootedIntoUpdate')).toBeNull();
+    expect(await left('Idle')).toEqual(finished);
+  });
+
   test('begins its attempt without the record that an attempt before has left', async () => {
     const reboot = { boot_id: 'boot-1', version: '1.39.0', requested_at: OURS.time };
     const said = older({ current_state: 'StagedAndPerformedUpdate' });

@@ -47,6 +47,7 @@ describe('the verdict on a node', () => {
     // What it was offered before it may start on.
     ['Unproven', fleet({ a: failingSince(-60, '1.0.0'), b: staging })],
     ['Updating', fleet({ a: staging })],
+    ['Updating', fleet({ a: { ...staging, status: { ...staging.status, ...failingSince(-60, '1.0.0').status } } })],
     ['Updating', fleet({ a: monitoring() }, { nodes: [node('a', { ready: false, readyChangedAt: NOW })] })],
     ['DrainBlocked', fleet({ a: blocked })],
     ['Updating', fleet({ a: { ...blocked, status: { drain: { ...blocked.status.drain, blocked_by: [] } } } })],
