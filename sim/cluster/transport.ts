@@ -55,7 +55,10 @@ export class InProcessTransport implements KubeTransport {
       throw new UnreachableError(`${call}: the answer is no stream of events`);
     }
     const { stream } = response;
-    if (isOver(signal)) return stream.close();
+    if (isOver(signal)) {
+      stream.close();
+      return;
+    }
     const close = (): void => stream.close();
     signal?.addEventListener('abort', close, { once: true });
     onOpen?.();
