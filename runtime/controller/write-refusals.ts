@@ -1,4 +1,4 @@
-import { ApiStatusError, isDefinite, UnexpectedAnswerError } from '../kube/errors.ts';
+import { ApiStatusError, BusyError, isDefinite, UnexpectedAnswerError } from '../kube/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import { shortened } from '../lib/parts.ts';
 import type { Random } from '../lib/random.ts';
@@ -46,7 +46,9 @@ export class WriteRefusals {
     for (const [known, entry] of alike) if (isForgotten(entry, now)) alike.delete(known);
     const target = targetOf(command);
     const attempts = alike.get(target)?.attempts ?? 0;
-    const restedAt = now + Math.max(backoff(attempts, { ...PAUSE, random: this.#random }), askedPauseMs(error));
+    // A busy API server has said nothing of the command, so the pauses do not grow.
+    const failures = error instanceof BusyError ? 0 : attempts;
+    const restedAt = now + Math.max(backoff(failures, { ...PAUSE, random: this.#random }), askedPauseMs(error));
     const retryAt = Math.max(restedAt, now + alike.size * SPACING_MS);
     alike.set(target, { message: `${WANTED[kind]} ${answerOf(error)}`, attempts: attempts + 1, restedAt, retryAt });
     this.#entries.set(kind, alike);
@@ -98,6 +100,7 @@ export const COMMAND_KINDS = Object.keys(WANTED) as readonly Command['kind'][];
 /** What became of a request, as the end of a sentence. The same answer gives the same text, because it is written to the cluster. */
 export function answerOf(error: unknown): string {
   if (!(error instanceof ApiStatusError)) return 'is not answered';
+  if (error instanceof BusyError) return 'is put off: the API server is too busy (429)';
   const { code, reason = '', message = '' } = error.status;
   if (error instanceof UnexpectedAnswerError) return `is answered with ${code}, and not by the API server`;
   const said = shortened(`${code} ${reason}: ${message}`, LONGEST_ANSWER);

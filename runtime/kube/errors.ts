@@ -25,11 +25,19 @@ export class ApiStatusError extends Error {
 }
 
 /**
- * An answer without a `Status`: a proxy's own page, or the plain text of a filter before the API server's handlers. It proves nothing about
+ * An answer without a `Status`: a proxy's own page, or the plain text for a path that is not served. It proves nothing about
  * an object, and whether a write took effect is unknown.
  */
 export class UnexpectedAnswerError extends ApiStatusError {
   override readonly name = 'UnexpectedAnswerError';
+}
+
+/**
+ * 429 of an API server that was too busy to look at the request, so nothing was carried out, and the same may succeed in a moment. The 429 of
+ * a PodDisruptionBudget or a webhook is about what was asked for, and is none of these.
+ */
+export class BusyError extends ApiStatusError {
+  override readonly name = 'BusyError';
 }
 
 /** 403 of the authorizer: we lack the right, whatever the object says. A role can come back. Admission's 403 is about the object. */
@@ -55,6 +63,11 @@ export class GoneError extends ApiStatusError {
 /** No answer: refused, reset, timed out, aborted half-way. Whether a write took effect is unknown. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
+
+  /** Whether nobody listens at the address, so that nothing was sent and no write has taken effect. */
+  get isUnsent(): boolean {
+    return (this.cause as { readonly code?: unknown } | undefined)?.code === 'ECONNREFUSED';
+  }
 }
 
 const BY_CODE: Readonly<Record<number, new (call: string, status: KubeStatus) => ApiStatusError>> = {
@@ -68,8 +81,24 @@ const AUTHORIZER = /^\S+(?: "[^"]*")? is forbidden: User "[^"]*" cannot \S+ reso
 
 /** The error class for a refusal. */
 export function apiStatusError(call: string, status: KubeStatus): ApiStatusError {
+  if (isBusy(status)) return new BusyError(call, status);
   if (status.code === 403 && AUTHORIZER.test(status.message ?? '')) return new MissingPermissionError(call, status);
   return new (BY_CODE[status.code] ?? ApiStatusError)(call, status);
+}
+
+/** A budget gives causes, and a webhook is named. */
+function isBusy({ code, reason, message = '', details }: KubeStatus): boolean {
+  const isAnswer = (details?.causes ?? []).length > 0 || message.startsWith('admission webhook "');
+  return code === 429 && reason === 'TooManyRequests' && !isAnswer;
+}
+
+/** What priority and fairness, and the filter of most requests in flight, answer in plain text before anything looks at the request. */
+const TURNED_AWAY = 'Too many requests, please try again later.';
+
+/** The error for an answer of 400 or above that has no `Status`. @param status what its head says */
+export function textError(call: string, status: KubeStatus, text: string): ApiStatusError {
+  if (status.code !== 429 || text.trim() !== TURNED_AWAY) return new UnexpectedAnswerError(call, status);
+  return new BusyError(call, { ...status, reason: 'TooManyRequests', message: TURNED_AWAY });
 }
 
 /** Statuses of a server or proxy that gave up waiting. The request may still be under way. */

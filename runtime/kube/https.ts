@@ -4,17 +4,18 @@ import { unlessAborted, withDeadline } from '../lib/abort.ts';
 import { instantOf, systemClock } from '../lib/clock.ts';
 import { VERSION } from '../lib/version.ts';
 import type { ClusterAccess, AccessCredentials } from './access.ts';
+import { askingAgain } from './asking-again.ts';
 import {
   type KubeRequest,
   type KubeTransport,
   type KubeWatch,
   MAX_REQUESTS,
   MAX_SLOW_REQUESTS,
+  REQUEST_TIMEOUT_MS,
   type WatchEvent,
 } from './transport.ts';
 import { readBody, statusError, translated, watchEvents } from './response.ts';
 
-const REQUEST_TIMEOUT_MS = 30_000;
 const WATCH_INACTIVITY_MS = 180_000;
 /** An idle connection is closed after this time: many load balancers drop one after a minute without telling either side. */
 const IDLE_SOCKET_MS = 50_000;
@@ -41,9 +42,9 @@ export function userAgent(component: string): string {
   return `brupop-${component}/${VERSION}`;
 }
 
-/** The Kubernetes API over TLS. Connections are kept alive and used again. */
+/** The Kubernetes API over TLS. Connections are kept alive and used again; see `askingAgain`. */
 export function httpsTransport(access: ClusterAccess, options: HttpsOptions): KubeTransport {
-  return new HttpsTransport(access, options);
+  return askingAgain(new HttpsTransport(access, options), { clock: systemClock, random: Math.random });
 }
 
 /** One request as it is sent. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { readUpTo } from '../lib/http.ts';
 import { jsonObject } from '../lib/json.ts';
-import { ApiStatusError, apiStatusError, type KubeStatus, UnexpectedAnswerError, UnreachableError } from './errors.ts';
+import { ApiStatusError, apiStatusError, type KubeStatus, textError, UnreachableError } from './errors.ts';
 import type { WatchEvent } from './transport.ts';
 
 /** Reads answers and watch events. An error never quotes a body, which may hold secrets; only the message of a `Status` is taken over. */
@@ -21,7 +21,7 @@ export function statusError(call: string, response: IncomingMessage, body: strin
   const details = { ...(seconds > 0 && { retryAfterSeconds: seconds }), ...status?.details };
   const said = { ...status, code, ...(Object.keys(details).length > 0 && { details }) };
   if (status) return apiStatusError(call, said);
-  return new UnexpectedAnswerError(call, { ...said, reason: response.statusMessage ?? '' });
+  return textError(call, { ...said, reason: response.statusMessage ?? '' }, body);
 }
 
 function kubeStatusIn(body: string): KubeStatus | undefined {

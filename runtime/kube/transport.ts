@@ -5,7 +5,7 @@
 export interface KubeTransport {
   /**
    * @throws ApiStatusError (its subclass by status) when the API server answered with an error;
-   * UnreachableError when no answer came: a write may or may not have taken effect.
+   * UnreachableError when no answer came: a write may or may not have taken effect, unless it `isUnsent`.
    */
   request(request: KubeRequest): Promise<unknown>;
   /** Watch events in order, until the server ends the stream or the signal aborts. Errors as in `request`. */
@@ -21,7 +21,7 @@ export interface KubeRequest {
   /** Defaults to `application/json`; a PATCH names its patch type. */
   readonly contentType?: string;
   readonly signal?: AbortSignal;
-  /** Milliseconds until an answer must be complete; default 30,000. */
+  /** Milliseconds until an answer must be complete; default REQUEST_TIMEOUT_MS. */
   readonly timeoutMs?: number;
   /**
    * True where an administrator's admission webhooks may delay the answer for long. Such requests have connections of their own, so that no
@@ -31,6 +31,9 @@ export interface KubeRequest {
   /** Called with the time of the API server's clock as the answer states it: milliseconds since the Unix epoch, in whole seconds. */
   readonly onDate?: (date: number) => void;
 }
+
+/** Milliseconds until an answer must be complete, where the request does not say. */
+export const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Most requests on their way at once, apart from watches and requests that are `slow`. */
 export const MAX_REQUESTS = 64;

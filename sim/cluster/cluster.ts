@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
+import { askingAgain } from '../../runtime/kube/asking-again.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import type { ApiRequest, ApiResponse, AuditEntry, PlainResponse, UserInfo, WebhookDialer } from './api.ts';
 import { Audit } from './audit.ts';
@@ -108,7 +109,9 @@ export class EmbeddedCluster {
 
   /** The API as `user`'s client sees it. */
   transport(user: UserInfo): KubeTransport {
-    return new InProcessTransport((request, by) => this.handle(request, by), { user, clock: this.#core.clock });
+    const { clock, random } = this.#core;
+    const wire = new InProcessTransport((request, by) => this.handle(request, by), { user, clock });
+    return askingAgain(wire, { clock, random });
   }
 
   /** The bearer of a service account token for this API; undefined where it is not valid. */
@@ -161,10 +164,9 @@ export class EmbeddedCluster {
 }
 
 function refused({ status, text }: StatusError): PlainResponse {
-  if (text !== undefined) return { status: status.code, body: text };
   const wait = status.details?.retryAfterSeconds;
   const headers = wait === undefined ? {} : { 'retry-after': String(wait) };
-  return { status: status.code, body: statusBody(status), headers };
+  return { status: status.code, body: text ?? statusBody(status), headers };
 }
 
 function auditEntry(

@@ -1,13 +1,13 @@
 import type { KubeStatus } from '../../runtime/kube/errors.ts';
 import type { Call } from './request.ts';
-import { StatusError } from './status.ts';
+import { StatusError, turnedAway } from './status.ts';
 
-/** Requests by what they are about: each field that is named has to be equal. An absent subresource names the object itself. */
+/** Requests by what they are about: each field that is named has to be equal. An absent subresource of a resource names the object itself. */
 export interface Disturbed {
   /** @default every write */
   readonly verbs?: readonly string[];
-  /** Plural, e.g. `bottlerocketshadows`. */
-  readonly resource: string;
+  /** Plural, e.g. `bottlerocketshadows`. @default any, and each subresource */
+  readonly resource?: string;
   readonly subresource?: string;
   /** As the path names it: none for a creation. */
   readonly name?: string;
@@ -19,6 +19,8 @@ export interface Disturbed {
 export type Disturbance =
   /** Refused before anything is done, with 4xx for good or with 5xx as where a webhook fails. */
   | ({ readonly kind: 'refuse' } & KubeStatus)
+  /** Turned away by priority and fairness, in plain text, before anything looks at it. */
+  | { readonly kind: 'busy' }
   /** Not answered for as long as it lasts, and carried out then, whether or not anybody still waits. */
   | { readonly kind: 'hang' };
 
@@ -33,6 +35,7 @@ export class Disturbances {
     const over = Promise.withResolvers<void>();
     const meet = async (): Promise<void> => {
       if (disturbance.kind === 'hang') return over.promise;
+      if (disturbance.kind === 'busy') throw turnedAway();
       const { kind: _, ...status } = disturbance;
       throw new StatusError(status);
     };
@@ -57,8 +60,7 @@ export class Disturbances {
 function fitting({ verbs = WRITES, resource, subresource, name, where }: Disturbed): (call: Call) => boolean {
   return ({ verb, resource: asked, request: { body } }) =>
     verbs.includes(verb) &&
-    asked?.plural === resource &&
-    asked.subresource === subresource &&
-    (name === undefined || asked.name === name) &&
+    (resource === undefined || (asked?.plural === resource && asked.subresource === subresource)) &&
+    (name === undefined || asked?.name === name) &&
     (where === undefined || where(body));
 }

@@ -100,6 +100,12 @@ export function badRequest(message: string): StatusError {
   return new StatusError({ code: 400, reason: 'BadRequest', message });
 }
 
+/** Priority and fairness, whose filter stands before all handlers and speaks no JSON. */
+export function turnedAway(): StatusError {
+  const text = 'Too many requests, please try again later.\n';
+  return new StatusError({ code: 429, reason: 'Too Many Requests', details: { retryAfterSeconds: 1 } }, text);
+}
+
 /** The resourceVersion or continue token is older than what is still known. */
 export function expired(message: string): StatusError {
   return new StatusError({ code: 410, reason: 'Expired', message });

@@ -1,8 +1,8 @@
-import { apiStatusError, type KubeStatus, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
+import { apiStatusError, type KubeStatus, textError, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from '../../runtime/kube/transport.ts';
 import { unlessAborted, withDeadline } from '../../runtime/lib/abort.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
-import type { ApiRequest, ApiResponse, EventStream, UserInfo } from './api.ts';
+import type { ApiRequest, ApiResponse, EventStream, PlainResponse, UserInfo } from './api.ts';
 import { overTheWire } from './object.ts';
 
 type Handle = (request: ApiRequest, user: UserInfo) => Promise<ApiResponse>;
@@ -80,16 +80,17 @@ async function* until(signal: AbortSignal | undefined, stream: EventStream): Asy
   }
 }
 
-function answer(call: string, { status, body }: { status: number; body: unknown }): unknown {
-  if (status < 400) return body;
-  throw refusal(call, { status, body });
+function answer(call: string, response: PlainResponse): unknown {
+  if (response.status < 400) return response.body;
+  throw refusal(call, response);
 }
 
-/** What a client makes of an answer of 400 or above: one in plain text says no more than a proxy could. */
-export function refusal(call: string, { status, body }: { status: number; body: unknown }): Error {
-  return typeof body === 'string'
-    ? new UnexpectedAnswerError(call, { code: status, reason: 'Not Found' })
-    : apiStatusError(call, body as KubeStatus);
+/** What a client makes of an answer of 400 or above. */
+export function refusal(call: string, { status, body, headers }: PlainResponse): Error {
+  if (typeof body !== 'string') return apiStatusError(call, body as KubeStatus);
+  const seconds = headers?.['retry-after'];
+  const details = seconds === undefined ? {} : { details: { retryAfterSeconds: Number(seconds) } };
+  return textError(call, { code: status, reason: 'Not Found', ...details }, body);
 }
 
 function refused(call: string, stream: EventStream): never {

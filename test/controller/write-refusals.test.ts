@@ -61,6 +61,11 @@ test('a fleet that is refused takes turns, one a second, until one of it is take
   expect(pauseOf('n0')).toBe(2000);
 });
 
+test('a busy API server, which has said nothing of a command, makes its pauses no longer', () => {
+  for (let i = 0; i < 5; i++) refusals.add(bump('n0'), apiStatusError('x', { code: 429, reason: 'TooManyRequests' }));
+  expect(pauseOf('n0')).toBe(1000);
+});
+
 test('a clock that is set neither ends a pause nor makes it longer', () => {
   let jumpedMs = 0;
   const set = { now: () => clock.now() + jumpedMs, monotonic: () => clock.monotonic(), sleep: clock.sleep.bind(clock) };
@@ -82,6 +87,11 @@ test.each([
     "a proxy's page",
     new UnexpectedAnswerError('PATCH /x', { code: 403 }),
     'its label is answered with 403, and not by the API server',
+  ],
+  [
+    'a server that is too busy to look at it',
+    apiStatusError('PATCH /x', { code: 429, reason: 'TooManyRequests', details: { retryAfterSeconds: 1 } }),
+    'its label is put off: the API server is too busy (429)',
   ],
   ['silence', new UnreachableError('PATCH /x: ETIMEDOUT'), 'its label is not answered'],
 ])('%s is said in the same words each time', (_name, error, message) => {

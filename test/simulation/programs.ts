@@ -8,6 +8,7 @@ import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { farewell } from '../../runtime/apiserver/run.ts';
 import { readControllerConfig } from '../../runtime/controller/config.ts';
 import { createManager, newIdentity } from '../../runtime/controller/manager.ts';
+import { askingAgain } from '../../runtime/kube/asking-again.ts';
 import { aborted } from '../../runtime/lib/abort.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { createLogger, type Logger } from '../../runtime/lib/log.ts';
@@ -45,7 +46,7 @@ const controller: Program = async ({ container, member, network, settings, clock
   const { node: MY_NODE_NAME, pod: MY_POD_NAME } = container;
   const config = readControllerConfig({ MY_NODE_NAME, MY_POD_NAME, ...settings.controller });
   const manager = createManager({
-    transport: network.kube(member),
+    transport: askingAgain(network.kube(member), { clock, random }),
     namespace: NAMESPACE,
     clock,
     random,
@@ -59,7 +60,7 @@ const controller: Program = async ({ container, member, network, settings, clock
 const apiserver: Program = async ({ container, member, network, settings, clock, random, logger, signal }) => {
   const { name } = member.process;
   const { handle, service } = createApiserver({
-    transport: network.kube(member),
+    transport: askingAgain(network.kube(member), { clock, random }),
     namespace: NAMESPACE,
     config: readApiserverConfig(settings.apiserver),
     clock,
@@ -78,7 +79,14 @@ const agent: Program = async ({ container, member, network, settings, clock, ran
   if (!host) throw new Error('an agent has a host');
   const config = readAgentConfig({ MY_NODE_NAME: nodeName, ...settings.agent });
   const running = createAgent({
-    ...clusterView({ transport: network.kube(member), namespace: NAMESPACE, nodeName, clock, random, logger }),
+    ...clusterView({
+      transport: askingAgain(network.kube(member), { clock, random }),
+      namespace: NAMESPACE,
+      nodeName,
+      clock,
+      random,
+      logger,
+    }),
     host: new Bottlerocket({
       transport: network.host(member, host.connect(clock)),
       readBootId: async () => host.bootId(),

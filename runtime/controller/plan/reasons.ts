@@ -116,7 +116,8 @@ export const VERDICTS = {
   WriteRefused: {
     ends: 'person',
     urgency: 9,
-    remedy: 'Look at the policy, webhook or right that refuses it.',
+    remedy:
+      'Look at what the message names: a policy, webhook or right that refuses it, or an API server that is too busy.',
     alert: 'BrupopWriteRefused',
     told: undefined,
     is: [],

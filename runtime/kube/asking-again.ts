@@ -1,0 +1,98 @@
+import type { Clock } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import { backoff } from '../lib/retry.ts';
+import { BusyError, UnreachableError } from './errors.ts';
+import { type KubeRequest, type KubeTransport, type KubeWatch, REQUEST_TIMEOUT_MS } from './transport.ts';
+
+/** Nothing is asked for again later than this after it was first asked for. A request that has less time gets no more. */
+const PATIENCE_MS = 10_000;
+/** Pauses where the API server does not say how long to wait: nobody listens there, as while it restarts. */
+const PAUSE = { firstMs: 250, maxMs: 2000 };
+/** Share of its pause by which all but what is urgent comes later. */
+const BEHIND = 0.5;
+
+interface AskingAgainOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/**
+ * The same transport, which asks again for what was certainly not carried out: the API server said that it is too busy to look at it, or refused
+ * the connection. That request alone is asked for again, so a chain of requests does not begin anew with each of them. What is urgent comes first.
+ * A request that is `slow` is asked for again by who queues it, who knows whether it is still wanted.
+ */
+export function askingAgain(transport: KubeTransport, { clock, random }: AskingAgainOptions): KubeTransport {
+  /** Waits until it may be asked for again. @throws `error` where it may not */
+  const pause = async (asked: Asked, error: unknown): Promise<void> => {
+    const waited = askedPauseMs(error) ?? backoff(asked.failures, { ...PAUSE, random });
+    const ms = waited * (asked.urgent ? 1 : 1 + BEHIND * random());
+    if (!isNotCarriedOut(error) || asked.signal?.aborted || clock.monotonic() + ms >= asked.end) throw error;
+    await clock.sleep(ms, asked.signal).catch(() => {
+      throw error;
+    });
+  };
+  return {
+    async request(request) {
+      const { slow, signal, timeoutMs = REQUEST_TIMEOUT_MS } = request;
+      if (slow) return transport.request(request);
+      const began = clock.monotonic();
+      const asked = { signal, urgent: isUrgent(request), end: began + Math.min(PATIENCE_MS, timeoutMs) };
+      for (let failures = 0; ; failures++) {
+        const left = timeoutMs - (clock.monotonic() - began);
+        try {
+          return await transport.request(failures === 0 ? request : { ...request, timeoutMs: left });
+        } catch (error) {
+          await pause({ ...asked, failures }, error);
+        }
+      }
+    },
+    async *watch(watch) {
+      const asked = { signal: watch.signal, urgent: false, end: clock.monotonic() + PATIENCE_MS };
+      for (let failures = 0; ; failures++) {
+        let isOpen = false;
+        try {
+          yield* transport.watch(noting(watch, () => (isOpen = true)));
+          return;
+        } catch (error) {
+          if (isOpen) throw error;
+          await pause({ ...asked, failures }, error);
+        }
+      }
+    },
+  };
+}
+
+interface Asked {
+  readonly signal: AbortSignal | undefined;
+  readonly urgent: boolean;
+  /** When it is no longer asked for again, monotonic. */
+  readonly end: number;
+  readonly failures: number;
+}
+
+function noting(watch: KubeWatch, opened: () => void): KubeWatch {
+  return {
+    ...watch,
+    onOpen: () => {
+      opened();
+      watch.onOpen?.();
+    },
+  };
+}
+
+const LEASES = '/apis/coordination.k8s.io/';
+const NODES = '/api/v1/nodes/';
+
+/** What keeps a leader in office, cordons a node, and gives it back. Evictions, which are `slow`, come back when they may and no later. */
+function isUrgent({ method, path }: KubeRequest): boolean {
+  return path.startsWith(LEASES) || (method !== 'GET' && path.startsWith(NODES));
+}
+
+function isNotCarriedOut(error: unknown): boolean {
+  return error instanceof BusyError || (error instanceof UnreachableError && error.isUnsent);
+}
+
+function askedPauseMs(error: unknown): number | undefined {
+  const seconds = error instanceof BusyError ? error.status.details?.retryAfterSeconds : undefined;
+  return seconds === undefined ? undefined : seconds * 1000;
+}
