@@ -5,7 +5,7 @@ import { backoff } from '../lib/retry.ts';
 import { listPages } from './collection.ts';
 import { ApiStatusError, GoneError } from './errors.ts';
 import type { KubeObject } from './objects.ts';
-import type { KubeTransport, WatchEvent } from './transport.ts';
+import type { KubeTransport, KubeWatch, WatchEvent } from './transport.ts';
 
 export interface ReflectorOptions<T extends KubeObject, P> {
   readonly transport: KubeTransport;
@@ -68,9 +68,17 @@ const LASTING_MS = 3_000_000;
 const REOPENED = 2 / 3;
 /** A watch that the API server has not ended by so long after its time is dead. */
 const OVERDUE_MS = 10_000;
-/** A watch that ends within this time without an event counts as failed, even if it ended without an error. */
+/**
+ * A watch that was open for less has not lived: it counts as failed even if it ended without an error. Lists prove nothing of watches, and where
+ * lists succeed but every version is called too old, pauses have to grow all the same.
+ */
 const SHORTEST_WATCH_MS = 1000;
 const BACKOFF = { firstMs: 500, maxMs: 30_000 };
+
+interface Watched extends Required<Pick<KubeWatch, 'signal' | 'onOpen'>> {
+  readonly from: string;
+  readonly lastingMs: number;
+}
 
 /** Lists a collection and then watches it, until the signal aborts. It waits out every outage of the API. */
 export function listAndWatch<T extends KubeObject, P>(
@@ -149,8 +157,6 @@ export class Reflector<T extends KubeObject, P> {
       version = page.metadata.resourceVersion;
     }
     this.#version = version;
-    // Not 0: where lists succeed but every watch is refused, there would be no pause between the lists.
-    this.#failures = Math.min(this.#failures, 1);
     return { kind: 'replaced', items, version };
   }
 
@@ -158,31 +164,34 @@ export class Reflector<T extends KubeObject, P> {
     const { clock, random, currentForMs } = this.#options;
     const lastingMs = jitter(currentForMs === undefined ? LASTING_MS : currentForMs * REOPENED, 0.1, random);
     const limited = deadline({ clock, ms: lastingMs + OVERDUE_MS, signal });
-    const began = clock.monotonic();
-    let events = 0;
+    let opened = Infinity;
+    const hasLived = (): boolean => clock.monotonic() - opened >= SHORTEST_WATCH_MS;
+    const onOpen = (): void => {
+      opened = clock.monotonic();
+      this.#isCurrent(limited.signal);
+    };
     try {
-      for await (const event of this.#events(from, lastingMs, limited.signal)) {
+      for await (const event of this.#events({ from, lastingMs, signal: limited.signal, onOpen })) {
         const object = event.object as T;
         const change = this.#change(event.type, object);
         // Only after `#change`: an event that could not be projected is asked for again.
         this.#version = object.metadata.resourceVersion;
-        this.#failures = 0;
-        events++;
         yield change;
         if (change.kind !== 'bookmark') this.#isCurrent(limited.signal);
       }
       if (limited.signal.reason instanceof DeadlineError) throw new Error('the watch did not end in time');
     } finally {
       limited.release();
+      if (hasLived()) this.#failures = 0;
     }
-    if (events === 0 && clock.monotonic() - began < SHORTEST_WATCH_MS) throw new Error('the watch ended at once');
+    if (!hasLived()) throw new Error('the watch ended at once');
   }
 
-  #events(from: string, lastingMs: number, signal: AbortSignal): AsyncIterable<WatchEvent> {
+  #events({ from, lastingMs, ...how }: Watched): AsyncIterable<WatchEvent> {
     const { transport, path, query } = this.#options;
     const timeoutSeconds = String(Math.max(1, Math.round(lastingMs / 1000)));
     const position = { resourceVersion: from, allowWatchBookmarks: 'true', timeoutSeconds };
-    return transport.watch({ path, query: { ...query, ...position }, signal, onOpen: () => this.#isCurrent(signal) });
+    return transport.watch({ path, query: { ...query, ...position }, ...how });
   }
 
   /** What comes after a gap says nothing of the gap. */

@@ -145,17 +145,6 @@ describe('a cache', () => {
     expect(transport.requests).toHaveLength(2);
   });
 
-  test('a server that calls every version too old is not asked without pause', async () => {
-    const { clock, tap } = world();
-    const transport = tap();
-    transport.beforeWatch = () => {
-      throw gone();
-    };
-    start(transport, clock);
-    await clock.advance(60_000);
-    expect(transport.requests.length).toBeLessThan(130);
-  });
-
   test('an outage of an hour costs few requests, and ends with what is true then', async () => {
     const { clock, admin, tap } = world();
     const transport = tap();
