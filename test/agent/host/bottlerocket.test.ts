@@ -73,6 +73,34 @@ describe('the Bottlerocket driver', () => {
     expect(host.version).toBe('1.38.0');
   });
 
+  test('downloads over an activation that somebody else had begun, though its own end was not seen', async () => {
+    const { driver, finish, host, clock, call } = rig();
+    await finish(driver.refresh());
+    await finish(driver.prepare('1.39.0'));
+    host.inject('dispatcher-killed');
+    await call('POST /actions/activate-update');
+    await clock.advance(30_000);
+    const calledOff = new AbortController();
+    const activation = driver.activate('1.39.0', calledOff.signal);
+    await clock.advance(100);
+    calledOff.abort(new Error('called off'));
+    await expect(activation).rejects.toThrow('called off');
+    await clock.advance(30_000);
+    await finish(driver.deactivate());
+    expect(host.requests.get('POST /actions/prepare-update')).toBe(2);
+  });
+
+  test('downloads nothing over an activation that the host has not begun', async () => {
+    const { driver, finish, host } = rig();
+    await finish(driver.refresh());
+    await finish(driver.prepare('1.39.0'));
+    host.inject('reader', { forMs: Infinity });
+    await expect(finish(driver.activate('1.39.0'))).rejects.toMatchObject({ name: 'HostBusyError' });
+    host.clear('reader');
+    expect(await finish(driver.deactivate())).toMatchObject({ state: 'Staged' });
+    expect(host.requests.get('POST /actions/prepare-update')).toBe(1);
+  });
+
   test('prepares nothing but the version that was meant', async () => {
     const { driver, finish, releases, host } = rig();
     await finish(driver.refresh());
