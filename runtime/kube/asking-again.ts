@@ -9,7 +9,7 @@ const PATIENCE_MS = 10_000;
 /** Pauses where the API server does not say how long to wait: nobody listens there, as while it restarts. */
 const PAUSE = { firstMs: 250, maxMs: 2000 };
 /** Share of its pause by which all but what is urgent comes later. */
-const BEHIND = 0.5;
+const BEHIND = 0.2;
 
 interface AskingAgainOptions {
   readonly clock: Clock;
