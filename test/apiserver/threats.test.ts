@@ -22,7 +22,7 @@ const HELD: Readonly<Record<string, readonly Held[]>> = {
   ],
   'the token of an ended pod': [['auth/authenticator.test.ts', 'a pod that has ended']],
   'a token from before the node was replaced': [
-    ['auth/authenticator.test.ts', 'a token that was issued on an earlier node of the same name'],
+    ['auth/authenticator.test.ts', 'is known on a Node that was made anew under its name, while its pod is there'],
     ['rules.test.ts', 'is not created for a node that is gone, though its token is still good'],
   ],
   'tokens cannot be reviewed': [['security.test.ts', 'with %s nobody is let in, also who was known ten seconds ago']],

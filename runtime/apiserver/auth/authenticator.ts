@@ -38,7 +38,11 @@ export interface VerifiedAgent {
 }
 
 /** Whose a token is. */
-type TokenOwner = Pick<VerifiedAgent, 'nodeName' | 'nodeUid'>;
+interface TokenOwner {
+  readonly nodeName: string;
+  /** The Node that it was issued on. Older clusters do not say, and the pod may have outlived that Node since. */
+  readonly issuedOn: string | undefined;
+}
 
 interface AuthenticatorPorts {
   readonly reviews: TokenReviewPort;
@@ -59,6 +63,8 @@ export class Authenticator {
   readonly #ports: AuthenticatorPorts;
   /** By hash: no token stays in memory. */
   readonly #verified: ExpiringCache<TokenOwner>;
+  /** By name: the UIDs of Nodes as they are, where tokens do not tell. */
+  readonly #nodes: ExpiringCache<string | undefined>;
 
   /** By hash: tokens that were good when they were last reviewed. */
   readonly #known = new BoundedMap<string, true>(MAX_TOKENS);
@@ -66,12 +72,9 @@ export class Authenticator {
 
   constructor(ports: AuthenticatorPorts) {
     this.#ports = ports;
-    this.#verified = new ExpiringCache({
-      clock: ports.clock,
-      random: ports.random,
-      ttlMs: TTL_MS,
-      maxEntries: MAX_TOKENS,
-    });
+    const kept = { clock: ports.clock, random: ports.random, ttlMs: TTL_MS, maxEntries: MAX_TOKENS };
+    this.#verified = new ExpiringCache(kept);
+    this.#nodes = new ExpiringCache(kept);
   }
 
   /**
@@ -83,9 +86,20 @@ export class Authenticator {
   async authenticate({ token, nodeName, nodeUid, bootId }: Credentials, address: string): Promise<VerifiedAgent> {
     const hash = createHash('sha256').update(token).digest('base64');
     const owner = await this.#verified.get(hash, () => this.#verify(token, { hash, address }));
-    if (owner.nodeName !== nodeName || owner.nodeUid !== nodeUid)
+    if (owner.nodeName !== nodeName)
       throw new RefusedError(403, 'Forbidden', 'the token belongs to an agent on another node');
-    return { ...owner, bootId };
+    if (owner.issuedOn !== nodeUid && (await this.#uidOf(nodeName)) !== nodeUid)
+      throw new RefusedError(403, 'Forbidden', 'the node was replaced or deleted');
+    return { nodeName, nodeUid, bootId };
+  }
+
+  /** The pod runs on the Node that has the name now: a Node may be made anew under its name, and the token names the earlier one for an hour. */
+  async #uidOf(nodeName: string): Promise<string | undefined> {
+    try {
+      return await this.#nodes.get(nodeName, async () => (await this.#ports.nodes.get(nodeName))?.metadata.uid);
+    } catch (error) {
+      throw unanswered(error);
+    }
   }
 
   /** A token that was good before has places of its own, because a stranger may share its address. */
@@ -102,27 +116,28 @@ export class Authenticator {
       this.#known.set(hash, true);
       return owner;
     } catch (error) {
-      // Nobody knows yet who asks, so the Kubernetes API's own words go only to the log.
-      if (error instanceof ApiStatusError)
-        throw kubernetesRefusal(error, 'the Kubernetes API cannot say whose the token is');
-      throw error;
+      throw unanswered(error);
     }
   }
 
   async #ownerOf(review: TokenReviewStatus): Promise<TokenOwner> {
-    const { pods, nodes, namespace } = this.#ports;
+    const { pods, namespace } = this.#ports;
     const claims = accepted(agentClaims(review, namespace));
     const { nodeName } = accepted(agentNode(await pods.get(claims.podName), claims));
     // Whether this Node is still there is asked where something is done to it or for it: a write is refused for another UID.
-    const nodeUid = claims.nodeUid ?? (await nodes.get(nodeName))?.metadata.uid;
-    if (nodeUid === undefined) throw unauthorized('the node of the token is gone');
-    return { nodeName, nodeUid };
+    return { nodeName, issuedOn: claims.nodeUid };
   }
 }
 
 function accepted<T extends object>(found: T | string): T {
   if (typeof found === 'string') throw unauthorized(found);
   return found;
+}
+
+/** Nobody knows yet who asks, so the Kubernetes API's own words go only to the log. */
+function unanswered(error: unknown): unknown {
+  if (!(error instanceof ApiStatusError)) return error;
+  return kubernetesRefusal(error, 'the Kubernetes API cannot say whose the token is');
 }
 
 const unauthorized = (message: string): RefusedError => new RefusedError(401, 'Unauthorized', message);
