@@ -1,6 +1,6 @@
 import { BEGINS_AT, type Instant } from '../types.ts';
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
-import { at, isOperator, nodeFacts, podFacts, shadowFacts } from './facts.ts';
+import { at, isOperator, nodeFacts, podFacts, type PodFacts, shadowFacts } from './facts.ts';
 import type { Picture, SeenPod } from './picture.ts';
 import { clock, NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { isReboot } from './seen-host.ts';
@@ -14,10 +14,10 @@ const UNSETTLED = 900_000;
 /** Times in marks are whole seconds. */
 const ROUNDED_MS = 1000;
 
-/** M3: when, before a node's latest proof, that node had surely been looked at; undefined where nothing is proven. */
+/** M3: a node's latest proof. */
 interface Proof {
   readonly uid: string;
-  readonly lookedAt: Instant;
+  readonly sentAt: Instant;
 }
 
 /** M3, M4, B1. */
@@ -39,13 +39,13 @@ function noteProof(proofs: Map<string, Proof>, { name, before, after, sentAt, by
   const proof = after && proofIn(after);
   if (!after || (proof === undefined && isOperator(by))) proofs.delete(name);
   else if (proof !== undefined && proof !== (before && proofIn(before)))
-    proofs.set(name, { uid: after.metadata.uid, lookedAt: sentAt - LISTED_WITHIN });
+    proofs.set(name, { uid: after.metadata.uid, sentAt });
 }
 
 const proofIn = (node: KubeObject): string | undefined => nodeFacts(node).marks?.proof;
 
 function undrained(
-  { nodes, pods }: Picture,
+  { nodes, pods, terms }: Picture,
   proof: Proof | undefined,
   { at: now, node: name }: { readonly at: Instant; readonly node: string },
 ): readonly string[] {
@@ -53,7 +53,8 @@ function undrained(
   if (!node || interfered(node, now)) return NOTHING;
   if (proof?.uid !== node.facts.uid) return [`${name} was asked to reboot, and nothing proves that it is drained`];
   return [...pods.values()]
-    .filter((pod) => pod.facts.node === name && pod.bound < proof.lookedAt && isToGo(pod, node))
+    .filter((pod) => pod.facts.node === name && pod.bound < proof.sentAt - LISTED_WITHIN && isToGo(pod, node))
+    .filter(({ facts }) => !isStuck(facts, node, proof.sentAt - terms.stuckMs))
     .map(({ facts, bound }) => `${name} was asked to reboot under ${facts.key}, there since ${clock(bound)}`);
 }
 
@@ -65,6 +66,12 @@ const interfered = ({ liftedAt, robbedAt }: SeenNode, now: Instant): boolean =>
 function isToGo({ facts, created }: SeenPod, { drainBegan }: SeenNode): boolean {
   if (!facts.drained || facts.own) return false;
   return !(facts.toleratesCordon && created > drainBegan - LISTED_WITHIN);
+}
+
+/** M3: should have ended by then, on a node that has been Ready since. Times of the API are whole seconds. */
+function isStuck({ due }: PodFacts, { facts, readyAt }: SeenNode, by: Instant): boolean {
+  const dueAt = due - BEGINS_AT;
+  return facts.ready && readyAt - ROUNDED_MS <= dueAt && dueAt <= by + ROUNDED_MS;
 }
 
 /** B1. The older operator's agent knows of no records. */
@@ -143,7 +150,7 @@ function unbudgeted(write: Write, present: readonly Write[], charged: Write | un
 
 const keyOf = ({ namespace = '', name }: Write): string => `${namespace}/${name}`;
 
-const serves = (pod: KubeObject): boolean => podFacts(pod).ready && !podFacts(pod).ending;
+const serves = (pod: KubeObject): boolean => podFacts(pod).ready && Number.isNaN(podFacts(pod).due);
 
 function allows(budget: Write, charged: Write | undefined, { at: now }: Write): boolean {
   if (!charged || charged.at !== now || keyOf(budget) !== keyOf(charged)) return false;

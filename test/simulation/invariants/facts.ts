@@ -248,12 +248,12 @@ export interface PodFacts {
   /** Of the controller or the apiserver: these stay where nothing else could take them. */
   readonly own: boolean;
   readonly ready: boolean;
-  readonly ending: boolean;
+  /** By when it should have ended; NaN where it is not ending. */
+  readonly due: number;
 }
 
 export const podFacts = once((pod): PodFacts => {
   const { uid, name, namespace = '', labels = {}, annotations = {}, ownerReferences = [] } = pod.metadata;
-  const phase = at(pod, 'status', 'phase');
   const ofDaemonSet = ownerReferences.some(({ kind, controller }) => kind === 'DaemonSet' && controller);
   const stays = ofDaemonSet || annotations['kubernetes.io/config.mirror'] !== undefined;
   const component = labels[`${GROUP}/component`];
@@ -264,11 +264,11 @@ export const podFacts = once((pod): PodFacts => {
     namespace,
     node: text(at(pod, 'spec', 'nodeName')),
     labels,
-    drained: !stays && phase !== 'Succeeded' && phase !== 'Failed',
+    drained: !stays && !['Succeeded', 'Failed'].includes(String(at(pod, 'status', 'phase'))),
     toleratesCordon: list(at(pod, 'spec', 'tolerations')).some(toleratesCordon),
     own: namespace === NAMESPACE && (component === 'apiserver' || component === 'brupop-controller'),
     ready: at(ready, 'status') === 'True',
-    ending: pod.metadata.deletionTimestamp !== undefined,
+    due: Date.parse(String(pod.metadata.deletionTimestamp)),
   };
 });
 

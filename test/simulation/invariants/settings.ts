@@ -36,6 +36,8 @@ export interface Terms {
   readonly exclusionMs: number;
   /** 0 = volumes are not waited for. */
   readonly volumesMs: number;
+  /** How long a pod that is ending is waited for past its time; Infinity = for as long as the drain lasts. */
+  readonly stuckMs: number;
   readonly window: Window;
 }
 
@@ -54,6 +56,7 @@ export function termsOf({ settings: { controller, apiserver, agent } }: Scenario
     notReadyHoldMs: seconds(controller, 'NOT_READY_HOLD_IN_SEC', 3600),
     drainTimeoutMs: seconds(apiserver, 'DRAIN_TIMEOUT_IN_SEC', 1800) || Infinity,
     volumesMs: seconds(apiserver, 'VOLUME_DETACH_TIMEOUT_IN_SEC', 120),
+    stuckMs: seconds(apiserver, 'SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC', 300) || Infinity,
     exclusionMs: seconds(agent, 'EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC', 0),
     window: windowOf(controller),
   };

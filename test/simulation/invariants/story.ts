@@ -37,6 +37,8 @@ export interface PodState {
   readonly phase?: string;
   readonly owner?: string;
   readonly tolerates?: boolean;
+  /** By when it should have ended, once it is told to. */
+  readonly due?: string;
 }
 
 /** Those that a history tells of are written in it. */
@@ -230,13 +232,13 @@ export class Story {
   }
 
   pod(name: string, state: PodState = {}, sending: Sending = {}): this {
-    const { node: nodeName, labels, ready, phase, owner, tolerates } = { ...POD, ...state };
+    const { node: nodeName, labels, ready, phase, owner, tolerates, due } = { ...POD, ...state };
     const ownerReferences = owner
       ? [{ apiVersion: 'apps/v1', kind: owner, name: 'o', uid: 'o', controller: true }]
       : [];
     return this.write('pods', name, {
       object: {
-        metadata: this.#meta(name, { labels: { ...labels }, ownerReferences }),
+        metadata: this.#meta(name, { labels: { ...labels }, ownerReferences, ...(due && { deletionTimestamp: due }) }),
         spec: { nodeName, tolerations: tolerates ? [{ operator: 'Exists' }] : [] },
         status: { phase, conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
       },
