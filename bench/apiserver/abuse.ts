@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:https';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from 'node:tls';
+import { connect, type ConnectionOptions } from 'node:tls';
 import { HEADERS, PATHS } from '../../runtime/agentapi/protocol.ts';
 import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { GROUP } from '../../runtime/shadow/names.ts';
@@ -40,6 +40,13 @@ const ABUSES: readonly Abuse[] = [
   { name: 'a review of 32 MiB of objects', begin: (place) => [review(place, OBJECTS, 32 * MIB)] },
   { name: '64 reviews of 4 MiB of objects', begin: (place) => times(64, () => review(place, OBJECTS, 4 * MIB)) },
   { name: '64 reviews of 4 MiB of brackets', begin: (place) => times(64, () => review(place, BRACKETS, 4 * MIB)) },
+  { name: '64 reviews of 2 MiB of objects within each other', begin: (place) => times(64, () => whole(place, DEEP)) },
+  { name: '64 reviews of 4 MiB of names in one object', begin: (place) => times(64, () => whole(place, NAMES)) },
+  { name: '64 reviews of as many names as may be', begin: (place) => times(64, () => whole(place, FEWER_NAMES)) },
+  {
+    name: '1,400 connections that ask for metrics 40 times and read nothing',
+    begin: (place) => times(1_400, () => metered(place)),
+  },
   { name: '2 reviews of 32 MiB that stall', begin: (place) => times(2, () => stalled(place, 32 * MIB)) },
   { name: 'reviews of all sizes that stall', begin: (place) => SIZES.map((size) => stalled(place, size)) },
   { name: '200 answers of 3 MiB that nobody reads', begin: (place) => times(200, () => unread(place)) },
@@ -51,6 +58,14 @@ const ABUSES: readonly Abuse[] = [
   { name: '3,000 connections to the port of probes', begin: (place) => times(3_000, () => plain(place)) },
   { name: '30,000 metrics pipelined on 30', begin: (place) => times(30, () => plain(place, METRICS.repeat(1_000))) },
 ];
+
+const DEEP = `${'{"34":'.repeat(300_000)}0${'}'.repeat(300_000)}`;
+const names = (count: number): string =>
+  Array.from({ length: count }, (_, index) => `"${index.toString(36)}":0`).join(',');
+const named = (count: number): string =>
+  `${OBJECT.slice(0, -2).replace('"metadata":{}', `"metadata":{${names(count)}}`)}}`;
+const NAMES = named(471_000);
+const FEWER_NAMES = named(74_900);
 
 const PING = `GET ${PUBLIC_PATHS.ping} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const METRICS = `GET ${PUBLIC_PATHS.metrics} HTTP/1.1\r\nHost: a\r\n\r\n`;
@@ -146,8 +161,11 @@ class Memory {
 
 const times = (count: number, begin: () => Socket): readonly Socket[] => Array.from({ length: count }, begin);
 
+/** Not that of the Kubernetes API, or of the probes. */
+const STRANGER = '127.0.0.2';
+
 function open({ port, servername, caPem: ca }: Place): Socket {
-  return connect({ host: '127.0.0.1', port, servername, ca });
+  return connect({ host: '127.0.0.1', port, servername, ca, localAddress: STRANGER } as ConnectionOptions);
 }
 
 const START = `{"request":{"uid":"u","desiredAPIVersion":"${V2}","objects":[`;
@@ -174,6 +192,25 @@ function review(place: Place, piece: Buffer, size: number): Socket {
   };
   more();
   return socket.resume();
+}
+
+/** A review of one object. */
+function whole(place: Place, object: string): Socket {
+  const socket = begun(place, START.length + object.length + 3);
+  socket.write(`${object}]}}`);
+  return socket.resume();
+}
+
+/** Asks again every quarter of a second. */
+function metered(place: Place): Socket {
+  const socket = open(place);
+  let left = 40;
+  const timer = setInterval(() => {
+    if (left-- === 0 || socket.destroyed) clearInterval(timer);
+    else socket.write(METRICS);
+  }, 250);
+  socket.on('close', () => clearInterval(timer));
+  return socket.pause();
 }
 
 /** All but the last byte. */
@@ -203,7 +240,7 @@ function drainOf({ nodeName, nodeUid, token }: Identity): string {
 }
 
 function plain({ httpPort }: Place, asked = 'GET /'): Socket {
-  const socket = connectPlain({ host: '127.0.0.1', port: httpPort });
+  const socket = connectPlain({ host: '127.0.0.1', port: httpPort, localAddress: STRANGER });
   socket.write(asked);
   return socket.pause();
 }

@@ -35,10 +35,10 @@ const REVIEW_LIMIT = 4 * 1024 * 1024;
 
 /** The HTTP API: it finds out who asks, lets the service act, and turns errors into answers. */
 export function createApp(options: AppOptions): Koa {
-  const { metrics, refusals } = options;
+  const { refusals } = options;
   const router = new Router();
   addAgentRoutes(router, options);
-  addPublicRoutes(router, metrics);
+  addPublicRoutes(router, options);
   const app = new Koa();
   app.use(assignRequestId(options)).use(countRequests(options));
   app.use(boundMemory(options)).use(answerErrors(options));
@@ -47,15 +47,24 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-function addPublicRoutes(router: Router, { registry }: Metrics): void {
-  // Both take the processor for as long as they last.
+function addPublicRoutes(router: Router, { metrics: { registry }, clock }: AppOptions): void {
+  // Both take the processor. An address that has had a turn pauses for as long as it took: probes, and requests of others, get through.
   const turns = new FairLimiter({ max: 1 });
-  const inTurn = async <T>({ ip }: Context, make: () => Promise<T>): Promise<T> =>
-    turns.run(ip, async () => {
-      const made = await make();
-      // So that requests of others are read before the next turn is given.
-      await setImmediate();
-      return made;
+  const paced = new FairLimiter({ max: Infinity, maxPerParty: 1 });
+  const inTurn = <T>({ ip }: Context, make: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const work = async (): Promise<number> => {
+        const began = clock.monotonic();
+        resolve(await make());
+        const tookMs = clock.monotonic() - began;
+        await setImmediate();
+        return tookMs;
+      };
+      const pace = async (): Promise<void> => {
+        const tookMs = await turns.run(ip, work);
+        if (tookMs > 0) await clock.sleep(tookMs);
+      };
+      paced.run(ip, pace).catch(reject);
     });
   router.post(PUBLIC_PATHS.crdConvert, async (context) => {
     const convert = await reviewed(context);
