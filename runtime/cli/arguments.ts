@@ -1,12 +1,17 @@
 import { parseArgs } from 'node:util';
 import { NAMESPACE } from '../shadow/names.ts';
-import { type Command, type Options, UsageError, type Values } from './command.ts';
+import { type Command, type Options, optionValues, UsageError, type Values } from './command.ts';
 import { FORMATS, type Format } from './output.ts';
 
 /** Options of every command. */
 export const COMMON: Options = {
   output: { type: 'string', short: 'o', value: 'FORMAT', help: `${FORMATS.join(', ')}; by default table` },
-  namespace: { type: 'string', short: 'n', value: 'NAME', help: `the operator's namespace; by default ${NAMESPACE}` },
+  namespace: {
+    type: 'string',
+    short: 'n',
+    value: 'NAME',
+    help: `the operator's namespace; by default the one of the cluster's conversion webhook, else ${NAMESPACE}`,
+  },
   kubeconfig: {
     type: 'string',
     value: 'FILE',
@@ -67,6 +72,23 @@ function findCommand(args: readonly string[], commands: readonly Command[]): num
 export function parseUnfinished(words: readonly string[]): Values {
   return parseArgs({ args: [...words], options: COMMON, strict: false, allowPositionals: true }).values;
 }
+
+/** The options that say which cluster and which user. */
+const PLACE = ['namespace', 'context', 'kubeconfig', 'as', 'as-group'] as const;
+
+/** A command for the user to run, on the same cluster and as the same user as this one. kubectl has the same options. */
+export function commandLine(command: string, values: Values): string {
+  const options = PLACE.flatMap((name) => {
+    const { short } = COMMON[name] ?? {};
+    const flag = short === undefined ? `--${name}` : `-${short}`;
+    return optionValues(values, name).map((value) => `${flag} ${quoted(value)}`);
+  });
+  return [command, ...options].join(' ');
+}
+
+/** In quotes where a shell would not take the text for one word. */
+const quoted = (text: string): string =>
+  /^[\w%+,./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 function parseStrictly(args: readonly string[], options: Options) {
   try {

@@ -58,7 +58,7 @@ export interface CommandRequest {
   readonly clock: Clock;
   /** The user's name on this machine. */
   readonly user: string;
-  /** Reads the kubeconfig, and sends nothing to the cluster. @throws AccessError */
+  /** Reads the kubeconfig, and finds the operator's namespace where none is given. @throws AccessError, and as `KubeTransport.request` */
   readonly connect: () => Promise<Cluster>;
 }
 

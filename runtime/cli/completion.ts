@@ -77,7 +77,7 @@ export function completionText({ candidates, files }: Completion): string {
 const TIMEOUT_MS = 2000;
 
 /** Asks the cluster for names. A failure gives no names, because a shell cannot show an error here. */
-export function lookupIn(connect: () => Promise<Cluster>): Lookup {
+export function lookupIn(connect: () => Promise<Pick<Cluster, 'transport'>>): Lookup {
   return async (what) => {
     try {
       const { transport } = await connect();

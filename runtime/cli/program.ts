@@ -29,6 +29,7 @@ import { explain, rolesFor } from './errors.ts';
 import { planCommand } from './forecast/command.ts';
 import { commandHelp, helpText, NAME, versionText } from './help.ts';
 import { leftovers } from './leftovers.ts';
+import { webhookNamespace } from './operator.ts';
 import { textOf } from './output.ts';
 import { history, timeline } from './past/commands.ts';
 import { status } from './status/command.ts';
@@ -82,7 +83,7 @@ export async function runProgram(context: ProgramContext): Promise<ExitCode> {
 export const COMPLETE = '__complete';
 
 async function complete(words: readonly string[], context: ProgramContext): Promise<ExitCode> {
-  const lookup = lookupIn(() => clusterFor({ values: parseUnfinished(words) }, context));
+  const lookup = lookupIn(() => connectionFor({ values: parseUnfinished(words) }, context));
   context.out(completionText(await completionOf(words, COMMANDS, lookup)));
   return EXIT.ok;
 }
@@ -104,8 +105,17 @@ async function execute(invocation: Invocation, context: ProgramContext): Promise
   return answer.exitCode ?? EXIT.ok;
 }
 
-async function clusterFor({ values }: Pick<Invocation, 'values'>, { env, home }: ProgramContext): Promise<Cluster> {
-  const { kubeconfig, context, namespace, as: user } = values as Readonly<Record<string, string | undefined>>;
+async function clusterFor(invocation: Invocation, context: ProgramContext): Promise<Cluster> {
+  const connection = await connectionFor(invocation, context);
+  const given = invocation.values['namespace'] as string | undefined;
+  return { ...connection, namespace: given ?? (await webhookNamespace(connection.transport)) ?? NAMESPACE };
+}
+
+async function connectionFor(
+  { values }: Pick<Invocation, 'values'>,
+  { env, home }: ProgramContext,
+): Promise<Omit<Cluster, 'namespace'>> {
+  const { kubeconfig, context, as: user } = values as Readonly<Record<string, string | undefined>>;
   const groups = optionValues(values, 'as-group');
   if (user === undefined && groups.length > 0) throw new UsageError('--as-group: expected --as besides');
   const read = readEnv(processEnv, env);
@@ -117,5 +127,5 @@ async function clusterFor({ values }: Pick<Invocation, 'values'>, { env, home }:
   const proxyFor = (server: string) => proxyFromEnvironment(server, env);
   const config = { ...read, KUBECONFIG: paths, context, as, proxyFor };
   const connection = await connect(config, userAgent('kubectl'));
-  return { transport: connection.transport, context: connection.context, namespace: namespace ?? NAMESPACE };
+  return { transport: connection.transport, context: connection.context };
 }

@@ -15,7 +15,7 @@ import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { folder } from '../folder.ts';
 import { until } from '../in-time.ts';
-import { bind, createRole, requestOn } from './deployed.ts';
+import { bind, createRole, deployContainer, requestOn } from './deployed.ts';
 import { Reached } from './served.ts';
 
 /** `kubectl brupop notify test`, with a controller at work that notifies. */
@@ -43,6 +43,7 @@ const state = async (): Promise<{ metadata: { annotations?: Readonly<Record<stri
 beforeEach(async () => {
   [told, stop] = [[], new AbortController()];
   stage = await Stage.at(Math.floor(systemClock.now() / 1000) * 1000);
+  await deployContainer(stage, { name: 'brupop', image: 'x' });
   const targets = ['chat', 'pager'].map((name) => ({ name, format: 'slack', kinds: ['RolloutHalted'] }));
   await writeFile(join(folder, 'config.json'), JSON.stringify({ cluster: 'c', targets }));
   let watches = 0;

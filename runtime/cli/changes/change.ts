@@ -1,8 +1,10 @@
 import { ConflictError, NotFoundError } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { objectPath } from '../../kube/paths.ts';
-import { type Answer, type Cluster, EXIT, type Options, RefusedCommandError, type CommandRequest } from '../command.ts';
+import { commandLine } from '../arguments.ts';
+import { type Answer, EXIT, type Options, RefusedCommandError, type CommandRequest } from '../command.ts';
 import { explain, rolesFor } from '../errors.ts';
+import type { OperatedCluster } from '../operator.ts';
 import { paint } from '../terminal.ts';
 
 /** The object that is patched. */
@@ -31,7 +33,7 @@ const ATTEMPTS = 5;
  * @throws RefusedCommandError where there is no such object, and as `KubeTransport.request`
  */
 export async function patchObject(
-  { transport }: Cluster,
+  { transport }: OperatedCluster,
   target: Target,
   patchOf: (object: Changeable) => Patch | undefined | Promise<Patch | undefined>,
 ): Promise<boolean> {
@@ -80,7 +82,7 @@ export interface Change {
   readonly changed: boolean;
   /** The state of the object now, in words. */
   readonly says: string;
-  /** The command that undoes it; undefined where nothing can be undone. */
+  /** The command that undoes it, without the options of the cluster; undefined where nothing can be undone. */
   readonly undo: string | undefined;
 }
 
@@ -121,7 +123,7 @@ export async function changeEach(
 
 /** @throws RefusedCommandError where every object failed */
 export function answerOf(request: CommandRequest, results: readonly (Change | Failed)[]): Answer {
-  const changes = results.filter((one) => 'changed' in one);
+  const changes = results.filter((one) => 'changed' in one).map((one) => withUndo(one, request));
   const failed = results.filter((one) => 'error' in one);
   const failures = [...failed.map(failureText), ...rolesForAll(failed)];
   if (changes.length === 0) throw new RefusedCommandError(failures.join('\n'));
@@ -136,6 +138,9 @@ export function answerOf(request: CommandRequest, results: readonly (Change | Fa
     exitCode: failed.length > 0 ? EXIT.failed : EXIT.ok,
   };
 }
+
+const withUndo = (change: Change, { values }: CommandRequest): Change =>
+  Object.assign({}, change, { undo: change.undo === undefined ? undefined : commandLine(change.undo, values) });
 
 const failureText = ({ object, error }: Failed): string => `${object}: ${explain(error)}`;
 

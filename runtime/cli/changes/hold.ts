@@ -1,7 +1,8 @@
 import { NODES_PATH } from '../../kube/resources.ts';
 import { HOLD_ANNOTATION } from '../../shadow/names.ts';
-import type { Command, CommandRequest } from '../command.ts';
+import type { Answer, Command, CommandRequest } from '../command.ts';
 import { NAME } from '../help.ts';
+import { connectToOperator, type OperatedCluster } from '../operator.ts';
 import {
   CHANGE_OPTIONS,
   annotationPatch,
@@ -21,7 +22,7 @@ export const hold: Command = {
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   least: 1,
   most: Infinity,
-  run: (request) => changeEach(request, 'node', (name) => holdNode(request, name)),
+  run: (request) => changeNodes(request, holdNode),
 };
 
 export const unhold: Command = {
@@ -32,13 +33,26 @@ export const unhold: Command = {
   options: CHANGE_OPTIONS,
   least: 1,
   most: Infinity,
-  run: (request) => changeEach(request, 'node', (name) => unholdNode(request, name)),
+  run: (request) => changeNodes(request, unholdNode),
 };
 
-async function holdNode(request: CommandRequest, name: string): Promise<Change> {
+interface Session {
+  readonly request: CommandRequest;
+  readonly cluster: OperatedCluster;
+}
+
+async function changeNodes(
+  request: CommandRequest,
+  changeOne: (session: Session, name: string) => Promise<Change>,
+): Promise<Answer> {
+  const cluster = await connectToOperator(request);
+  return changeEach(request, 'node', (name) => changeOne({ request, cluster }, name));
+}
+
+async function holdNode({ request, cluster }: Session, name: string): Promise<Change> {
   const value = requesterOf(request);
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
-  const changed = await patchObject(await request.connect(), target, (node) =>
+  const changed = await patchObject(cluster, target, (node) =>
     node.metadata.annotations?.[HOLD_ANNOTATION] === undefined
       ? annotationPatch(HOLD_ANNOTATION, value)(node)
       : undefined,
@@ -46,8 +60,8 @@ async function holdNode(request: CommandRequest, name: string): Promise<Change> 
   return { object: target.called, changed, says: 'is held, no update starts there', undo: `${NAME} unhold ${name}` };
 }
 
-async function unholdNode(request: CommandRequest, name: string): Promise<Change> {
+async function unholdNode({ request, cluster }: Session, name: string): Promise<Change> {
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
-  const changed = await patchObject(await request.connect(), target, annotationPatch(HOLD_ANNOTATION, null));
+  const changed = await patchObject(cluster, target, annotationPatch(HOLD_ANNOTATION, null));
   return { object: target.called, changed, says: 'is not held', undo: `${NAME} hold ${name}` };
 }

@@ -9,16 +9,9 @@ import {
   type TestRequest,
   type TestResult,
 } from '../../notifications/test.ts';
-import {
-  type Answer,
-  type Cluster,
-  type Command,
-  EXIT,
-  RefusedCommandError,
-  type CommandRequest,
-  UsageError,
-} from '../command.ts';
+import { type Answer, type Command, EXIT, RefusedCommandError, type CommandRequest, UsageError } from '../command.ts';
 import { NAME } from '../help.ts';
+import { connectToOperator, type OperatedCluster } from '../operator.ts';
 import { paint } from '../terminal.ts';
 import {
   CHANGE_OPTIONS,
@@ -51,7 +44,7 @@ const PATIENCE_MS = 30_000;
 const LOOK_EACH_MS = 500;
 
 async function sendTest(request: CommandRequest, targets: readonly string[]): Promise<Answer> {
-  const cluster = await request.connect();
+  const cluster = await connectToOperator(request);
   const asked: TestRequest = { id: randomUUID(), by: requesterOf(request), targets };
   const called = 'notifications: they are off, or no controller has led since they are on';
   const dryRun = isDryRun(request);
@@ -62,7 +55,7 @@ async function sendTest(request: CommandRequest, targets: readonly string[]): Pr
 }
 
 interface Waiting {
-  readonly cluster: Cluster;
+  readonly cluster: OperatedCluster;
   readonly target: Target;
   readonly asked: TestRequest;
 }

@@ -2,6 +2,7 @@ import { NAMESPACES_PATH, POLICIES_PATH } from '../../kube/resources.ts';
 import { PAUSED_ANNOTATION } from '../../shadow/names.ts';
 import type { Command, CommandRequest } from '../command.ts';
 import { NAME } from '../help.ts';
+import { connectToOperator, type OperatedCluster } from '../operator.ts';
 import {
   CHANGE_OPTIONS,
   annotationPatch,
@@ -36,15 +37,21 @@ export const resume: Command = {
   run: (request) => setPaused(request, false),
 };
 
+interface Session {
+  readonly request: CommandRequest;
+  readonly cluster: OperatedCluster;
+  readonly paused: boolean;
+}
+
 async function setPaused(request: CommandRequest, paused: boolean) {
-  if (request.names.length === 0) return answerOf(request, [await pauseFleet(request, paused)]);
-  return changeEach(request, 'policy', (name) => pausePolicy(request, name, paused));
+  const session = { request, cluster: await connectToOperator(request), paused };
+  if (request.names.length === 0) return answerOf(request, [await pauseFleet(session)]);
+  return changeEach(request, 'policy', (name) => pausePolicy(session, name));
 }
 
 const undoing = (paused: boolean): string => `${NAME} ${paused ? 'resume' : 'pause'}`;
 
-async function pauseFleet(request: CommandRequest, paused: boolean): Promise<Change> {
-  const cluster = await request.connect();
+async function pauseFleet({ request, cluster, paused }: Session): Promise<Change> {
   const name = cluster.namespace;
   const target = { path: NAMESPACES_PATH, name, called: `namespace ${name}`, dryRun: isDryRun(request) };
   const value = paused ? requesterOf(request) : null;
@@ -60,10 +67,10 @@ async function pauseFleet(request: CommandRequest, paused: boolean): Promise<Cha
   };
 }
 
-async function pausePolicy(request: CommandRequest, name: string, paused: boolean): Promise<Change> {
+async function pausePolicy({ request, cluster, paused }: Session, name: string): Promise<Change> {
   const target = { path: POLICIES_PATH, name, called: `policy ${name}`, dryRun: isDryRun(request) };
   let owners: readonly string[] = [];
-  const changed = await patchObject(await request.connect(), target, ({ metadata, spec }) => {
+  const changed = await patchObject(cluster, target, ({ metadata, spec }) => {
     owners = ownersOfPaused(metadata as Managed);
     const before = spec != null && 'paused' in spec && spec.paused === true;
     return before === paused ? undefined : { spec: { paused } };

@@ -8,6 +8,7 @@ import { releasePatch } from '../../marks/patches.ts';
 import { shadowName } from '../../shadow/names.ts';
 import { type Cluster, type Command, RefusedCommandError, type CommandRequest } from '../command.ts';
 import { inspect } from '../inspect.ts';
+import { connectToOperator, type OperatedCluster } from '../operator.ts';
 import { CHANGE_OPTIONS, patchObject, type Change, changeEach, isDryRun } from './change.ts';
 
 export const release: Command = {
@@ -20,7 +21,7 @@ not remove a cordon without marks: run kubectl uncordon.`,
   least: 1,
   most: Infinity,
   run: async (request) => {
-    const cluster = await request.connect();
+    const cluster = await connectToOperator(request);
     const slotted = await slotHolders(cluster, request);
     return changeEach(request, 'node', (name) => releaseNode({ request, cluster, slotted }, name));
   },
@@ -28,7 +29,7 @@ not remove a cordon without marks: run kubectl uncordon.`,
 
 interface Session {
   readonly request: CommandRequest;
-  readonly cluster: Cluster;
+  readonly cluster: OperatedCluster;
   /** UIDs of the nodes that have a slot, because their update is not over. */
   readonly slotted: ReadonlySet<string>;
 }

@@ -5,8 +5,9 @@ import { isReason } from '../../controller/plan/reasons.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
 import { RETRY_ANNOTATION, UPDATE_NOW_ANNOTATION } from '../../shadow/names.ts';
-import { type Answer, type Cluster, type Command, RefusedCommandError, type CommandRequest } from '../command.ts';
+import { type Answer, type Command, RefusedCommandError, type CommandRequest } from '../command.ts';
 import { inspect, type Inspection } from '../inspect.ts';
+import { connectToOperator, type OperatedCluster } from '../operator.ts';
 import {
   CHANGE_OPTIONS,
   annotationPatch,
@@ -43,7 +44,7 @@ export const retry: Command = {
 
 interface Session {
   readonly request: CommandRequest;
-  readonly cluster: Cluster;
+  readonly cluster: OperatedCluster;
   readonly seen: Inspection;
 }
 
@@ -52,7 +53,7 @@ async function changeNodes(
   request: CommandRequest,
   changeOne: (session: Session, name: string) => Promise<Change>,
 ): Promise<Answer> {
-  const cluster = await request.connect();
+  const cluster = await connectToOperator(request);
   const session = { request, cluster, seen: await inspect(cluster, request.clock.now()) };
   return changeEach(request, 'node', (name) => changeOne(session, name));
 }

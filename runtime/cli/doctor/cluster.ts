@@ -4,8 +4,9 @@ import { durationText, instantOf } from '../../lib/clock.ts';
 import { crdsOf } from '../../kube/resources.ts';
 import { CRD_NAME, STORAGE_VERSION } from '../../shadow/names.ts';
 import type { Cluster } from '../command.ts';
+import type { Definition } from '../operator.ts';
 import { ifAllowed } from '../reading.ts';
-import type { Certificate, Definition, Facts } from './facts.ts';
+import type { Certificate, Facts } from './facts.ts';
 import { type DoctorFinding, ok, problem, unknown } from './finding.ts';
 
 /** Checks that shadows are stored in one version only, and that the cluster has the policies' definition. */

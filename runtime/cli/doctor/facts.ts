@@ -1,6 +1,6 @@
 import { Collection } from '../../kube/collection.ts';
 import { ApiStatusError } from '../../kube/errors.ts';
-import type { Condition, CustomResourceDefinition, KubeObject, Lease, Pod } from '../../kube/objects.ts';
+import type { Condition, KubeObject, Lease, Pod } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { crdsOf, leasesOf, podsOf } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
@@ -10,6 +10,7 @@ import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from
 import type { Cluster } from '../command.ts';
 import { type Workload, workloadsOf } from '../deployed-settings.ts';
 import { inspect, type Inspection } from '../inspect.ts';
+import type { Definition } from '../operator.ts';
 import { ifAllowed, type Read } from '../reading.ts';
 import { othersOf } from './others.ts';
 import { type LifecycleRight, lifecycleRightOf, type Right } from './rights.ts';
@@ -19,21 +20,6 @@ export interface Certificate {
   readonly metadata: { readonly name: string };
   readonly status?: { readonly notAfter?: string | null; readonly conditions?: readonly Condition[] | null } | null;
 }
-
-/** A CustomResourceDefinition with its conversion webhook. */
-export type Definition = CustomResourceDefinition & {
-  readonly spec?: {
-    readonly conversion?: {
-      readonly strategy?: string;
-      readonly webhook?: {
-        readonly clientConfig?: {
-          readonly caBundle?: string;
-          readonly service?: { readonly namespace?: string } | null;
-        } | null;
-      } | null;
-    } | null;
-  };
-};
 
 /** Everything that the checks look at, read at one moment. */
 export interface Facts {

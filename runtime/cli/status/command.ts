@@ -1,8 +1,9 @@
 import { rfc3339 } from '../../lib/clock.ts';
+import { commandLine } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { inspect } from '../inspect.ts';
 import { timeValue } from '../output.ts';
-import { statusLines } from './lines.ts';
+import { RESUME, statusLines } from './lines.ts';
 import { type FleetStatus, type Reasoned, statusOf } from './status.ts';
 
 export const status: Command = {
@@ -13,9 +14,9 @@ export const status: Command = {
 The end is an estimate, from the duration of the nodes' last updates and from how many may be updated at once.`,
   options: { watch: { type: 'boolean', short: 'w', help: 'repeat until Ctrl-C' } },
   most: 0,
-  async run({ clock, connect }) {
+  async run({ clock, connect, values }) {
     const seen = statusOf(await inspect(await connect(), clock.now()));
-    return { value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal) };
+    return { value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal, commandLine(RESUME, values)) };
   },
 };
 

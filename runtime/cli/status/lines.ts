@@ -5,17 +5,14 @@ import { type Terminal, paint, table, wrapped } from '../terminal.ts';
 import { STEPS } from './members.ts';
 import type { Counts, FamilyStatus, FleetStatus, PolicyStatus, Reasoned, Updating } from './status.ts';
 
-/** The status for people: what needs them comes first. */
-export function statusLines(status: FleetStatus, terminal: Terminal): readonly string[] {
+export const RESUME = 'kubectl brupop resume';
+
+/** The status for people: what needs them comes first. @param resume the command that ends a pause of the fleet */
+export function statusLines(status: FleetStatus, terminal: Terminal, resume = RESUME): readonly string[] {
   const { counts, paused, notKnown } = status;
   if (counts.nodes === 0) return [...notKnownLines(notKnown, terminal), NO_NODES];
   const sections = [
-    [
-      ...(paused
-        ? [paint(terminal, 'late', 'The fleet is paused: no update starts. kubectl brupop resume ends that.')]
-        : []),
-      ...notKnownLines(notKnown, terminal),
-    ],
+    [...(paused ? pausedLines(resume, terminal) : []), ...notKnownLines(notKnown, terminal)],
     needsYouLines(status, terminal),
     progressLines(status, terminal),
     updatingLines(status.updating, terminal),
@@ -24,6 +21,11 @@ export function statusLines(status: FleetStatus, terminal: Terminal): readonly s
   ].filter((lines) => lines.length > 0);
   return sections.flatMap((lines, index) => (index === 0 ? lines : [''].concat(lines)));
 }
+
+const pausedLines = (resume: string, terminal: Terminal): readonly string[] =>
+  wrapped(`The fleet is paused: no update starts. ${resume} ends that.`, { columns: terminal.columns, indent: 2 }).map(
+    (line) => paint(terminal, 'late', line),
+  );
 
 const NO_NODES = 'No node is managed: none bears the label bottlerocket.aws/updater-interface-version=2.0.0.';
 
