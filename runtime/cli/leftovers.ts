@@ -1,6 +1,7 @@
 import type { ControllerConfig } from '../controller/config.ts';
 import { LIFECYCLE_REASON } from '../controller/lifecycle-conditions.ts';
-import { isActive, type NodeView, type ShadowView, type Snapshot } from '../controller/plan/snapshot.ts';
+import { isUnderWay } from '../controller/plan/phase.ts';
+import type { NodeView, ShadowView, Snapshot } from '../controller/plan/snapshot.ts';
 import { ACTION_KEYS, FIRST_OPERATOR_KEYS, OPERATOR_VERSION_KEY } from '../shadow/first-operator.ts';
 import type { Command } from './command.ts';
 import { inspect } from './inspect.ts';
@@ -46,7 +47,7 @@ export function leftoversIn({ snapshot: { nodes, shadows, slots }, config }: See
 }
 
 function isUpdating({ uid }: NodeView, shadow: ShadowView | undefined): boolean {
-  return shadow !== undefined && shadow.owners.includes(uid) && isActive(shadow);
+  return shadow !== undefined && shadow.owners.includes(uid) && isUnderWay(shadow);
 }
 
 function leftoverOn(view: NodeView, config: LifecycleSetting): readonly Leftover[] {

@@ -1,5 +1,5 @@
 import { type Clock, MINUTE_MS } from '../lib/clock.ts';
-import { isCalledOff, isRefused } from './plan/machine.ts';
+import { isCalledOff, isRefused, type Phase, phaseOf } from './plan/phase.ts';
 import type { DrainRefusal, NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 
 /** The longest pause. Another try costs only a slot for a while, and nothing tells the controller that a budget was repaired. */
@@ -37,8 +37,9 @@ export class DrainRefusals {
     const now = this.#clock.monotonic();
     const nodesByShadow = new Map(nodes.map((node) => [node.shadowName, node]));
     for (const shadow of concerned) {
-      const marks = nodesByShadow.get(shadow.name)?.marks;
-      const entry = entryOf(shadow, { marks, before: before.get(shadow.uid), now });
+      const node = nodesByShadow.get(shadow.name);
+      const last = before.get(shadow.uid);
+      const entry = node && entryOf(shadow.name, phaseOf(shadow, node), { node, before: last, now });
       if (entry) this.#entries.set(shadow.uid, entry);
     }
   }
@@ -51,19 +52,19 @@ export class DrainRefusals {
 }
 
 interface Observed {
-  readonly marks: NodeView['marks'];
+  readonly node: Pick<NodeView, 'marks'>;
   readonly before: ObservedRefusal | undefined;
   readonly now: number;
 }
 
-function entryOf(shadow: ConcernedShadow, { marks, before, now }: Observed): ObservedRefusal | undefined {
-  if (isRefused(shadow, marks)) {
+function entryOf(shadow: string, phase: Phase, { node, before, now }: Observed): ObservedRefusal | undefined {
+  if (isRefused(phase)) {
     if (before?.kind === 'refused') return before;
-    return { kind: 'refused', shadow: shadow.name, since: now, calledOff: before?.calledOff ?? 0 };
+    return { kind: 'refused', shadow, since: now, calledOff: before?.calledOff ?? 0 };
   }
-  if (before?.kind === 'refused') return isCalledOff(shadow) ? calledOffAt(now, before) : undefined;
+  if (before?.kind === 'refused') return isCalledOff(phase) ? calledOffAt(now, before) : undefined;
   // A drain that has begun leaves marks.
-  return marks ? undefined : before;
+  return node.marks ? undefined : before;
 }
 
 function calledOffAt(now: number, { shadow, calledOff: before }: ObservedRefusal): ObservedRefusal {

@@ -58,12 +58,8 @@ function drainOf(
 const UNREADABLE: Observed = { status: 'Unknown', message: 'the marks on the node cannot be read' };
 
 /** An update runs on the node that has not rebooted the host yet, and has neither failed nor been called off. */
-function isOnItsWay({ shadow, slot }: NodeInfo): boolean {
-  if (slot === undefined || !shadow?.status) return false;
-  const { current_state: state } = shadow.status;
-  const isWanted = shadow.spec.state === 'StagedAndPerformedUpdate' || shadow.spec.state === 'RebootedIntoUpdate';
-  return isWanted && (state === 'Idle' || state === 'StagedAndPerformedUpdate');
-}
+const isOnItsWay = ({ slot, phase: { kind } }: NodeInfo): boolean =>
+  slot !== undefined && ['staging', 'staged', 'asked', 'draining', 'rebooting'].includes(kind);
 
 /**
  * The elements of a strategic merge patch of `status.conditions` that make a Node say what it should; none where it does already. A condition of

@@ -1,9 +1,9 @@
 import { instantOf } from '../lib/clock.ts';
 import type { ShadowCondition } from '../shadow/model.ts';
 import { upToDate } from './plan/conditions.ts';
-import { isCalledOff, isUndisturbed, rebootRequest } from './plan/machine.ts';
+import { isAtRest, isCalledOff, isUnderWay, isUndisturbed, type Phase, phaseOf } from './plan/phase.ts';
 import type { Reason } from './plan/reasons.ts';
-import { isActive, isIdle, type NodeView, type ShadowView } from './plan/snapshot.ts';
+import type { NodeView, ShadowView } from './plan/snapshot.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
 /** A shadow with all that this process has observed of it. Whether the view is stale is not known here. */
@@ -107,7 +107,8 @@ interface Looks {
 function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks): SeenShadow {
   const { finishStatedAt: _, ...shadow } = facts;
   const { last, now } = looks;
-  const request = node && rebootRequest(shadow, node);
+  const phase = phaseOf(shadow, node ?? NO_NODE);
+  const request = node && phase.kind === 'rebooting' ? phase.request : undefined;
   const view = {
     ...shadow,
     stale: false as const,
@@ -120,14 +121,18 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks
     upToDateSince: upToDateSince(facts, looks),
     endedAt: endedAt(facts, looks),
   };
-  return { facts, node, request, untouched: isUntouched(facts, node, last), view };
+  return { facts, node, request, untouched: isUntouched(facts, { phase, marks: node?.marks }, last), view };
 }
 
+type Touched = { readonly phase: Phase } & Pick<NodeView, 'marks'>;
+
+/** What is known of the Node of a shadow that has none. */
+const NO_NODE = { marks: undefined, unschedulable: false, bootId: undefined, version: undefined };
+
 /** An update that was called off stays untouched until its agent is back at Idle, as long as there are no marks: a drain leaves some. */
-function isUntouched(facts: ShadowFacts, node: NodeView | undefined, last: SeenShadow | undefined): boolean {
-  const marks = node?.marks;
-  if (isUndisturbed(facts, marks)) return true;
-  return !marks && (isOfferVoid(facts) || (last?.untouched === true && isCalledOff(facts)));
+function isUntouched(facts: ShadowFacts, { phase, marks }: Touched, last: SeenShadow | undefined): boolean {
+  if (isUndisturbed(phase)) return true;
+  return !marks && (isOfferVoid(facts) || (last?.untouched === true && isCalledOff(phase)));
 }
 
 /** The host's offer has changed. */
@@ -187,12 +192,12 @@ const wasUpToDate = (before: ShadowCondition | undefined, { lastTransitionTime }
  *   all others of its policy waiting.
  */
 function endedAt(facts: ShadowFacts, { last, isFirstLook, now }: Looks): number | undefined {
-  if (!last) return isFirstLook && isIdle(facts) ? now : undefined;
-  return isIdle(facts) && hasEnded(last, facts) ? now : last.view.endedAt;
+  if (!last) return isFirstLook && isAtRest(facts) ? now : undefined;
+  return isAtRest(facts) && hasEnded(last, facts) ? now : last.view.endedAt;
 }
 
 function hasEnded({ facts: before, untouched }: SeenShadow, after: ShadowFacts): boolean {
-  return (isActive(before) && !untouched) || hasEndedUnseen(before, after);
+  return (isUnderWay(before) && !untouched) || hasEndedUnseen(before, after);
 }
 
 /** An update that began and ended between two looks leaves one of these times. */

@@ -16,6 +16,7 @@ import {
   windowTurned,
 } from './events.ts';
 import { upToDate } from './plan/conditions.ts';
+import { phaseOf } from './plan/phase.ts';
 import type { Plan } from './plan/plan.ts';
 import { needsRescue } from './plan/recovery.ts';
 import { isReason, type SetbackReason } from './plan/reasons.ts';
@@ -246,7 +247,7 @@ export function hasLanded({ command, shadow }: SentCommand, { plan, snapshot }: 
   const now = snapshot.shadows.find(({ name }) => name === shadow.name);
   if (command.kind === 'rescue') {
     const node = snapshot.nodes.find(({ name }) => name === command.node);
-    if (node && now && needsRescue(node, now)) return undefined;
+    if (node && now && needsRescue({ node, phase: phaseOf(now, node) }, now)) return undefined;
     return plan.verdicts.some((verdict) => verdict.node === command.node && isReason(verdict.reason, 'agentless'));
   }
   if (now?.resourceVersion === shadow.resourceVersion) return undefined;

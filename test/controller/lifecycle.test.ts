@@ -5,6 +5,7 @@ import {
   lifecycleChanges,
   lifecycleOf,
 } from '../../runtime/controller/lifecycle-conditions.ts';
+import { phaseOf } from '../../runtime/controller/plan/phase.ts';
 import type { LifecycleCondition, NodeInfo, NodeView } from '../../runtime/controller/plan/snapshot.ts';
 import { readMarks } from '../../runtime/marks/marks.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
@@ -17,7 +18,8 @@ const SLOT = { shadow: 'brs-a', nodeUid: 'uid-a', since: undefined, writes: 'set
 function info(parts: Parts | undefined, more: Partial<NodeView> = {}, hasSlot = true): NodeInfo {
   const own = parts && shadow('a', parts);
   const slot = hasSlot ? SLOT : undefined;
-  return { node: node('a', more), shadow: own, isShadowUnowned: false, slot, silentSince: undefined };
+  const one = node('a', more);
+  return { node: one, shadow: own, phase: phaseOf(own, one), isShadowUnowned: false, slot, silentSince: undefined };
 }
 
 const asked = (state: 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'MonitoringUpdate', parts: Parts = {}) => ({

@@ -118,7 +118,7 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'disturbs another node while the view of one that it has let through is out of date',
     file: 'runtime/controller/plan/releases.ts',
-    find: 'return isLetThroughUnseen(shadow, version);',
+    find: 'return shadow?.stale === true && shadow.spec.version === version;',
     replace: 'return false;',
     tests: ['test/controller/plan/proof.test.ts'],
   },
@@ -178,9 +178,9 @@ export const failureMutants: readonly Mutant[] = [
   {
     rule: 'F2',
     does: 'counts a node as lost that has said that it is back, and starts another in its place',
-    file: 'runtime/controller/plan/proof.ts',
-    find: "return spec.state === 'RebootedIntoUpdate' && status?.current_state === 'RebootedIntoUpdate';",
-    replace: 'return false;',
+    file: 'runtime/controller/plan/phase.ts',
+    find: "phase.kind === 'failed' ? phase.step === 'MonitoringUpdate' : PHASES[phase.kind].isBlamed;",
+    replace: "phase.kind === 'rebooting';",
     tests: ['test/controller/plan/proof.test.ts'],
   },
   {

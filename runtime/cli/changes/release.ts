@@ -1,5 +1,5 @@
 import { agentRuns, ownShadow } from '../../controller/actions/ports.ts';
-import { isIdle } from '../../controller/plan/snapshot.ts';
+import { isAtRest } from '../../controller/plan/phase.ts';
 import type { Node } from '../../kube/objects.ts';
 import { NODES_PATH, podsOf, shadowsOf } from '../../kube/resources.ts';
 import { readMarks } from '../../marks/marks.ts';
@@ -81,7 +81,7 @@ async function expectAtRest(
   const ports = { shadows: shadowsOf(transport, namespace), pods: podsOf(transport, namespace) };
   const { signal } = new AbortController();
   const shadow = await ownShadow(ports, { shadow: shadowName(name), nodeUid: uid }, signal);
-  if (slotted.has(uid) || (shadow && !isIdle(shadow)))
+  if (slotted.has(uid) || (shadow && !isAtRest(shadow)))
     throw new RefusedCommandError('it is being updated: why says more');
   if (!shadow && (await agentRuns(ports, name, signal)))
     throw new RefusedCommandError('its agent runs, and has not registered it yet: it will be released by itself');

@@ -1,6 +1,7 @@
 import { nodeInfos } from '../../controller/plan/join.ts';
 import { startable } from '../../controller/plan/machine.ts';
-import { isActive, type NodeInfo, type ShadowView } from '../../controller/plan/snapshot.ts';
+import { isUnderWay } from '../../controller/plan/phase.ts';
+import type { NodeInfo, ShadowView } from '../../controller/plan/snapshot.ts';
 import { isReason } from '../../controller/plan/reasons.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
@@ -78,7 +79,7 @@ function managedNode({ snapshot, plan }: Inspection, name: string): ManagedNode 
 async function requestUpdate({ request, cluster, seen }: Session, name: string): Promise<Change> {
   const { verdict, shadow } = managedNode(seen, name);
   const object = `node ${name}`;
-  if (isActive(shadow)) return { object, changed: false, says: 'is being updated already', undo: undefined };
+  if (isUnderWay(shadow)) return { object, changed: false, says: 'is being updated already', undo: undefined };
   const version = startable(shadow);
   if (version === undefined) throw new RefusedCommandError(`there is no update to begin: ${verdict.message}`);
   const changed = await annotateNode({ request, cluster, name }, UPDATE_NOW_ANNOTATION, requesterOf(request));

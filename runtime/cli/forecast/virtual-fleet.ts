@@ -1,11 +1,6 @@
 import type { Command, SetSpec, Start } from '../../controller/plan/commands.ts';
-import {
-  isActive,
-  type NodeView,
-  type ShadowView,
-  type SlotView,
-  type Snapshot,
-} from '../../controller/plan/snapshot.ts';
+import { isUnderWay } from '../../controller/plan/phase.ts';
+import { type NodeView, type ShadowView, type SlotView, type Snapshot } from '../../controller/plan/snapshot.ts';
 import { instantOf } from '../../lib/clock.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Durations } from './durations.ts';
@@ -35,7 +30,7 @@ export class VirtualFleet {
     this.#shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
     this.#slots = new Map(snapshot.slots.map((slot) => [slot.shadow, slot]));
     for (const shadow of snapshot.shadows) {
-      if (isActive(shadow)) this.#ask(shadow, { began: instantOf(shadow.spec.state_transition_timestamp), now });
+      if (isUnderWay(shadow)) this.#ask(shadow, { began: instantOf(shadow.spec.state_transition_timestamp), now });
     }
   }
 

@@ -1,9 +1,9 @@
 import { nodeInfos } from '../../controller/plan/join.ts';
+import type { PhaseKind } from '../../controller/plan/phase.ts';
 import { isReason } from '../../controller/plan/reasons.ts';
-import { type NodeInfo, type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
+import type { NodeInfo, Snapshot } from '../../controller/plan/snapshot.ts';
 import { standingOf } from '../../controller/plan/health.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
-import type { Status } from '../../shadow/model.ts';
 
 /** The state of a node in one word. `unreported`: no agent has reported it yet. */
 export const STANDINGS = ['upToDate', 'updating', 'waiting', 'failed', 'unreported'] as const;
@@ -31,18 +31,19 @@ export function membersOf(snapshot: Snapshot, verdicts: readonly Verdict[]): rea
     const { shadow } = info;
     const isFailing = isReason(verdict.reason, 'failure');
     const standing = standingOf(shadow, isFailing) ?? 'unreported';
-    return { info, verdict, standing, step: standing === 'updating' && shadow ? stepOf(info.node, shadow) : undefined };
+    return { info, verdict, standing, step: standing === 'updating' ? stepOf(info) : undefined };
   });
 }
 
-function stepOf(node: NodeView, { spec, status }: ShadowView): Step {
-  const reached = status?.current_state;
-  if (spec.state === 'Idle' || reached === 'ErrorReset') return 'returning';
-  if (spec.state === 'StagedAndPerformedUpdate') return reached === spec.state ? 'staged' : 'staging';
-  if (spec.state === 'MonitoringUpdate' || reached === 'RebootedIntoUpdate') return 'soaking';
-  return isGoingDown(node, status) ? 'rebooting' : 'draining';
-}
+/** Once its pods are gone, the host goes down at any moment. */
+const stepOf = ({ node, phase: { kind } }: NodeInfo): Step =>
+  kind === 'draining' && node.marks?.drained !== undefined ? 'rebooting' : (STEP_OF[kind] ?? 'returning');
 
-/** Whether its pods are gone, or its host was asked to reboot. */
-const isGoingDown = ({ marks }: NodeView, status: Status | undefined): boolean =>
-  marks?.drained !== undefined || status?.reboot?.requested_at != null;
+const STEP_OF: Readonly<Partial<Record<PhaseKind, Step>>> = {
+  staging: 'staging',
+  staged: 'staged',
+  asked: 'draining',
+  draining: 'draining',
+  rebooting: 'rebooting',
+  monitoring: 'soaking',
+};

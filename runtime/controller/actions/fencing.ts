@@ -4,7 +4,8 @@ import { readMarks } from '../../marks/marks.ts';
 import { RELEASED_ANNOTATION } from '../../marks/names.ts';
 import { GROUP, nodeNameOf } from '../../shadow/names.ts';
 import type { Free } from '../plan/commands.ts';
-import { isIdle, type SlotKey } from '../plan/snapshot.ts';
+import { isAtRest } from '../plan/phase.ts';
+import type { SlotKey } from '../plan/snapshot.ts';
 import { type ActionPorts, agentRuns, ownShadow } from './ports.ts';
 
 /** On a shadow: changed so that no earlier write to it can land any more. */
@@ -47,16 +48,16 @@ export async function mayFree(ports: ActionPorts, slot: Free, signal: AbortSigna
 /** Step 1, as far as the caches cannot say it. */
 async function isOver(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
   if (slot.because === 'shadow-gone') return isAbandoned(ports, slot, signal);
-  return slot.because !== 'idle' || !foundNone(ports, slot) || isAtRest(ports, slot, signal);
+  return slot.because !== 'idle' || !foundNone(ports, slot) || restsLive(ports, slot, signal);
 }
 
 /** The bump has found no shadow. So there is no version that would tell whether the view of the shadow is from before the update. */
 const foundNone = ({ ledger }: ActionPorts, { nodeUid }: Free): boolean =>
   ledger.slots.some((slot) => slot.nodeUid === nodeUid && slot.writes === 'gone');
 
-async function isAtRest(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
+async function restsLive(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
   const shadow = await ownShadow(ports, slot, signal);
-  return shadow !== undefined && isIdle(shadow);
+  return shadow !== undefined && isAtRest(shadow);
 }
 
 async function isAbandoned(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {

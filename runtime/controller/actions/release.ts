@@ -3,8 +3,7 @@ import { readMarks } from '../../marks/marks.ts';
 import { disownCordonPatch, type NodePatch, releasePatch } from '../../marks/patches.ts';
 import { nodeNameOf, shadowName } from '../../shadow/names.ts';
 import type { DeleteShadow } from '../plan/commands.ts';
-import { isBackFromReboot } from '../plan/machine.ts';
-import { isIdle } from '../plan/snapshot.ts';
+import { isAtRest, type Phase, phaseOf } from '../plan/phase.ts';
 import { type ShadowFacts, viewOfNode } from '../views.ts';
 import { type ActionPorts, agentRuns, type Outcome, ownShadow } from './ports.ts';
 import { writeSpec } from './specs.ts';
@@ -16,17 +15,19 @@ export async function releaseNode(ports: ActionPorts, nodeName: string, signal: 
   const node = await ports.nodes.get(nodeName, signal);
   if (!node || !readMarks(node)) return 'needless';
   const shadow = await ownShadow(ports, { shadow: shadowName(nodeName), nodeUid: node.metadata.uid }, signal);
-  const atRest = shadow ? isIdle(shadow) : !(await agentRuns(ports, nodeName, signal));
+  const atRest = shadow ? isAtRest(shadow) : !(await agentRuns(ports, nodeName, signal));
   return atRest ? patchNode(ports, { nodeName, patch: releasePatch(node) }, signal) : 'moved';
 }
 
 /** (c): the agent is gone, and there is no sign that it will come back. */
 export async function rescue(ports: ActionPorts, nodeName: string, signal: AbortSignal): Promise<Outcome> {
   const node = await ports.nodes.get(nodeName, signal);
-  if (!node || !viewOfNode(node).ready) return 'moved';
+  if (!node) return 'moved';
+  const seen = viewOfNode(node);
+  if (!seen.ready) return 'moved';
   const shadow = await ownShadow(ports, { shadow: shadowName(nodeName), nodeUid: node.metadata.uid }, signal);
   if (!shadow || (await agentRuns(ports, nodeName, signal))) return 'moved';
-  const ended = await endUpdate(ports, { shadow, bootId: node.status?.nodeInfo?.bootID }, signal);
+  const ended = await endUpdate(ports, { shadow, phase: phaseOf(shadow, seen) }, signal);
   const released = await patchNode(ports, { nodeName, patch: releasePatch(node) }, signal);
   return ended ? 'done' : released;
 }
@@ -37,11 +38,11 @@ export async function rescue(ports: ActionPorts, nodeName: string, signal: Abort
  */
 async function endUpdate(
   ports: ActionPorts,
-  { shadow, bootId }: { readonly shadow: ShadowFacts; readonly bootId: string | undefined },
+  { shadow, phase }: { readonly shadow: ShadowFacts; readonly phase: Phase },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { name, resourceVersion, spec } = shadow;
-  if (spec.state === 'Idle' || isBackFromReboot(bootId, shadow)) return false;
+  if (spec.state === 'Idle' || phase.isBackOnRecord) return false;
   const idle = { ...spec, state: 'Idle', state_transition_timestamp: rfc3339(ports.clock.now()) } as const;
   await writeSpec(ports, { shadow: name, resourceVersion, spec: idle }, signal);
   return true;

@@ -1,10 +1,10 @@
 import type { ShadowObject } from '../../kube/objects.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { readMarks } from '../../marks/marks.ts';
 import type { Spec } from '../../shadow/model.ts';
 import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../shadow/names.ts';
 import type { CallOff, Completion } from '../plan/commands.ts';
-import { isUndisturbed } from '../plan/machine.ts';
+import { isUndisturbed, phaseOf } from '../plan/phase.ts';
+import { viewOfNode } from '../views.ts';
 import { type ActionPorts, ownShadow } from './ports.ts';
 
 export interface SpecWrite {
@@ -47,6 +47,7 @@ export async function callOff(
 ): Promise<SpecWrite | undefined> {
   const node = await ports.nodes.get(nodeName, signal);
   const live = node && (await ownShadow(ports, { shadow, nodeUid: node.metadata.uid }, signal));
-  if (!live || !isUndisturbed(live, readMarks(node)) || (live.spec.version ?? null) !== spec.version) return undefined;
+  if (!live || !isUndisturbed(phaseOf(live, viewOfNode(node))) || (live.spec.version ?? null) !== spec.version)
+    return undefined;
   return { shadow, resourceVersion: live.resourceVersion, spec };
 }

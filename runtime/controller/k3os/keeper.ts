@@ -10,7 +10,8 @@ import { backoff } from '../../lib/retry.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { OrdersParts } from '../orders.ts';
 import { mapNodes } from '../plan/join.ts';
-import { isActive, type Snapshot } from '../plan/snapshot.ts';
+import { PHASES } from '../plan/phase.ts';
+import type { Snapshot } from '../plan/snapshot.ts';
 import type { GithubReleases } from './releases.ts';
 import { isK3os } from './host-order.ts';
 
@@ -176,9 +177,9 @@ function retryAtOf({ answers, now }: Pick<Situation, 'answers' | 'now'>): number
 }
 
 function nodesOf(snapshot: Snapshot): readonly ChannelNode[] {
-  return mapNodes(snapshot, ({ node: { name, ready, version, managed, labels }, shadow, slot }) => {
+  return mapNodes(snapshot, ({ node: { name, ready, version, managed, labels }, shadow, slot, phase }) => {
     if (!managed || !isK3os(labels)) return [];
-    const updating = slot !== undefined || (shadow !== undefined && isActive(shadow));
+    const updating = slot !== undefined || PHASES[phase.kind].isUnderWay;
     return { name, ready, version: shadow?.status?.current_version ?? version, updating };
   }).flat();
 }

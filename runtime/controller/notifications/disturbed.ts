@@ -1,5 +1,5 @@
 import type { Planned } from '../statements.ts';
-import { isIdle } from '../plan/snapshot.ts';
+import { isLetThrough, isUnderWay, phaseOf } from '../plan/phase.ts';
 
 /** The nodes that an update disturbs, whose alerts are therefore expected. By UID of the node. */
 export interface Disturbed {
@@ -14,22 +14,20 @@ export interface Disturbed {
 export function disturbedBy({ plan, snapshot }: Pick<Planned, 'plan' | 'snapshot'>): Disturbed {
   const next = plan.commands.filter((command) => command.kind === 'set-spec');
   const beginning = new Set(next.flatMap(({ shadow, spec }) => (spec.state === 'RebootedIntoUpdate' ? shadow : [])));
-  const active = snapshot.shadows.filter((shadow) => shadow.status !== undefined && !isIdle(shadow));
+  const active = snapshot.shadows.filter(isUnderWay);
   const shadows = new Map(active.map((shadow) => [shadow.name, shadow]));
   const begun = new Map<string, string>();
   const [busy, draining] = [new Set<string>(), new Set<string>()];
   if (shadows.size === 0) return { begun, draining, isOver: () => true };
-  for (const { name, uid, shadowName, ready } of snapshot.nodes) {
+  for (const node of snapshot.nodes) {
+    const { name, uid, shadowName, ready } = node;
     const shadow = shadows.get(shadowName);
     if (!shadow?.owners.includes(uid)) continue;
     busy.add(uid);
-    if (!beginning.has(shadowName) && !IN_DISTURBANCE.has(shadow.spec.state)) continue;
+    if (!beginning.has(shadowName) && !isLetThrough(phaseOf(shadow, node))) continue;
     begun.set(uid, name);
     const isDraining = shadow.spec.state !== 'MonitoringUpdate' && shadow.rebootAskedAt === undefined;
     if (isDraining && ready) draining.add(uid);
   }
   return { begun, draining, isOver: (uid) => !busy.has(uid) };
 }
-
-/** From the drain to the end of the soak. */
-const IN_DISTURBANCE: ReadonlySet<string> = new Set(['RebootedIntoUpdate', 'MonitoringUpdate']);

@@ -3,7 +3,8 @@ import { Budget } from './budget.ts';
 import type { Group, Groups } from './groups.ts';
 import { type AssessedNode, type Fleet, isLeftOver } from './health.ts';
 import { NEVER, type Refusal } from './requeue.ts';
-import { compare, isActive, type NodeInfo, type Settings, type Snapshot } from './snapshot.ts';
+import { isUnderWay, PHASES } from './phase.ts';
+import { compare, type NodeInfo, type Settings, type Snapshot } from './snapshot.ts';
 import { found, NOT_READY_FIRST, WAITING } from './verdict.ts';
 
 /** Who takes a part of the budget. */
@@ -32,7 +33,7 @@ export class Budgets {
     this.#groups = groups;
     this.#all = new Budget(concurrency(settings.maxConcurrent, managed.length));
     // A shadow whose node is not known counts by the UID of its owner. A shadow without an owner does not count: nothing acts on it.
-    const strays = new Set(shadows.filter(isActive).flatMap(({ owners }) => owners));
+    const strays = new Set(shadows.filter(isUnderWay).flatMap(({ owners }) => owners));
     for (const { nodeUid } of slots) strays.add(nodeUid);
     for (const info of unsettled) {
       strays.delete(info.node.uid);
@@ -99,13 +100,11 @@ const CAPPED = found('WaitingForSlot', 'nodes of all policies together are being
 
 /** Whether an update occupies the node, with or without a slot. */
 function isOccupied(info: NodeInfo): boolean {
-  const { node, shadow } = info;
-  if (node.marks) return true;
-  return shadow !== undefined && isActive(shadow) && !isLeftOver(info);
+  return info.node.marks !== undefined || (PHASES[info.phase.kind].isUnderWay && !isLeftOver(info));
 }
 
-function holderOf({ node, shadow, slot }: NodeInfo, until: number | undefined): Holder {
+function holderOf({ node, slot, phase }: NodeInfo, until: number | undefined): Holder {
   if (until !== undefined) return { node: node.name, because: node.ready ? 'AgentSilent' : 'NodeNotReady', until };
-  const isMarked = node.marks !== undefined && !slot && !(shadow && isActive(shadow));
+  const isMarked = node.marks !== undefined && !slot && !PHASES[phase.kind].isUnderWay;
   return { node: node.name, because: isMarked ? 'Marks' : 'Update' };
 }

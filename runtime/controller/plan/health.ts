@@ -1,19 +1,12 @@
 import { upToDate } from './conditions.ts';
 import { Join } from './join.ts';
-import { isBackFromReboot, isBackUnreported, goingDownSince, type Soak, startable } from './machine.ts';
+import { type Soak, startable } from './machine.ts';
+import { isOverUnreported, isUnderWay, RESTING } from './phase.ts';
 import type { PolicyNodes } from '../../policy/model.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import type { Ruling, Rulings } from './rulings.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import {
-  isActive,
-  isIdle,
-  type NodeInfo,
-  type NodeView,
-  type Settings,
-  type ShadowView,
-  type Snapshot,
-} from './snapshot.ts';
+import { type NodeInfo, type NodeView, type Settings, type ShadowView, type Snapshot } from './snapshot.ts';
 import type { SetbackReason } from './reasons.ts';
 
 /** What time says about a node. */
@@ -114,15 +107,11 @@ export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: nu
 }
 
 /** Whether a node that is well is settled. */
-function isSettled({ node, shadow, slot }: NodeInfo): boolean {
+function isSettled({ node, shadow, slot, phase }: NodeInfo): boolean {
   const isAsked = node.held || node.askedBy !== undefined || node.retryOf !== undefined;
   if (!node.managed || slot || node.marks || isAsked) return false;
-  return shadow !== undefined && !shadow.stale && isAtRest(shadow);
+  return phase === RESTING && shadow?.stale === false;
 }
-
-/** Idle, and its spec names neither a version nor a time any more. */
-const isAtRest = (shadow: ShadowView): boolean =>
-  isIdle(shadow) && shadow.spec.version == null && shadow.spec.state_transition_timestamp == null;
 
 function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   if (!info.node.managed) return leavingHealth(info, measures, now);
@@ -136,16 +125,15 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   return { ...WELL, agentSilent, notReturned, soak, outageUntil: outageOf(info, measures, now), changesAt };
 }
 
-function leavingHealth({ node, shadow }: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
+function leavingHealth({ shadow, phase }: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
   // Nothing is done from a stale view, and a fresh one plans anew: nobody is woken for it.
-  const since = shadow && !shadow.stale ? goingDownSince(node, shadow) : undefined;
-  if (since === undefined) return WELL;
-  const until = since + returnTimeoutMs;
+  if (!shadow || shadow.stale || !phase.goesDown) return WELL;
+  const until = (shadow.rebootAskedAt ?? shadow.stateSeenAt) + returnTimeoutMs;
   return { ...WELL, leaving: until > now, changesAt: nextAfter(now, [until]) };
 }
 
-function isUnremarkable({ node, shadow, silentSince }: NodeInfo): boolean {
-  return node.managed && node.ready && silentSince === undefined && shadow?.spec.state !== 'MonitoringUpdate';
+function isUnremarkable({ node, silentSince, phase }: NodeInfo): boolean {
+  return node.managed && node.ready && silentSince === undefined && phase.kind !== 'monitoring';
 }
 
 /**
@@ -171,8 +159,8 @@ function notReturnedFrom(info: NodeInfo, { returnTimeoutMs }: Measures): number 
  * Since when the host is known to be back while its agent is silent. The silence counts from the request for the reboot at the earliest: the
  * agent that made the request was running then, even if this process has not seen it run.
  */
-function unreportedSince({ node, shadow, silentSince }: NodeInfo): number | undefined {
-  if (!shadow || silentSince === undefined || !isBackUnreported(node, shadow)) return undefined;
+function unreportedSince({ shadow, silentSince, phase }: NodeInfo): number | undefined {
+  if (!shadow || silentSince === undefined || !phase.isBackUnreported) return undefined;
   return Math.max(silentSince, shadow.rebootAskedAt ?? -Infinity);
 }
 
@@ -185,15 +173,15 @@ interface Trial {
 
 const NO_TRIAL: Trial = { endsAt: NEVER, meanwhile: undefined, result: undefined };
 
-function trialOf({ node, shadow }: NodeInfo, measures: Measures): Trial {
-  if (!shadow) return NO_TRIAL;
-  return isIdle(shadow) ? relapseOf(node, shadow, measures) : soakOf(node, shadow, measures);
+function trialOf({ node, shadow, phase }: NodeInfo, measures: Measures): Trial {
+  if (shadow && phase.kind === 'resting') return relapseOf(node, shadow, measures);
+  const isSoaking = phase.kind === 'monitoring' && phase.at === 'soaking';
+  return shadow && isSoaking ? soakOf(node, shadow, measures) : NO_TRIAL;
 }
 
 /** A reboot can be too short for the node to be seen not Ready, so both times count from the entry into MonitoringUpdate. */
 function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: Measures): Trial {
-  const { spec, status, stale, stateSeenAt } = shadow;
-  if (spec.state !== 'MonitoringUpdate' || status?.current_state !== 'MonitoringUpdate') return NO_TRIAL;
+  const { stale, stateSeenAt } = shadow;
   const since = Math.max(stateSeenAt, node.readinessSeenAt);
   if (node.ready) return { endsAt: stale ? NEVER : since + soakMs, meanwhile: 'waiting', result: 'passed' };
   return { endsAt: dueAt('SoakFailed', shadow, since + soakTimeoutMs), meanwhile: 'waiting', result: 'failed' };
@@ -226,9 +214,8 @@ function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Measures, 
 }
 
 /** Whether an update is over, and its agent is not there to report that. A rescue leaves a node like this (L3 (d)). */
-export function isLeftOver({ node, shadow, silentSince }: NodeInfo): boolean {
-  if (node.marks || silentSince === undefined || !shadow || !isActive(shadow)) return false;
-  return shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow);
+export function isLeftOver({ node, silentSince, phase }: NodeInfo): boolean {
+  return !node.marks && silentSince !== undefined && isOverUnreported(phase);
 }
 
 /** How a node is counted in the status of its policy. */
@@ -242,7 +229,7 @@ export function standingOf(shadow: ShadowView | undefined, isFailing: boolean): 
   const { status } = shadow ?? {};
   if (!shadow || !status) return undefined;
   if (isFailing) return 'failed';
-  if (isActive(shadow)) return 'updating';
+  if (isUnderWay(shadow)) return 'updating';
   const { current_version: current, target_version: target, crash_count: crashes, failed_versions: failed } = status;
   if (current === target) return 'upToDate';
   return crashes > 0 || failed?.includes(target) === true ? 'failed' : 'waiting';

@@ -1,3 +1,4 @@
+import { phaseOf } from './phase.ts';
 import { compare, type NodeInfo, type NodeView, type ShadowView, type SlotView, type Snapshot } from './snapshot.ts';
 
 type Joined = Pick<Snapshot, 'nodes' | 'shadows' | 'slots' | 'silentSince'>;
@@ -66,9 +67,11 @@ export const nodeInfos = (snapshot: Joined): NodeInfo[] => mapNodes(snapshot, (i
 export const mapNodes = <T>(snapshot: Joined, make: (info: NodeInfo) => T): T[] => new Join(snapshot).map(make);
 
 function infoOf(node: NodeView, shadow: ShadowView | undefined, { slot, silentSince }: Rest): NodeInfo {
+  const own = shadow?.owners.includes(node.uid) ? shadow : undefined;
   return {
     node,
-    shadow: shadow?.owners.includes(node.uid) ? shadow : undefined,
+    shadow: own,
+    phase: phaseOf(own, node),
     isShadowUnowned: shadow?.owners.length === 0,
     slot,
     silentSince,

@@ -146,10 +146,10 @@ function upkeep(unsettled: readonly AssessedNode[], stops: Stops, timestamp: str
 }
 
 function nextStep(info: AssessedNode, stop: Stop | undefined, timestamp: string): SetSpec | CallOff | undefined {
-  const { node, shadow, slot, health } = info;
+  const { node, shadow, slot, health, phase } = info;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
   if (stop) return callOffFor(node.name, shadow, { stop, timestamp });
-  const spec = progress(shadow, health.soak, timestamp);
+  const spec = progress({ shadow, phase }, health.soak, timestamp);
   if (!spec) return undefined;
   const completes = health.soak === 'passed' && { completes: { beganAt: slot?.since } };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };

@@ -1,6 +1,7 @@
 import type { ProofRules } from '../../policy/policy.ts';
 import type { Quantity } from '../../policy/quantity.ts';
 import { upToDate } from './conditions.ts';
+import { isBlamed } from './phase.ts';
 import { NEVER } from './requeue.ts';
 import type { NodeInfo, Settings, ShadowView } from './snapshot.ts';
 
@@ -192,16 +193,10 @@ function wellFrom({ node, silentSince }: NodeInfo, shadow: ShadowView, soakMs: n
  * node that was asked to reboot is waited for, and so is one that is back from it: either is a failure in the end (rule F1). A lost node starts
  * nothing either, so a silent agent has at least the time after which it is missed.
  */
-export function lostAt({ node, shadow, silentSince }: NodeInfo, patience: Patience): number {
+export function lostAt({ node, silentSince, phase }: NodeInfo, patience: Patience): number {
   if (node.ready && silentSince === undefined) return NEVER;
-  if (shadow && (shadow.rebootAskedAt !== undefined || isBack(shadow))) return NEVER;
+  if (isBlamed(phase)) return NEVER;
   const { returnTimeoutMs, agentTimeoutMs } = patience;
   if (!node.ready) return node.readinessSeenAt + returnTimeoutMs;
   return Math.max(silentSince ?? NEVER, node.readinessSeenAt) + Math.max(returnTimeoutMs, agentTimeoutMs);
-}
-
-/** Its agent has said that it is back from its reboot. The next plan, if not this one, has it monitored. */
-function isBack({ spec, status }: ShadowView): boolean {
-  if (spec.state === 'MonitoringUpdate') return true;
-  return spec.state === 'RebootedIntoUpdate' && status?.current_state === 'RebootedIntoUpdate';
 }

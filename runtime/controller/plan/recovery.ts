@@ -1,26 +1,24 @@
 import type { Command, Free } from './commands.ts';
 import type { AssessedNode } from './health.ts';
-import { isBackFromReboot } from './machine.ts';
-import { isIdle, type NodeView, type ShadowView, type SlotView } from './snapshot.ts';
+import { isAtRest, isOverUnreported } from './phase.ts';
+import type { NodeInfo, NodeView, ShadowView, SlotView } from './snapshot.ts';
 
 /**
  * What the controller has to undo on a node because no agent will (rules M6 and M8): marks at rest, an update whose agent is gone, the shadow of a
  * node whose label was taken away, the claim to a cordon that was lifted.
  */
-export function recover({ node, shadow, silentSince, health }: AssessedNode): Command | undefined {
-  if (shadow) return shadow.stale ? undefined : recoverWith(node, shadow, health);
+export function recover(info: AssessedNode): Command | undefined {
+  const { node, shadow, silentSince } = info;
+  if (shadow) return shadow.stale ? undefined : recoverWith(info, shadow);
   return node.marks && silentSince !== undefined ? releaseOf(node, node.shadowName) : undefined;
 }
 
-function recoverWith(
-  node: NodeView,
-  shadow: ShadowView,
-  { agentSilent, leaving }: AssessedNode['health'],
-): Command | undefined {
+function recoverWith(info: AssessedNode, shadow: ShadowView): Command | undefined {
+  const { node, phase, health } = info;
   // The shadow is all that tells of the reboot: without it the marks and the slot would be given back before the host goes down.
-  if (!node.managed) return leaving ? undefined : deletion(shadow);
-  if (node.marks && isIdle(shadow)) return releaseOf(node, shadow.name);
-  if (agentSilent && needsRescue(node, shadow)) return { kind: 'rescue', node: node.name, shadow: shadow.name };
+  if (!node.managed) return health.leaving ? undefined : deletion(shadow);
+  if (node.marks && phase.kind === 'resting') return releaseOf(node, shadow.name);
+  if (health.agentSilent && needsRescue(info, shadow)) return { kind: 'rescue', node: node.name, shadow: shadow.name };
   return isDisowned(node) ? { kind: 'disown', node: node.name } : undefined;
 }
 
@@ -33,8 +31,8 @@ function deletion({ name, uid, resourceVersion }: ShadowView): Command {
 }
 
 /** Whether anything of an update is left to end on a node whose agent is gone. */
-export function needsRescue(node: NodeView, shadow: ShadowView): boolean {
-  return node.marks !== undefined || (shadow.spec.state !== 'Idle' && !isBackFromReboot(node.bootId, shadow));
+export function needsRescue({ node, phase }: Pick<NodeInfo, 'node' | 'phase'>, { spec }: ShadowView): boolean {
+  return node.marks !== undefined || (spec.state !== 'Idle' && !phase.isBackOnRecord);
 }
 
 function isDisowned(node: NodeView): boolean {
@@ -53,14 +51,11 @@ export function recoverSlot(
 }
 
 function over(holder: AssessedNode): Free['because'] | undefined {
-  const { shadow, silentSince } = holder;
+  const { shadow, silentSince, phase } = holder;
   if (!shadow) return silentSince === undefined ? undefined : 'shadow-gone';
   if (shadow.stale) return undefined;
-  if (isIdle(shadow)) return 'idle';
-  return isRescued(holder, shadow) ? 'rescued' : undefined;
-}
-
-/** Only for a node without marks: only the agent's last report is missing, and may never come. So the update counts as over. */
-function isRescued({ node, health }: AssessedNode, shadow: ShadowView): boolean {
-  return health.agentSilent && (shadow.spec.state === 'Idle' || isBackFromReboot(node.bootId, shadow));
+  if (isAtRest(shadow)) return 'idle';
+  // Without marks only the agent's last report is missing, and may never come.
+  const isOver = isOverUnreported(phase) || shadow.spec.state === 'Idle';
+  return holder.health.agentSilent && isOver ? 'rescued' : undefined;
 }

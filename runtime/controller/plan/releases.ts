@@ -2,10 +2,10 @@ import { failureBudget, provingNodes } from '../../policy/quantity.ts';
 import { newerOf } from '../../shadow/semver.ts';
 import { failedOn, hasFailed, hasFailedOn } from './blame.ts';
 import type { AssessedNode } from './health.ts';
-import { isStaged } from './machine.ts';
+import { isLetThrough, PHASES } from './phase.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
 import { NEVER, type Refusal } from './requeue.ts';
-import { isActive, isIdle, type ShadowView } from './snapshot.ts';
+import type { NodeInfo, ShadowView } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
 
 export interface OsReleaseName {
@@ -98,7 +98,7 @@ export class OsReleases {
 
   /** @param info a managed node that the policy rules */
   count(info: AssessedNode): void {
-    const { node, shadow, health } = info;
+    const { node, shadow, health, phase } = info;
     const family = this.#family(node.family);
     family.members += 1;
     if (!shadow?.status) return;
@@ -106,10 +106,11 @@ export class OsReleases {
     for (const version of failedOn(shadow, health)) family.tally(version).failed.add(node.uid);
     const running = family.tally(current);
     running.isRun = true;
-    if (isIdle(shadow)) running.rest(info, shadow);
+    if (phase.kind === 'resting') running.rest(info, shadow);
     family.offered.add(target);
     if (current !== target) family.tally(target).want(info);
-    const begun = isActive(shadow) && shadow.spec.version != null ? family.tally(shadow.spec.version) : undefined;
+    const begun =
+      PHASES[phase.kind].isUnderWay && shadow.spec.version != null ? family.tally(shadow.spec.version) : undefined;
     if (isInDoubt(info, shadow)) family.inDoubt.push(info);
     else begun?.begin(info);
   }
@@ -182,8 +183,8 @@ class Family implements FamilyCounts {
 }
 
 /** A node at rest on the version is counted there already, and no start leads to the version that a node runs. */
-function isAtRestOn({ shadow }: AssessedNode, version: string): boolean {
-  return shadow !== undefined && isIdle(shadow) && shadow.status?.current_version === version;
+function isAtRestOn({ shadow, phase }: AssessedNode, version: string): boolean {
+  return phase.kind === 'resting' && shadow?.status?.current_version === version;
 }
 
 class Tally implements OsRelease {
@@ -256,7 +257,7 @@ class Tally implements OsRelease {
     if (hasFailedOn(info, this)) return;
     const goneAt = lostAt(info, this.#rules);
     this.proof.begin(goneAt);
-    if (isDisturbed(info.shadow, this.version)) this.proof.disturb(goneAt);
+    if (isDisturbed(info, this.version)) this.proof.disturb(goneAt);
     this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
   }
 
@@ -276,16 +277,12 @@ class Tally implements OsRelease {
 }
 
 /** The node was taken out of service for the version, or is about to be. */
-function isDisturbed(shadow: ShadowView | undefined, version: string): boolean {
-  const { state } = shadow?.spec ?? {};
-  if (state === 'RebootedIntoUpdate' || state === 'MonitoringUpdate') return true;
+function isDisturbed({ shadow, phase }: NodeInfo, version: string): boolean {
+  if (isLetThrough(phase)) return true;
   // The second gate counts a node that it lets through. It is counted here only if that write is not seen yet.
-  if (state === 'StagedAndPerformedUpdate') return isLetThroughUnseen(shadow, version);
-  return shadow?.status?.current_version === version;
+  if (phase.kind === 'staged') return shadow?.stale === true && shadow.spec.version === version;
+  return shadow?.spec.state === 'Idle' && shadow.status?.current_version === version;
 }
-
-const isLetThroughUnseen = (shadow: ShadowView | undefined, version: string): boolean =>
-  shadow?.stale === true && isStaged(shadow) && shadow.spec.version === version;
 
 /**
  * A start may have been written that is not seen yet, perhaps by a leader that knew of a newer offer. Until then the node counts as on its way

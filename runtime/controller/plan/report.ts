@@ -4,7 +4,8 @@ import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsRelease, OsReleaseName } from './releases.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import { type BrokenPolicy, isActive } from './snapshot.ts';
+import { PHASES } from './phase.ts';
+import type { BrokenPolicy } from './snapshot.ts';
 import type { Starts } from './starts.ts';
 import { type Finding, listed } from './verdict.ts';
 
@@ -122,9 +123,9 @@ export function releasesChangeAt({ releases, now }: Group): number {
 function countOf(group: Group): { readonly nodes: PolicyNodes; readonly active: number } {
   const counts = { upToDate: 0, updating: 0, waiting: 0, failed: 0 };
   let active = 0;
-  for (const { standing, shadow, isSettled } of group.members) {
+  for (const { standing, phase } of group.members) {
     if (standing) counts[standing] += 1;
-    if (!isSettled && shadow && isActive(shadow)) active += 1;
+    if (PHASES[phase.kind].isUnderWay) active += 1;
   }
   return { nodes: { selected: group.members.length, ...counts }, active };
 }

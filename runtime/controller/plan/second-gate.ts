@@ -1,7 +1,7 @@
 import { hasFailedOn } from './blame.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
-import { isCalledOff, isRefused, isStaged } from './machine.ts';
+import { isCalledOff, isRefused } from './phase.ts';
 import { lostAt } from './proof.ts';
 import type { OsRelease } from './releases.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
@@ -57,8 +57,8 @@ interface SecondGateResult {
  * - Nothing else stops an update that has begun: neither a closed window, nor a zone, nor another policy.
  */
 function secondGate(info: AssessedNode, context: GateContext): SecondGateResult {
-  const { node, shadow, ruling } = info;
-  if (!shadow || !isStaged(shadow)) return GOES_ON;
+  const { node, shadow, ruling, phase } = info;
+  if (!shadow || phase.kind !== 'staged') return GOES_ON;
   if (node.held) return callOff(HELD);
   const unknown = unknownTo(context);
   if (unknown) return wait(unknown);
@@ -122,8 +122,8 @@ const REFUSED_MS = 120_000;
  * When an update is called off because its drain is refused and other nodes wait for its slot: the refusal does not end by itself (rule L8).
  * A node without its agent is rescued instead.
  */
-function callOffAt({ node, shadow, health }: AssessedNode, { drainRefusals }: GateContext['snapshot']): number {
-  if (!shadow || shadow.stale || health.agentSilent || !isRefused(shadow, node.marks)) return NEVER;
+function callOffAt({ shadow, health, phase }: AssessedNode, { drainRefusals }: GateContext['snapshot']): number {
+  if (!shadow || shadow.stale || health.agentSilent || !isRefused(phase)) return NEVER;
   const refusal = drainRefusals.get(shadow.name);
   return refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER;
 }
@@ -132,7 +132,7 @@ function callOffAt({ node, shadow, health }: AssessedNode, { drainRefusals }: Ga
 export function reasonOfCallOff(info: AssessedNode, context: GateContext): GateResult {
   const { shadow } = info;
   const { status } = shadow ?? {};
-  if (!shadow || !status || !isCalledOff(shadow)) return PASS;
+  if (!shadow || !status || !isCalledOff(info.phase)) return PASS;
   const { current_version: current, target_version: version } = status;
   return current === version ? PASS : gate(info, { shadow, version }, context);
 }

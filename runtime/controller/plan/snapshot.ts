@@ -4,6 +4,7 @@ import type { InvalidPolicy, UpdatePolicy } from '../../policy/policy.ts';
 import type { Quantity } from '../../policy/quantity.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Command } from './commands.ts';
+import type { Phase } from './phase.ts';
 import type { Stop } from './verdict.ts';
 
 /** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
@@ -236,6 +237,8 @@ export interface NodeInfo {
   readonly shadow: ShadowView | undefined;
   /** There is a shadow of its name that names no owner. */
   readonly isShadowUnowned: boolean;
+  /** Where an update stands on it. */
+  readonly phase: Phase;
   readonly slot: SlotView | undefined;
   /** Since when no container of its agent runs; undefined while one does. */
   readonly silentSince: number | undefined;
@@ -244,14 +247,4 @@ export interface NodeInfo {
 /** Order of numbers, and of texts by their code units: the same everywhere, and fast. */
 export function compare<T extends string | number>(a: T, b: T): number {
   return a < b ? -1 : Number(a > b);
-}
-
-/** Active by the contract: it has a status, and the state that it is in, or is wanted in, is not Idle. */
-export function isActive({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
-  return status !== undefined && (status.current_state !== 'Idle' || spec.state !== 'Idle');
-}
-
-/** At rest, by this view of it. */
-export function isIdle({ spec, status }: Pick<ShadowView, 'spec' | 'status'>): boolean {
-  return status?.current_state === 'Idle' && spec.state === 'Idle';
 }

@@ -1,14 +1,14 @@
-import { instantOf, MINUTE_MS } from '../../lib/clock.ts';
+import { instantOf } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
 import { compareSemver } from '../../shadow/semver.ts';
 import { unaskedBootOf } from './blame.ts';
 import type { Judged } from './conditions.ts';
 import type { AssessedNode } from './health.ts';
-import { isStepOver } from './machine.ts';
+import { isStepOver, type Phase, PHASES } from './phase.ts';
 import { isDone, isReason } from './reasons.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
 import { reasonOfCallOff } from './second-gate.ts';
-import { isActive, type Settings, type ShadowView, type WriteRefusal } from './snapshot.ts';
+import type { Settings, ShadowView, WriteRefusal } from './snapshot.ts';
 import type { GateContext } from './start-gate.ts';
 import type { Starts } from './starts.ts';
 import {
@@ -141,7 +141,7 @@ function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>): Fi
   const trouble = troubleOf(info, shadow);
   if (trouble) return trouble;
   if (!shadow.status) return unreported(info);
-  if (isActive(shadow)) return updating(shadow);
+  if (PHASES[info.phase.kind].isUnderWay) return updating(shadow);
   const { current_version: current, target_version: target } = shadow.status;
   return current === target ? withoutOffer(info, shadow, newest) : undefined;
 }
@@ -211,13 +211,6 @@ function withWarnings(verdict: Verdict, warnings: readonly Warning[]): Verdict {
   return { ...verdict, message: [verdict.message, ...warnings.map(({ message }) => message)].join('; ') };
 }
 
-/** An agent waits two hours for a busy host, and starts again where the host is rebooted meanwhile. */
-const STAGING_MS = 180 * MINUTE_MS;
-/** What a reboot takes besides the drain: the load balancers' time, activation, volumes, the boot itself. */
-const REBOOTING_MS = 60 * MINUTE_MS;
-/** An agent does everything else at once. */
-const OTHER_MS = 30 * MINUTE_MS;
-
 /** An update whose step takes longer than it may. */
 interface Deadline {
   /** When the step began, or when the node went not Ready in it. */
@@ -229,10 +222,10 @@ interface Deadline {
  * The deadline of an update that would otherwise count as running. Only a person ends an update that has passed it. A soak has times of its
  * own.
  */
-function progressDeadline({ node, shadow, health }: AssessedNode, policy: Settings): Deadline | undefined {
+function progressDeadline({ node, shadow, health, phase }: AssessedNode, policy: Settings): Deadline | undefined {
   if (!shadow || health.soak !== undefined) return undefined;
   const begun = stepBegan(shadow);
-  if (node.ready) return { since: begun, endsAt: begun + limitOf(shadow, policy) };
+  if (node.ready) return { since: begun, endsAt: begun + limitOf(phase, policy) };
   const since = Math.max(begun, node.readyChangedAt);
   return { since, endsAt: since + policy.returnTimeoutMs };
 }
@@ -246,10 +239,5 @@ function stepBegan({ spec, stateSeenAt }: ShadowView): number {
  * How long the step may take, milliseconds. A step that is over has no limit: the controller was away or a pause was lifted, so the node is
  * not late. The next step is written by this plan, or the verdict says why not.
  */
-function limitOf(shadow: ShadowView, { drainTimeoutMs }: Settings): number {
-  const { state } = shadow.spec;
-  if (isStepOver(shadow)) return Infinity;
-  if (state === 'StagedAndPerformedUpdate') return STAGING_MS;
-  if (state !== 'RebootedIntoUpdate') return OTHER_MS;
-  return drainTimeoutMs === 0 ? Infinity : drainTimeoutMs + REBOOTING_MS;
-}
+const limitOf = (phase: Phase, settings: Settings): number =>
+  isStepOver(phase) ? Infinity : PHASES[phase.kind].limitMs(settings);

@@ -1,7 +1,8 @@
 import { concurrency } from '../../policy/quantity.ts';
 import type { Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
-import { isActive, type Settings } from './snapshot.ts';
+import { PHASES } from './phase.ts';
+import type { Settings } from './snapshot.ts';
 
 /** Tells people of harm that an update may do although it follows their settings. */
 export interface Warning {
@@ -30,12 +31,12 @@ export function warningsFor(fleet: readonly AssessedNode[], { all }: Groups, set
 }
 
 /** A node that an update has taken out of service still counts, also if an administrator cordoned it. */
-function isServing({ node, shadow }: AssessedNode): boolean {
-  return (node.ready && !node.unschedulable) || node.marks !== undefined || (shadow !== undefined && isActive(shadow));
+function isServing({ node, phase }: AssessedNode): boolean {
+  return (node.ready && !node.unschedulable) || node.marks !== undefined || PHASES[phase.kind].isUnderWay;
 }
 
-function isConcerned({ shadow, offered }: AssessedNode): boolean {
-  return offered !== undefined || (shadow !== undefined && isActive(shadow));
+function isConcerned({ phase, offered }: AssessedNode): boolean {
+  return offered !== undefined || PHASES[phase.kind].isUnderWay;
 }
 
 const ONLY_NODE: Warning = {

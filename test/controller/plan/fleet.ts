@@ -9,7 +9,7 @@ import type {
   WindowState,
 } from '../../../runtime/controller/plan/snapshot.ts';
 import type { UpdatePolicy } from '../../../runtime/policy/policy.ts';
-import { rebootRequest } from '../../../runtime/controller/plan/machine.ts';
+import { phaseOf } from '../../../runtime/controller/plan/phase.ts';
 import { instantOf, rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Marks } from '../../../runtime/marks/marks.ts';
 import { shadowName } from '../../../runtime/shadow/names.ts';
@@ -167,7 +167,7 @@ export function fleet(shadows: Readonly<Record<string, Parts>>, more: Partial<Wo
 
 /** The shadow with when it was seen that a reboot of the node was asked for, where it was. */
 export function asked(one: ShadowView, on: NodeView, at: number): ShadowView {
-  return rebootRequest(one, on) === undefined ? one : { ...one, rebootAskedAt: at };
+  return phaseOf(one, on).kind === 'rebooting' ? { ...one, rebootAskedAt: at } : one;
 }
 
 export const slot = (name: string, writes: 'settled' | 'unknown' | 'gone' = 'settled'): Snapshot['slots'][number] => ({

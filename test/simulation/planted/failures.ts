@@ -16,9 +16,9 @@ export const furtherFailures: readonly Mutant[] = [
   {
     rule: 'F1',
     does: 'takes a probe for a request to reboot',
-    file: 'runtime/controller/plan/machine.ts',
-    find: ': boolean => requested_at != null;',
-    replace: ": boolean => requested_at !== '';",
+    file: 'runtime/controller/plan/phase.ts',
+    find: 'return reboot.requested_at != null && reboot.version === spec.version ?',
+    replace: 'return reboot.version === spec.version ?',
     tests: ['test/controller/plan/blame.test.ts'],
   },
   {
@@ -88,9 +88,9 @@ export const furtherFailures: readonly Mutant[] = [
   {
     rule: 'F1',
     does: 'blames a release for a node that goes away in its drain',
-    file: 'runtime/controller/plan/machine.ts',
-    find: 'return isRequest(reboot) && reboot.version === spec.version && !isDraining(node) ? reboot.boot_id : undefined;',
-    replace: 'return reboot.version === spec.version ? reboot.boot_id : undefined;',
+    file: 'runtime/controller/plan/phase.ts',
+    find: 'if (marks && marks.drained === undefined) return undefined;',
+    replace: '',
     tests: ['test/controller/plan/blame.test.ts'],
   },
   {
