@@ -81,6 +81,7 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
     labels: texts.values(node.metadata.labels ?? {}),
     createdAt: instantOf(node.metadata.creationTimestamp) ?? 0,
     ...decidedOn(node, isOther),
+    ...leavingOf(node),
     unschedulable: node.spec?.unschedulable === true,
     ...readinessOf(node),
     family: texts.of(familyOf(node)),
@@ -106,6 +107,18 @@ function decidedOn(
     unreleased: annotations?.[UNRELEASED_ANNOTATION],
     firstOperator: firstOperatorOn(annotations),
   };
+}
+
+/** Taints with which Karpenter, in two of its versions, and the cluster autoscaler say that they are about to remove a machine. */
+const LEAVING_TAINTS: ReadonlySet<string> = new Set([
+  'karpenter.sh/disrupted',
+  'karpenter.sh/disruption',
+  'ToBeDeletedByClusterAutoscaler',
+]);
+
+function leavingOf({ metadata, spec }: Node): Pick<NodeView, 'leaving'> {
+  const isTainted = spec?.taints?.some(({ key }) => LEAVING_TAINTS.has(key)) === true;
+  return metadata.deletionTimestamp != null || isTainted ? { leaving: true } : {};
 }
 
 function firstOperatorOn(annotations: Node['metadata']['annotations']): NodeView['firstOperator'] {

@@ -24,6 +24,16 @@ describe('a node', () => {
   });
 });
 
+test.each<[string, Partial<Node['metadata']>, Node['spec'], boolean]>([
+  ['that stays', {}, { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] }, false],
+  ['that is being deleted', { deletionTimestamp: '2026-01-10T12:00:00Z' }, {}, true],
+  ['that Karpenter disrupts', {}, { taints: [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }] }, true],
+  ['that an older Karpenter does', {}, { taints: [{ key: 'karpenter.sh/disruption', effect: 'NoSchedule' }] }, true],
+  ['with an autoscaler', {}, { taints: [{ key: 'ToBeDeletedByClusterAutoscaler', effect: 'NoSchedule' }] }, true],
+])('a node %s', (_what, metadata, spec, leaves) => {
+  expect(viewOfNode({ metadata: { ...META, ...metadata }, ...(spec && { spec }) }).leaving === true).toBe(leaves);
+});
+
 describe('null is absence', () => {
   const nulls = null as unknown as undefined;
 

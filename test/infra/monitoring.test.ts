@@ -204,7 +204,7 @@ describe('alerts', () => {
     const patient = ['OutsideWindow', 'BackingOff', 'Frozen', 'Pausing'];
     const queued = ['WaitingForSlot', 'WaitingForPolicy', 'Unproven', 'ZoneBusy'];
     // A node that is not Ready and has begun nothing is for whoever watches nodes.
-    const said = ['Paused', 'Held', 'NodeNotReady'];
+    const said = ['Paused', 'Held', 'Leaving', 'NodeNotReady'];
     expect([...reasons, ...rest, ...patient, ...queued, ...said].toSorted()).toEqual([...REASONS].toSorted());
   });
 

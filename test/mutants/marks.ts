@@ -154,7 +154,7 @@ export const markMutants: readonly Mutant[] = [
     rule: 'M8 (b)',
     does: 'forgets, with the shadow of a node that is no longer managed, that its host is about to go down',
     file: 'runtime/controller/plan/recovery.ts',
-    find: 'return health.leaving ? undefined : deletion(shadow);',
+    find: 'return health.goesDown ? undefined : deletion(shadow);',
     replace: 'return deletion(shadow);',
     tests: ['test/controller/plan/recovery.test.ts'],
   },

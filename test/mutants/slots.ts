@@ -210,7 +210,7 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L8',
     does: 'drains a staged node that is held',
     file: SECOND_GATE,
-    find: 'if (node.held) return callOff(HELD);',
+    find: 'if (kept) return callOff(kept);',
     replace: '',
     tests: [
       'test/controller/plan/second-gate.test.ts',

@@ -3,6 +3,7 @@ import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsRelease, OsReleaseName, OsReleases } from './releases.ts';
 import { type GateResult, PASS } from './requeue.ts';
+import { keepsOut } from './snapshot.ts';
 import { found, listed } from './verdict.ts';
 
 /** Where a release has to be complete first: under the policies that `after` names. */
@@ -54,7 +55,7 @@ const waiting = (message: string): GateResult => ({
 /** Nodes that are held, not Ready or silent, where the release cannot be proven without them. Nothing else would name them to a person. */
 function missingFor({ members }: Group, { family, version, canaries, proof }: OsRelease): readonly string[] {
   const unsettled = members.filter(({ isSettled }) => !isSettled);
-  const out = unsettled.filter(({ node, health }) => node.held || !node.ready || health.agentSilent);
+  const out = unsettled.filter(({ node, health }) => keepsOut(node) || !node.ready || health.agentSilent);
   const known = new Set(canaries);
   const waits = ({ node, shadow }: AssessedNode): boolean =>
     node.family === family && shadow?.status?.target_version === version && !known.has(node.name);

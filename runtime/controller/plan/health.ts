@@ -6,7 +6,7 @@ import type { PolicyNodes } from '../../policy/model.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import type { Ruling, Rulings } from './rulings.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import { type NodeInfo, type NodeView, type Settings, type ShadowView, type Snapshot } from './snapshot.ts';
+import { keepsOut, type NodeInfo, type NodeView, type Settings, type ShadowView, type Snapshot } from './snapshot.ts';
 import type { SetbackReason } from './reasons.ts';
 
 /** What time says about a node. */
@@ -14,7 +14,7 @@ interface Health {
   /** The node is Ready or not registered yet, and no container of its agent has run for the agent's timeout. */
   readonly agentSilent: boolean;
   /** It is no longer managed, and its host may still go down for the reboot that was asked for. */
-  readonly leaving: boolean;
+  readonly goesDown: boolean;
   /** It was rebooted for the update, and the node or its agent is not back after the timeout. */
   readonly notReturned: boolean;
   /**
@@ -55,7 +55,7 @@ const PROBATION_MS = 3_600_000;
 /** The health of nearly every node. */
 const WELL: Health = {
   agentSilent: false,
-  leaving: false,
+  goesDown: false,
   notReturned: false,
   soak: undefined,
   outageUntil: undefined,
@@ -108,13 +108,13 @@ export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: nu
 
 /** Whether a node that is well is settled. */
 function isSettled({ node, shadow, slot, phase }: NodeInfo): boolean {
-  const isAsked = node.held || node.askedBy !== undefined || node.retryOf !== undefined;
+  const isAsked = keepsOut(node) || node.askedBy !== undefined || node.retryOf !== undefined;
   if (!node.managed || slot || node.marks || isAsked) return false;
   return phase === RESTING && shadow?.stale === false;
 }
 
 function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
-  if (!info.node.managed) return leavingHealth(info, measures, now);
+  if (!info.node.managed) return departedHealth(info, measures, now);
   const silentFrom = agentSilentFrom(info, measures);
   const missedFrom = notReturnedFrom(info, measures);
   const agentSilent = silentFrom <= now;
@@ -125,11 +125,11 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   return { ...WELL, agentSilent, notReturned, soak, outageUntil: outageOf(info, measures, now), changesAt };
 }
 
-function leavingHealth({ shadow, phase }: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
+function departedHealth({ shadow, phase }: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
   // Nothing is done from a stale view, and a fresh one plans anew: nobody is woken for it.
   if (!shadow || shadow.stale || !phase.goesDown) return WELL;
   const until = (shadow.rebootAskedAt ?? shadow.stateSeenAt) + returnTimeoutMs;
-  return { ...WELL, leaving: until > now, changesAt: nextAfter(now, [until]) };
+  return { ...WELL, goesDown: until > now, changesAt: nextAfter(now, [until]) };
 }
 
 function isUnremarkable({ node, silentSince, phase }: NodeInfo): boolean {

@@ -45,6 +45,8 @@ export const VERDICTS = {
   Frozen: { ...QUIET, ends: 'time', is: [] },
   Held: { ...QUIET, ends: 'person', is: [] },
   Paused: { ...QUIET, ends: 'person', is: [] },
+  // Whoever removes it goes on.
+  Leaving: { ...QUIET, ends: 'person', is: [] },
   // It has begun nothing, so it is for whoever watches nodes.
   NodeNotReady: { ...QUIET, ends: 'person', is: [] },
   FitsNoWindow: { ...QUIET, ends: 'person', alert: 'BrupopFitsNoWindow', is: ['ahead', 'lifted'] },

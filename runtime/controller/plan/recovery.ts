@@ -16,7 +16,7 @@ export function recover(info: AssessedNode): Command | undefined {
 function recoverWith(info: AssessedNode, shadow: ShadowView): Command | undefined {
   const { node, phase, health } = info;
   // The shadow is all that tells of the reboot: without it the marks and the slot would be given back before the host goes down.
-  if (!node.managed) return health.leaving ? undefined : deletion(shadow);
+  if (!node.managed) return health.goesDown ? undefined : deletion(shadow);
   if (node.marks && phase.kind === 'resting') return releaseOf(node, shadow.name);
   if (health.agentSilent && needsRescue(info, shadow)) return { kind: 'rescue', node: node.name, shadow: shadow.name };
   return isDisowned(node) ? { kind: 'disown', node: node.name } : undefined;

@@ -5,7 +5,7 @@ import type { AssessedNode } from './health.ts';
 import { isLetThrough, PHASES } from './phase.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
 import { NEVER, type Refusal } from './requeue.ts';
-import type { NodeInfo, ShadowView } from './snapshot.ts';
+import { keepsOut, type NodeInfo, type ShadowView } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
 
 export interface OsReleaseName {
@@ -43,7 +43,7 @@ export interface OsRelease extends OsReleaseName {
   /**
    * When it is complete, if all stays as it is: milliseconds since the Unix epoch. It is complete when it is proven and not halted, no other
    * policy claims nodes of the family, no node waits for it and none is on its way to it.
-   * - Nodes that are held, not Ready, silent, or whose last update failed do not count as waiting.
+   * - Nodes that are held, leaving, not Ready, silent, or whose last update failed do not count as waiting.
    * - Lost nodes do not count as on their way.
    */
   readonly completeAt: number;
@@ -246,7 +246,7 @@ class Tally implements OsRelease {
   want(info: AssessedNode): void {
     const { node, health } = info;
     this.wanted = true;
-    if (node.ready && !node.held && !health.agentSilent && !hasFailed(info, this)) this.#isAwaited = true;
+    if (node.ready && !keepsOut(node) && !health.agentSilent && !hasFailed(info, this)) this.#isAwaited = true;
   }
 
   begin(info: AssessedNode): void {

@@ -190,6 +190,7 @@ const GATES_BACKWARDS: readonly Finding['reason'][] = [
   'Paused',
   'PolicyInvalid',
   'NotCurrent',
+  'Leaving',
   'Held',
 ];
 const DISTANCES: ReadonlyMap<Finding['reason'], number> = new Map(

@@ -6,7 +6,7 @@ import { lostAt } from './proof.ts';
 import type { OsRelease } from './releases.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
 import type { NodeView, ShadowView } from './snapshot.ts';
-import { byPolicy, gate, type GateContext, haltedOn, HELD, NOT_READY, notCurrent, PAUSED } from './start-gate.ts';
+import { byPolicy, gate, type GateContext, haltedOn, keptBack, NOT_READY, notCurrent, PAUSED } from './start-gate.ts';
 import type { Starts } from './starts.ts';
 import { drainBlockedFinding, type Finding, found, type Stop } from './verdict.ts';
 
@@ -59,7 +59,8 @@ interface SecondGateResult {
 function secondGate(info: AssessedNode, context: GateContext): SecondGateResult {
   const { node, shadow, ruling, phase } = info;
   if (!shadow || phase.kind !== 'staged') return GOES_ON;
-  if (node.held) return callOff(HELD);
+  const kept = keptBack(node);
+  if (kept) return callOff(kept);
   const unknown = unknownTo(context);
   if (unknown) return wait(unknown);
   const forbidden = orderedOtherwise(shadow) ?? forbiddenBy(ruling);

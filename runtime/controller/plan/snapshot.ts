@@ -117,6 +117,8 @@ export interface NodeView {
   readonly joinable: boolean;
   /** Bears the annotation `hold`. */
   readonly held: boolean;
+  /** It is being deleted, or an autoscaler is about to remove its machine. */
+  readonly leaving?: boolean;
   /** Who has asked for its update to come next, as that person wrote it; undefined where nobody has. */
   readonly askedBy?: string | undefined;
   /** The failure after which the node need not pause any longer: its `state_transition_failure_timestamp`. */
@@ -248,3 +250,6 @@ export interface NodeInfo {
 export function compare<T extends string | number>(a: T, b: T): number {
   return a < b ? -1 : Number(a > b);
 }
+
+/** No update starts on it, whatever others do: somebody has decided so. */
+export const keepsOut = ({ held, leaving = false }: Pick<NodeView, 'held' | 'leaving'>): boolean => held || leaving;

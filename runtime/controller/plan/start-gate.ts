@@ -7,7 +7,7 @@ import type { AssessedNode } from './health.ts';
 import type { OsRelease } from './releases.ts';
 import { type GateResult, NEVER, nextAfter, PASS, stopped, within } from './requeue.ts';
 import type { Rulings } from './rulings.ts';
-import type { Settings, ShadowView, Snapshot, WindowState } from './snapshot.ts';
+import type { NodeView, Settings, ShadowView, Snapshot, WindowState } from './snapshot.ts';
 import { atTime, drainBlockedFinding, type Finding, found } from './verdict.ts';
 import { refused, type Withheld } from './withheld.ts';
 
@@ -118,7 +118,8 @@ function unprovenFor({ info, release, isRetry }: Candidate): GateResult | undefi
 
 /** What people have decided: hold, pause, policies. Freezes are not in here, because they end by themselves. */
 function byPeople({ node, shadow, ruling }: AssessedNode, { snapshot, rulings }: GateContext): Finding | undefined {
-  if (node.held) return HELD;
+  const kept = keptBack(node);
+  if (kept) return kept;
   if (snapshot.notCurrent !== undefined) return notCurrent(snapshot.notCurrent);
   if (snapshot.paused) return PAUSED;
   return rulings.unknown ?? shadow?.order?.stop?.because ?? byPolicy(ruling);
@@ -129,7 +130,14 @@ export function byPolicy({ against, rules }: AssessedNode['ruling']): Finding | 
 }
 
 export const notCurrent = (why: string): Finding => found('NotCurrent', why);
-export const HELD = found('Held', 'the node bears the hold annotation');
+/** An update of a node that is about to go would disturb its pods for nothing, and hold up whoever removes it. */
+export function keptBack({ held, leaving = false }: NodeView): Finding | undefined {
+  if (held) return HELD;
+  return leaving ? LEAVING : undefined;
+}
+
+const HELD = found('Held', 'the node bears the hold annotation');
+const LEAVING = found('Leaving', 'the node is being removed from the cluster');
 export const PAUSED = found('Paused', 'the namespace bears the paused annotation');
 export const NOT_READY = found('NodeNotReady', 'the node is not Ready');
 export const haltedOn = ({ version }: OsRelease): Finding =>

@@ -101,6 +101,7 @@ describe('a release goes on to the next policy', () => {
 describe('whom a release cannot be proven without, as they are held or away, is named to those that wait for it', () => {
   const other = { status: { target_version: '1.2.0' } };
   test.each<[string, number, Readonly<Record<string, readonly [Partial<NodeView>, Parts]>>, string]>([
+    ['one that is about to be removed', 2, { t: [{}, updated], u: [{ leaving: true }, {}] }, ': u'],
     ['one that is held', 2, { t: [{}, updated], u: [{ held: true }, {}] }, ': u'],
     ['one that is away', 2, { t: [{}, updated], u: [lost('u'), {}] }, ': u'],
     ['not who is to follow by itself', 3, { t: [{}, updated], u: [{ held: true }, {}], v: [{}, {}] }, ': u'],

@@ -29,6 +29,7 @@ const held = { slots: [slot('a')] };
 const halted = (a: Parts, more: Partial<World> = {}): World =>
   fleet({ a, b: { status: failedOnIt } }, { ...held, ...more });
 const onHold = { nodes: [node('a', { held: true })] };
+const onLeave = { nodes: [node('a', { leaving: true })] };
 const drained = node('a', { held: true, unschedulable: true, marks: MARKS });
 const planned = (world: World): Plan => plan(world, rules, NOW);
 const verdictOnA = (world: World): string | undefined => planned(world).verdicts[0]?.reason;
@@ -38,6 +39,7 @@ describe('a staged node is called off, its version unchanged,', () => {
     ['where its release was halted', halted(staged), 'RolloutHalted'],
     ['where its release was halted, under a pause too', halted(staged, { paused: true }), 'RolloutHalted'],
     ['where it is held', fleet({ a: staged }, { ...held, ...onHold }), 'Held'],
+    ['where it is about to be removed', fleet({ a: staged }, { ...held, ...onLeave }), 'Leaving'],
     ['where it is held, under a pause too', fleet({ a: staged }, { ...held, ...onHold, paused: true }), 'Held'],
   ])('%s', (_where, world, reason) => {
     const { commands, verdicts } = planned(world);

@@ -159,6 +159,7 @@ describe('concurrency', () => {
 describe('gates', () => {
   test.each<[string, Partial<World>, string]>([
     ['hold', { nodes: [node('a', { held: true })] }, 'Held'],
+    ['removal', { nodes: [node('a', { leaving: true })] }, 'Leaving'],
     ['pause', { paused: true }, 'Paused'],
     ['a node that is not Ready', { nodes: [node('a', { ready: false })] }, 'NodeNotReady'],
     ['a silent agent', { silentSince: new Map([['a', minutes(-15)]]) }, 'AgentSilent'],

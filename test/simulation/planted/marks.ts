@@ -88,8 +88,8 @@ export const furtherMarks: readonly Mutant[] = [
     rule: 'M8',
     does: 'keeps the shadow of a node that is managed no more',
     file: 'runtime/controller/plan/recovery.ts',
-    find: 'return health.leaving ? undefined : deletion(shadow);',
-    replace: 'return health.leaving ? undefined : undefined;',
+    find: 'return health.goesDown ? undefined : deletion(shadow);',
+    replace: 'return health.goesDown ? undefined : undefined;',
     tests: ['test/controller/plan/recovery.test.ts'],
   },
   {

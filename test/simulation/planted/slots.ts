@@ -26,7 +26,7 @@ export const furtherSlots: readonly Mutant[] = [
     rule: 'Starts',
     does: 'starts what is held back',
     file: START_GATE,
-    find: '  if (node.held) return HELD;\n',
+    find: '  if (kept) return kept;\n',
     replace: '',
     tests: GATE_TESTS,
   },
