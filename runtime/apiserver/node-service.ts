@@ -5,14 +5,15 @@ import { excludeFromLbPatch, type NodePatch, releasePatch, removeExclusionPatch 
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { notAllowed } from './refusal.ts';
+import { forgetRefusal, type NodeWrite, tellRefusal } from './refused-writes.ts';
 import { markedByOlderApiserver, type NodeSnapshot, whyNotDrain, whyNotRelease } from './rules.ts';
 import { retryOnConflict, takeSnapshot } from './snapshot.ts';
 
-type NodePorts = Pick<Ports, 'nodes' | 'shadows' | 'clock' | 'random'>;
+type NodePorts = Pick<Ports, 'nodes' | 'shadows' | 'clock' | 'random' | 'events' | 'logger'>;
 
 /** Keeps load balancers from the node. @throws RefusedError 409 where the update's state does not allow it */
 export function excludeFromLb(ports: NodePorts, agent: VerifiedAgent): Promise<void> {
-  return change(ports, agent, (snapshot) => {
+  return change(ports, { agent, write: 'exclusion' }, (snapshot) => {
     allow(whyNotDrain(snapshot), 'no exclusion from load balancers');
     const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
     return excludeFromLbPatch(snapshot.node, attempt);
@@ -21,7 +22,7 @@ export function excludeFromLb(ports: NodePorts, agent: VerifiedAgent): Promise<v
 
 /** Lets load balancers use the node again, if it was excluded by us. @throws RefusedError 409 */
 export function removeExclusionFromLb(ports: NodePorts, agent: VerifiedAgent): Promise<void> {
-  return change(ports, agent, (snapshot) => {
+  return change(ports, { agent, write: 'inclusion' }, (snapshot) => {
     allow(whyNotRelease(snapshot), 'the exclusion from load balancers stays');
     return (
       removeExclusionPatch(snapshot.node) ??
@@ -32,7 +33,7 @@ export function removeExclusionFromLb(ports: NodePorts, agent: VerifiedAgent): P
 
 /** Undoes exactly what was done to the node for its update; what an administrator did stays. @throws RefusedError 409 */
 export function uncordon(ports: NodePorts, agent: VerifiedAgent): Promise<void> {
-  return change(ports, agent, (snapshot) => {
+  return change(ports, { agent, write: 'release' }, (snapshot) => {
     allow(whyNotRelease(snapshot), 'no uncordon');
     return (
       releasePatch(snapshot.node) ?? (markedByOlderApiserver(snapshot) ? olderUncordonPatch(snapshot.node) : undefined)
@@ -43,12 +44,22 @@ export function uncordon(ports: NodePorts, agent: VerifiedAgent): Promise<void> 
 /** Writes the patch that `decide` makes from the node and its shadow. If somebody else wrote first, it decides again. */
 function change(
   ports: NodePorts,
-  agent: VerifiedAgent,
+  { agent, write }: { readonly agent: VerifiedAgent; readonly write: NodeWrite },
   decide: (snapshot: NodeSnapshot) => NodePatch | undefined,
 ): Promise<void> {
   return retryOnConflict(async () => {
-    const patch = decide(await takeSnapshot(ports, agent));
-    if (patch) await ports.nodes.patch(agent.nodeName, { ...patch });
+    const { node, shadow } = await takeSnapshot(ports, agent);
+    const patch = decide({ node, shadow });
+    if (!patch) return;
+    const progress = shadow.status?.drain ?? undefined;
+    const refused = { write, node, progress, shadowVersion: shadow.metadata.resourceVersion };
+    try {
+      await ports.nodes.patch(agent.nodeName, { ...patch });
+    } catch (error) {
+      await tellRefusal(ports, refused, error);
+      throw error;
+    }
+    await forgetRefusal(ports, refused);
   });
 }
 

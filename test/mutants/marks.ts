@@ -88,18 +88,18 @@ export const markMutants: readonly Mutant[] = [
     rule: 'M5',
     does: 'releases a Node that it has not looked at',
     file: 'runtime/apiserver/node-service.ts',
-    find: 'if (patch) await ports.nodes.patch(agent.nodeName, { ...patch });',
+    find: 'await ports.nodes.patch(agent.nodeName, { ...patch });',
     replace:
-      'if (patch) await ports.nodes.patch(agent.nodeName, { ...patch, metadata: { ...patch.metadata, resourceVersion: undefined as never } });',
+      'await ports.nodes.patch(agent.nodeName, { ...patch, metadata: { ...patch.metadata, resourceVersion: undefined as never } });',
     tests: ['test/apiserver/uncordon-traces.test.ts'],
   },
   {
     rule: 'M6',
     does: 'takes the marks off before it lifts the cordon',
     file: 'runtime/apiserver/node-service.ts',
-    find: 'if (patch) await ports.nodes.patch(agent.nodeName, { ...patch });',
+    find: 'await ports.nodes.patch(agent.nodeName, { ...patch });',
     replace:
-      'const { spec, ...marks } = patch ?? { metadata: undefined };\n    if (patch) await ports.nodes.patch(agent.nodeName, { ...marks });\n    if (spec) await ports.nodes.patch(agent.nodeName, { spec });',
+      'const { spec, ...marks } = patch;\n    await ports.nodes.patch(agent.nodeName, { ...marks });\n    if (spec) await ports.nodes.patch(agent.nodeName, { spec });',
     tests: ['test/apiserver/killed.test.ts'],
   },
   {

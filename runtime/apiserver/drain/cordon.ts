@@ -4,16 +4,18 @@ import type { Node, ShadowObject } from '../../kube/objects.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts } from '../../lib/parts.ts';
 import { randomId } from '../../lib/random.ts';
+import { readMarks } from '../../marks/marks.ts';
 import { cordonPatch, drainOn, type NodePatch } from '../../marks/patches.ts';
 import type { DrainRefusal } from '../../shadow/model.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
-import { whyNotDrain } from '../rules.ts';
+import { refusalsIn, tellRefusal } from '../refused-writes.ts';
+import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
 import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
 import { type Blocked, type Drain, type DrainSettings, termsOf } from './drain.ts';
-import { drainBlocked, drainMayTimeOut, drainStarted, podsStuck } from './events.ts';
+import { drainBlocked, drainFailed, drainMayTimeOut, drainStarted, podsStuck } from './events.ts';
 import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from './filter.ts';
 import { type DrainPod, podName, podsOn } from './pod.ts';
 import { outlasting, precheck, preflightOn, refusedSince } from './preflight.ts';
@@ -39,6 +41,7 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
     const look = await lookAt(ports, call);
     const { shadow, drain, begins, cordon } = look;
     if (begins) {
+      expectInTime(ports, drain, call.settings);
       await expectEvictable(ports, look);
       tellMayTimeOut(ports, look, call.settings);
       tellStuck(ports, drain);
@@ -47,12 +50,38 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
     const noRefusal = begins && shadow.status?.drain_refused != null && { drain_refused: null };
     const shadowVersion = await writeProgress(ports, look, { ...endOfProbe(call.agent, shadow), ...noRefusal });
     if (!cordon) return { ...drain, shadowVersion };
-    const node = await ports.nodes.patch(drain.node.metadata.name, { ...cordon });
+    const node = await writeCordon(ports, { ...drain, shadowVersion }, cordon);
     if (begins) void ports.events.record(node, drainStarted(drain.progress.pods_left));
     // Pods that are left are waited for, and looked at again. That none is left counts only once it was read under the cordon.
     const isLeft = podsLeft(drain.list).length > 0;
     return { ...drain, shadowVersion, node, list: isLeft ? drain.list : await listToDrain(ports, drain, call) };
   });
+}
+
+/** A refusal is told, and thrown on: the agent asks again. */
+async function writeCordon(ports: Ports, drain: Drain, cordon: NodePatch): Promise<Node> {
+  try {
+    return await ports.nodes.patch(drain.node.metadata.name, { ...cordon });
+  } catch (error) {
+    await tellRefusal(ports, { ...drain, write: 'cordon' }, error);
+    throw error;
+  }
+}
+
+/**
+ * Throws where a drain whose cordon is refused has had its time: no node is cordoned for an attempt that is over.
+ * @throws RefusedError 504
+ */
+function expectInTime(
+  { clock, events, metrics }: Ports,
+  { node, since, progress }: Drain,
+  { timeoutMs }: DrainSettings,
+): void {
+  if (timeoutMs === 0 || clock.now() < Date.parse(since) + timeoutMs) return;
+  const message = `the drain did not begin within ${timeoutMs / 1000} s; ${joinParts(progress.blocked_by)}`;
+  metrics.drains.inc({ result: 'timeout' });
+  void events.record(node, drainFailed(message));
+  throw new RefusedError(504, 'DrainTimeout', message);
 }
 
 /**
@@ -89,7 +118,8 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
   if (why !== undefined) throw notAllowed(`no drain: ${why}`);
   const seen = await listWhole(ports.transport, podsOn(agent.nodeName));
   const pods = seen.items;
-  const now = rfc3339(ports.clock.now());
+  const begun = refusedBefore({ node, shadow });
+  const { started_at: now = rfc3339(ports.clock.now()) } = begun ?? {};
   const attempt = { id: randomId(ports.random), now, boot: agent.bootId, newestPod: newestCreation(node, pods) };
   const { id, since, newestPod = since } = drainOn(node, attempt);
   if (joined && joined.id !== id) throw superseded();
@@ -100,7 +130,7 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
   const list = await listToDrain(ports, marked, { settings, pods });
   const left = podsLeft(list);
   const unevictable = begins ? await precheck(ports, left, preflight) : NONE;
-  const progress = begins ? progressOf(since, left, unevictable) : laterProgress(shadow, marked, left);
+  const progress = begins ? { ...progressOf(since, left, unevictable), ...begun } : laterProgress(shadow, marked, left);
   const drain = { ...marked, seen, list, progress, shadowVersion: shadow.metadata.resourceVersion };
   return {
     shadow,
@@ -114,6 +144,13 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
 }
 
 const NONE: Blocked = new Map();
+
+/** The drain that this attempt has tried to begin. Its time runs from then, though the Node could not be marked with it. */
+function refusedBefore({ node, shadow: { status } }: NodeSnapshot): Omit<Drain['progress'], 'pods_left'> | undefined {
+  const { started_at, blocked_by = [] } = status?.drain ?? {};
+  const isRefused = readMarks(node)?.since == null && refusalsIn(blocked_by).length > 0;
+  return started_at !== undefined && isRefused ? { started_at, blocked_by } : undefined;
+}
 
 /** RFC 3339. A node is older than its pods, so its own time is used where it has no pods. */
 function newestCreation({ metadata }: Node, pods: readonly DrainPod[]): string | undefined {
@@ -141,8 +178,10 @@ function laterProgress(
   left: readonly DrainPod[],
 ): Drain['progress'] {
   const stated = status?.drain;
-  const isKnown = left.length === 0 || blocked !== undefined || stated?.started_at !== since;
-  return isKnown ? progressOf(since, left, blocked ?? NONE) : stated;
+  if (stated?.started_at !== since) return progressOf(since, left, blocked ?? NONE);
+  // What refuses the proof is known until it is taken.
+  if (left.length === 0) return { ...progressOf(since, left, NONE), blocked_by: refusalsIn(stated.blocked_by) };
+  return blocked === undefined ? stated : progressOf(since, left, blocked);
 }
 
 /** Whether there is nothing to write into the shadow. */

@@ -7,6 +7,7 @@ import { drainedPatch } from '../../marks/patches.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
+import { forgetRefusal, tellRefusal } from '../refused-writes.ts';
 import { cordonForDrain, type DrainCall, superseded, tellStuck } from './cordon.ts';
 import { type Drain, type DrainSettings, nextStep } from './drain.ts';
 import { drainFailed, drainFinished, volumesInUse } from './events.ts';
@@ -106,8 +107,10 @@ export class DrainEngine {
       await nodes.patch(node.metadata.name, { ...patch });
     } catch (error) {
       if (error instanceof ConflictError) return false;
-      throw error;
+      await tellRefusal(ports, { ...drain, write: 'proof' }, error);
+      throw this.#isTooLate(drain, clock.now()) ? this.#tooLate(drain) : error;
     }
+    await forgetRefusal(ports, drain);
     if (readMarks(node)?.drained === undefined) {
       tellStuck(ports, drain);
       tellFinished(ports, drain, inUse);
@@ -144,6 +147,11 @@ export class DrainEngine {
     };
     // A failure goes to those who wait for the run. If nobody waits, the next request begins another run.
     run.start().then(over, () => over());
+  }
+
+  #isTooLate({ since }: Drain, now: number): boolean {
+    const { timeoutMs } = this.#settings;
+    return timeoutMs > 0 && now >= Date.parse(since) + timeoutMs;
   }
 
   /** Undoes nothing: the agent reports the failure and releases the node once that is known to the controller. */
