@@ -79,7 +79,7 @@ play('an eviction that never succeeds ends at the deadline, with who is left and
     await on.world.addPod('web-1');
     await evictionsAreGuarded(() => ({ code: 429, message: 'not now', details: { retryAfterSeconds: 1 } }));
     await inEffect(429);
-    await expectFailed(on.world.replica(SHORT), ', which asks to wait');
+    await expectFailed(on.world.replica(SHORT), 'the admission webhook guard.contract.example.com, which asks to wait');
   }),
 
   '500 of two budgets at once': async () => {
