@@ -85,7 +85,7 @@ test.each([
   const shown = async (): Promise<string> => (await routesOf(controller)['/metrics']!()).body;
   expect(await shown()).toContain('brupop_controller_slots_unreadable 1');
   await write(null);
-  await stage.pass(60_000);
+  await stage.pass(120_000);
   expect(await shown()).toContain('brupop_controller_slots_unreadable 0');
 });
 
