@@ -21,6 +21,7 @@ import { POLICY_VERSION } from '../policy/names.ts';
 import { COMPONENTS, CONTROLLER_LEASE, GROUP, nodeNameOf, PAUSED_ANNOTATION } from '../shadow/names.ts';
 import type { Cluster } from './command.ts';
 import { deployedSettings } from './deployed-settings.ts';
+import { type NoLeader, noLeaderIn, withoutSlot } from './leader.ts';
 import { ifAllowed, type Read, selecting } from './reading.ts';
 
 /** The cluster at one moment, and the controller's plan for it. */
@@ -28,6 +29,10 @@ export interface Inspection {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
   readonly config: ControllerConfig;
+  /** Undefined where a controller leads, or that is not known. */
+  readonly noLeader: NoLeader | undefined;
+  /** False where the user may not read the Lease, which has the slots. */
+  readonly slotsKnown: boolean;
   /** The policies at another moment. Only their windows change with time. */
   readonly policiesAt: (now: number) => Snapshot['policies'];
   /** Facts that are not known, each with what is assumed instead: settings that stand elsewhere, and objects that the user may not read. */
@@ -64,7 +69,24 @@ export async function inspect(cluster: Cluster, now: number, overrides = NO_OVER
   const snapshot = snapshotOf(objects, { config, orders, policies: policiesAt(now) }, now);
   const planned = plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now);
   const assumed = [...unknown, ...refusedReads(objects, objects.channels)];
-  return { snapshot, config, policiesAt, plan: planned, unknown: assumed, now };
+  const { lease } = objects;
+  return {
+    snapshot,
+    config,
+    policiesAt,
+    plan: lease.refused === undefined ? asPermitted(planned, snapshot) : planned,
+    noLeader: noLeaderIn(lease, snapshot, now),
+    slotsKnown: lease.refused === undefined,
+    unknown: assumed,
+    now,
+  };
+}
+
+/** The plan with the verdicts as they are until somebody carries it out. */
+function asPermitted(planned: Plan, { nodes, slots }: Snapshot): Plan {
+  const uids = new Map(nodes.map(({ name, uid }) => [name, uid]));
+  const verdicts = planned.verdicts.map((verdict) => withoutSlot(verdict, slots, uids.get(verdict.node)));
+  return Object.assign({}, planned, { verdicts });
 }
 
 /** A policy that is replaced keeps its status, because the status holds what is known of releases. */

@@ -6,6 +6,7 @@ import { durationText, rfc3339 } from '../lib/clock.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../shadow/names.ts';
 import { type Answer, type Command, EXIT, RefusedCommandError } from './command.ts';
 import { inspect, type Inspection } from './inspect.ts';
+import { noLeaderLines, noLeaderValue } from './leader.ts';
 import { PLAIN, table } from './terminal.ts';
 import { firstOf, timeValue, unknownLines, verdictValue } from './output.ts';
 
@@ -25,10 +26,11 @@ nothing, and no controller need run. Without NODE it shows all nodes and every u
 };
 
 function ofFleet(seen: Inspection): Answer {
-  const { plan, snapshot, unknown, now } = seen;
+  const { plan, snapshot, unknown, noLeader, now } = seen;
   return {
     value: {
       at: rfc3339(now),
+      noLeader: noLeaderValue(noLeader),
       paused: snapshot.paused,
       notKnown: unknown,
       policies: plan.policies.map(policyValue),
@@ -53,8 +55,13 @@ function ofNodes(seen: Inspection, names: readonly string[]): Answer {
   const verdicts = seen.plan.verdicts.filter(({ node }) => asked.has(node));
   const policies = [...new Set(names.flatMap((name) => policyLines(seen, name)))];
   return {
-    value: { at: rfc3339(seen.now), notKnown: seen.unknown, nodes: verdicts.map(verdictValue) },
-    lines: () => [...unknownLines(seen.unknown, PLAIN), ...policies, ...lines],
+    value: {
+      at: rfc3339(seen.now),
+      noLeader: noLeaderValue(seen.noLeader),
+      notKnown: seen.unknown,
+      nodes: verdicts.map(verdictValue),
+    },
+    lines: () => [...noLeaderLines(seen.noLeader), ...unknownLines(seen.unknown, PLAIN), ...policies, ...lines],
     exitCode: missing.length > 0 ? EXIT.failed : EXIT.ok,
   };
 }
@@ -65,6 +72,7 @@ export function fleetLines(inspection: Inspection): readonly string[] {
   const { paused } = snapshot;
   const isWaiting = plan.verdicts.some(({ reason }) => reason === 'WaitingForSlot');
   return [
+    ...noLeaderLines(inspection.noLeader),
     ...unknownLines(inspection.unknown, PLAIN),
     ...(paused ? ['paused: the namespace bears the paused annotation'] : []),
     ...policyLines(inspection),

@@ -6,6 +6,7 @@ import { concurrency } from '../../policy/quantity.ts';
 import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
 import { inspect, type Inspection } from '../inspect.ts';
+import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
 import { byTime, type Moment } from '../past/moments.ts';
 import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
@@ -40,7 +41,7 @@ const MAX = { events: 40, named: 4 } as const;
 /** Makes the page's model from what the commands print. */
 function modelOf(sources: Sources): Model {
   const { seen, forecast, past } = sources;
-  const members = membersOf(seen.snapshot, seen.plan.verdicts);
+  const members = membersOf(seen);
   const status = statusOf(seen, members);
   return {
     sections: {
@@ -66,12 +67,16 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: S
       count: 0,
     };
   });
+  const { noLeader } = status;
+  const nobody: readonly Trouble[] = noLeader
+    ? [{ title: 'No controller leads', text: noLeaderText(noLeader), remedy: NO_LEADER_REMEDY, nodes: [], count: 0 }]
+    : [];
   return {
     cluster,
     counts,
     paused,
     notKnown: [...notKnown, ...past.unknown],
-    needsYou: [...halted, ...status.needsYou.map(troubleOf)],
+    needsYou: [...nobody, ...halted, ...status.needsYou.map(troubleOf)],
     budget: {
       capacity: Number.isFinite(capacity) ? capacity : undefined,
       holders: holders.slice(0, MAX.named).map((holder) => placeOf(holder, seen)),

@@ -3,6 +3,7 @@ import { isDone } from '../../controller/plan/reasons.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
 import type { Inspection } from '../inspect.ts';
+import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { PLAIN, type Terminal, paint, table, wrapped } from '../terminal.ts';
 import { timeValue, verdictValue, unknownLines } from '../output.ts';
 import type { Stuck } from './drains.ts';
@@ -10,13 +11,14 @@ import type { Forecast } from './forecast.ts';
 
 /** The starts of this moment, what keeps the other nodes waiting, and which drains cannot end. */
 export function planLines(seen: Inspection, stuck: readonly Stuck[], terminal: Terminal): readonly string[] {
-  const { plan, unknown, now } = seen;
+  const { plan, unknown, noLeader, now } = seen;
   const starting = new Set(startsOf(seen).map(({ node }) => node));
   const policies = new Map(plan.verdicts.map(({ node, policy }) => [node, policy]));
   const starts = startsOf(seen).map(({ node, spec }) => ['', node, spec.version ?? '', policyText(policies.get(node))]);
   const others = plan.verdicts.filter(({ node, reason }) => !starting.has(node) && !isDone(reason));
   const rows = others.toSorted(byPosition).map((verdict) => ['', verdict.node, verdict.reason, waitText(verdict, now)]);
   return [
+    ...noLeaderLines(noLeader),
     ...unknownLines(unknown, terminal),
     paint(terminal, 'head', starts.length > 0 ? 'WOULD START' : 'NOTHING WOULD START'),
     ...table(starts, PLAIN),
@@ -60,6 +62,7 @@ export function forecastLines({ seen, forecast, stuck }: ForecastView, terminal:
   });
   const remaining = left.map(({ node, reason, message }) => ['', node, reason, message]);
   return [
+    ...noLeaderLines(seen.noLeader),
     ...unknownLines(seen.unknown, terminal),
     paint(terminal, 'head', starts.length > 0 ? 'STARTS' : 'NOTHING WOULD START'),
     ...table(rows, PLAIN),
@@ -85,9 +88,10 @@ const startsOf = ({ plan }: Inspection): readonly Start[] =>
   plan.commands.filter((command) => command.kind === 'start');
 
 export function planValue(seen: Inspection, stuck: readonly Stuck[]): object {
-  const { plan, unknown, now } = seen;
+  const { plan, unknown, noLeader, now } = seen;
   return {
     at: rfc3339(now),
+    noLeader: noLeaderValue(noLeader),
     notKnown: unknown,
     starts: startsOf(seen).map(({ node, spec }) => ({ node, version: spec.version })),
     nextChangeAt: timeValue(plan.requeueAt),
@@ -96,9 +100,14 @@ export function planValue(seen: Inspection, stuck: readonly Stuck[]): object {
   };
 }
 
-export function forecastValue({ unknown, now }: Inspection, forecast: Forecast, stuck: readonly Stuck[]): object {
+export function forecastValue(
+  { unknown, noLeader, now }: Inspection,
+  forecast: Forecast,
+  stuck: readonly Stuck[],
+): object {
   return {
     at: rfc3339(now),
+    noLeader: noLeaderValue(noLeader),
     notKnown: unknown,
     starts: forecast.starts.map((one) => ({ ...one, at: rfc3339(one.at), endsAt: timeValue(one.endsAt) })),
     endsAt: rfc3339(forecast.endsAt),

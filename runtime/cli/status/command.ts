@@ -2,6 +2,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { commandLine } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { inspect } from '../inspect.ts';
+import { noLeaderValue } from '../leader.ts';
 import { timeValue } from '../output.ts';
 import { RESUME, statusLines } from './lines.ts';
 import { type FleetStatus, type Reasoned, statusOf } from './status.ts';
@@ -20,10 +21,11 @@ The end is an estimate, from the duration of the nodes' last updates and from ho
   },
 };
 
-function statusValue({ now, pace, needsYou, waiting, updating, policies, ...rest }: FleetStatus): object {
+function statusValue({ now, pace, noLeader, needsYou, waiting, updating, policies, ...rest }: FleetStatus): object {
   const { typicalMs, endsAt, ...counts } = pace;
   return {
     at: rfc3339(now),
+    noLeader: noLeaderValue(noLeader),
     ...rest,
     policies: policies.map(({ name, ...policy }) => ({ name: name ?? null, ...policy })),
     needsYou: needsYou.map(reasonedValue),

@@ -1,5 +1,6 @@
 import { VERDICTS } from '../../controller/plan/reasons.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
+import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
 import { firstOf, unknownLines } from '../output.ts';
 import { type Terminal, paint, table, wrapped } from '../terminal.ts';
 import { STEPS } from './members.ts';
@@ -35,14 +36,15 @@ const notKnownLines = (notKnown: readonly string[], terminal: Terminal): readonl
 /** How many nodes of a group are named. */
 const MAX_NAMED = 3;
 
-function needsYouLines({ needsYou, halted, now }: FleetStatus, terminal: Terminal): readonly string[] {
-  if (needsYou.length === 0 && halted.length === 0) return [];
+function needsYouLines({ needsYou, halted, noLeader, now }: FleetStatus, terminal: Terminal): readonly string[] {
+  if (needsYou.length === 0 && halted.length === 0 && !noLeader) return [];
+  const nobody = noLeader ? [`${noLeaderText(noLeader)}. ${NO_LEADER_REMEDY}`] : [];
   const releases = halted.map(({ version, family, failures, policy }) => {
     const where = policy === undefined ? '' : ` of policy ${policy}`;
     return `${version} (${family}) is halted: it failed on ${failures} nodes${where}`;
   });
   const nodes = needsYou.map((one) => `${reasonedText(one, now)}. ${VERDICTS[one.reason].remedy ?? ''}`.trimEnd());
-  const said = [...releases, ...nodes].flatMap((text) =>
+  const said = [...nobody, ...releases, ...nodes].flatMap((text) =>
     wrapped(`  ${text}`, { columns: terminal.columns, indent: 4 }),
   );
   return [paint(terminal, 'bad', 'NEEDS YOU'), ...said];
@@ -147,10 +149,10 @@ function waitingLines({ waiting, now }: FleetStatus, terminal: Terminal): readon
   return [paint(terminal, 'head', 'WAITING'), ...lines];
 }
 
-function paceLines({ pace, now }: FleetStatus, terminal: Terminal): readonly string[] {
+function paceLines({ pace, noLeader, now }: FleetStatus, terminal: Terminal): readonly string[] {
   const { finishedLastHour, typicalMs, left, stuck, endsAt } = pace;
   if (left === 0 && stuck === 0)
-    return [paint(terminal, 'good', 'All nodes that agents report run what they are offered.')];
+    return noLeader ? [] : [paint(terminal, 'good', 'All nodes that agents report run what they are offered.')];
   const sentences = [
     `${finishedLastHour} finished in the last hour`,
     ...(typicalMs === undefined ? [] : [`an update takes ${durationText(typicalMs)}`]),

@@ -1,9 +1,10 @@
 import { nodeInfos } from '../../controller/plan/join.ts';
 import type { PhaseKind } from '../../controller/plan/phase.ts';
 import { isReason } from '../../controller/plan/reasons.ts';
-import type { NodeInfo, Snapshot } from '../../controller/plan/snapshot.ts';
+import type { NodeInfo } from '../../controller/plan/snapshot.ts';
 import { standingOf } from '../../controller/plan/health.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
+import type { Inspection } from '../inspect.ts';
 
 /** The state of a node in one word. `unreported`: no agent has reported it yet. */
 export const STANDINGS = ['upToDate', 'updating', 'waiting', 'failed', 'unreported'] as const;
@@ -22,15 +23,19 @@ export interface Member {
   readonly step: Step | undefined;
 }
 
+type Seen = Pick<Inspection, 'snapshot' | 'plan' | 'slotsKnown'>;
+
 /** The managed nodes, by name. */
-export function membersOf(snapshot: Snapshot, verdicts: readonly Verdict[]): readonly Member[] {
+export function membersOf({ snapshot, plan: { verdicts }, slotsKnown }: Seen): readonly Member[] {
   const infos = new Map(nodeInfos(snapshot).map((info) => [info.node.name, info]));
   return verdicts.flatMap((verdict) => {
     const info = infos.get(verdict.node);
     if (!info) return [];
-    const { shadow } = info;
+    const { shadow, slot } = info;
     const isFailing = isReason(verdict.reason, 'failure');
-    const standing = standingOf(shadow, isFailing) ?? 'unreported';
+    const stated = standingOf(shadow, isFailing) ?? 'unreported';
+    // A slot in the Lease is what permits an update.
+    const standing = stated === 'updating' && slotsKnown && !slot ? 'waiting' : stated;
     return { info, verdict, standing, step: standing === 'updating' ? stepOf(info) : undefined };
   });
 }

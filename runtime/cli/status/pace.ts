@@ -18,12 +18,13 @@ export interface Pace {
   readonly endsAt: number | undefined;
 }
 
-export function paceOf(members: readonly Member[], { snapshot, plan, now }: Inspection): Pace {
+export function paceOf(members: readonly Member[], { snapshot, plan, noLeader, now }: Inspection): Pace {
   const finished = members.filter(({ info }) => (info.shadow?.finishedAt ?? -Infinity) > now - HOUR_MS);
   const ahead = members.filter(isAhead);
   const left = ahead.filter(goesByItself);
   const typicalMs = medianOf(members.flatMap(({ info }) => info.shadow?.lastUpdateMs ?? []));
-  const endsAt = typicalMs === undefined ? undefined : endOf(left, { typicalMs, members, snapshot, plan, now });
+  const endsAt =
+    typicalMs === undefined || noLeader ? undefined : endOf(left, { typicalMs, members, snapshot, plan, now });
   return { finishedLastHour: finished.length, typicalMs, left: left.length, stuck: ahead.length - left.length, endsAt };
 }
 

@@ -3,6 +3,7 @@ import type { Halted } from '../../controller/plan/releases.ts';
 import type { NodeView, PolicyView } from '../../controller/plan/snapshot.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
 import type { Inspection } from '../inspect.ts';
+import type { NoLeader } from '../leader.ts';
 import { type Member, membersOf, type Standing, STANDINGS, type Step } from './members.ts';
 import { type Pace, paceOf } from './pace.ts';
 
@@ -12,6 +13,8 @@ export interface FleetStatus {
   readonly now: number;
   readonly paused: boolean;
   readonly notKnown: readonly string[];
+  /** Undefined where a controller leads, or that is not known. */
+  readonly noLeader: NoLeader | undefined;
   readonly counts: Counts;
   /** Each with its zones, where its nodes are in several. The last one stands for nodes that no policy rules. */
   readonly policies: readonly PolicyStatus[];
@@ -68,14 +71,15 @@ export interface Updating {
 }
 
 /** @param members of `seen`, for a caller that has them already */
-export function statusOf(seen: Inspection, members = membersOf(seen.snapshot, seen.plan.verdicts)): FleetStatus {
-  const { snapshot, plan, unknown, now } = seen;
+export function statusOf(seen: Inspection, members = membersOf(seen)): FleetStatus {
+  const { snapshot, plan, unknown, noLeader, now } = seen;
   const troubled = members.filter(({ verdict }) => needsPerson(verdict.reason));
   const idle = members.filter(({ verdict, standing }) => WAITS.has(standing) && !needsPerson(verdict.reason));
   return {
     now,
     paused: snapshot.paused,
     notKnown: unknown,
+    noLeader,
     counts: countOf(members),
     policies: policiesOf(members, seen),
     families: familiesOf(members),
