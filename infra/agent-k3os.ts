@@ -1,11 +1,9 @@
 import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import type { k3osAgentEnv } from '../runtime/agent/config.ts';
 import { K3OS_REQUIREMENTS } from '../runtime/k3os/names.ts';
 import { DRIVER_LABEL } from '../runtime/shadow/names.ts';
-import { agentDaemonSet, type AgentParts, agentVariables, ROOT_ON_HOST } from './agent-pods.ts';
-import { environment } from './environment.ts';
+import { agentDaemonSet, agentEnvironment, type AgentParts, ROOT_ON_HOST } from './agent-pods.ts';
 import { HOST_PID } from './manifest.ts';
 import { K3OS_DAEMON_SET } from './names.ts';
 import { addObject } from './objects.ts';
@@ -43,10 +41,7 @@ function k3osParts(settings: Settings): AgentParts {
     labels: { [DRIVER_LABEL]: 'k3os' },
     nodes: K3OS_REQUIREMENTS,
     pod: {
-      program: 'agent-k3os',
-      env: environment<typeof k3osAgentEnv>(
-        agentVariables(settings, { HOST_ROOT: undefined, HOST_INIT_PID: undefined }),
-      ),
+      env: agentEnvironment(settings, { HOST_DRIVER: 'k3os' }),
       resources: settings.k3os.resources,
       // k3os remounts the host's system so that it can be written.
       ...ROOT_ON_HOST,

@@ -3,7 +3,7 @@ import type { k8s } from 'cdk8s-plus-28';
 import { agentEnv } from '../runtime/agent/config.ts';
 import { TOKEN_AUDIENCE } from '../runtime/shadow/names.ts';
 import { caSecret } from './certificates.ts';
-import { IN_CLUSTER, loggingEnv, podField } from './environment.ts';
+import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { type Labels, selectorLabels } from './labels.ts';
 import { intOrString, manifest } from './manifest.ts';
 import { namespacedMeta } from './objects.ts';
@@ -28,7 +28,7 @@ export interface AgentParts {
   readonly labels: Labels;
   /** Selects their nodes. */
   readonly nodes: readonly k8s.NodeSelectorRequirement[];
-  readonly pod: Pick<PodParts, 'env' | 'program' | 'resources' | 'security' | 'podSecurity'>;
+  readonly pod: Pick<PodParts, 'env' | 'resources' | 'security' | 'podSecurity'>;
   /** The host's files that the driver needs. */
   readonly files: readonly HostFile[];
   /** Further fields of the pods. */
@@ -110,10 +110,13 @@ function mountOf({ name, mountPath, readOnly = false }: HostFile): k8s.VolumeMou
   return { name, mountPath, ...(readOnly && { readOnly }) };
 }
 
-/** The variables of every agent, and those of its driver. */
-export function agentVariables<Own extends object>(settings: Settings, own: Own) {
+type Environment = Parameters<typeof environment<typeof agentEnv>>[0];
+type DriverVariables = Pick<Environment, 'HOST_DRIVER' | 'BOTTLEROCKET_API_SOCKET' | 'HOST_ROOT' | 'HOST_INIT_PID'>;
+
+/** The variables of an agent. @param driver those of its driver; what is left out has the right default */
+export function agentEnvironment(settings: Settings, driver: Partial<DriverVariables>): k8s.EnvVar[] {
   const { agent, apiserver } = settings;
-  return {
+  return environment<typeof agentEnv>({
     ...IN_CLUSTER,
     ...loggingEnv(settings, 'agent'),
     MY_NODE_NAME: podField('spec.nodeName'),
@@ -123,13 +126,17 @@ export function agentVariables<Own extends object>(settings: Settings, own: Own)
     // Kubernetes sets it (enableServiceLinks) in pods that start when the Service is there.
     BRUPOP_APISERVER_SERVICE_HOST: undefined,
     APISERVER_ADDRESS: undefined,
-    ...own,
+    HOST_DRIVER: undefined,
+    BOTTLEROCKET_API_SOCKET: undefined,
+    HOST_ROOT: undefined,
+    HOST_INIT_PID: undefined,
+    ...driver,
     BOOT_ID_PATH: undefined,
     TLS_DIR,
     PRESENT_CLIENT_CERTIFICATE: apiserver.requireClientCertificate,
     AGENT_TOKEN_PATH: TOKEN_PATH,
     HTTP_PORT: agent.httpPort,
-  };
+  });
 }
 
 function agentVolumes({ apiserver, certificates }: Settings): k8s.Volume[] {

@@ -1,10 +1,8 @@
 import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { updogAgentEnv } from '../runtime/agent/config.ts';
 import { DRIVER_LABEL, MANAGED_LABEL, MANAGED_LABEL_V1 } from '../runtime/shadow/names.ts';
-import { agentDaemonSet, type AgentParts, agentVariables, ROOT_ON_HOST } from './agent-pods.ts';
-import { environment } from './environment.ts';
+import { agentDaemonSet, agentEnvironment, type AgentParts, ROOT_ON_HOST } from './agent-pods.ts';
 import { selectorLabels } from './labels.ts';
 import { HOST_PID } from './manifest.ts';
 import { UPDOG_DAEMON_SET } from './names.ts';
@@ -12,7 +10,7 @@ import { addObject } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
 const ROOT_VOLUME = 'host-root';
-const HOST_ROOT = updogAgentEnv.HOST_ROOT.default;
+const HOST_ROOT = '/.bottlerocket/rootfs';
 
 /**
  * Two agents on one node would write the same partition. When the label of a node changes, the new agent's pod waits until the other one is gone.
@@ -41,8 +39,7 @@ function updogParts(settings: Settings): AgentParts {
     labels: { [DRIVER_LABEL]: 'updog' },
     nodes: [{ key: MANAGED_LABEL, operator: 'In', values: [MANAGED_LABEL_V1] }],
     pod: {
-      program: 'agent-updog',
-      env: environment<typeof updogAgentEnv>(agentVariables(settings, { HOST_ROOT: undefined })),
+      env: agentEnvironment(settings, { HOST_DRIVER: 'updog', HOST_ROOT }),
       resources: settings.agent.interfaceV1Resources,
       // To change its root a process must be root, and to write a disk its container must have the host's devices.
       ...ROOT_ON_HOST,

@@ -1,10 +1,8 @@
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import type { agentEnv } from '../runtime/agent/config.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../runtime/shadow/names.ts';
 import { Access } from './access.ts';
-import { agentDaemonSet, type AgentParts, agentVariables } from './agent-pods.ts';
-import { environment } from './environment.ts';
+import { agentDaemonSet, agentEnvironment, type AgentParts } from './agent-pods.ts';
 import { DAEMON_SET } from './names.ts';
 import { addObject } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
@@ -34,7 +32,7 @@ function bottlerocketParts(settings: Settings): AgentParts {
     labels: {},
     nodes: [{ key: MANAGED_LABEL, operator: 'In', values: [MANAGED_LABEL_VALUE] }],
     pod: {
-      env: environment<typeof agentEnv>(agentVariables(settings, { BOTTLEROCKET_API_SOCKET: agent.apiSocket })),
+      env: agentEnvironment(settings, { BOTTLEROCKET_API_SOCKET: agent.apiSocket }),
       security: { seLinuxOptions: { user: 'system_u', role: 'system_r', type: agent.seLinuxType, level: 's0' } },
       podSecurity: { supplementalGroups: [API_SOCKET_GROUP] },
     },

@@ -1,5 +1,5 @@
 import type { k8s } from 'cdk8s-plus-28';
-import { nodeCommand, type ProgramName } from '../runtime/image/programs.ts';
+import { nodeCommand } from '../runtime/image/programs.ts';
 import { PUBLIC_PATHS } from '../runtime/apiserver/config.ts';
 import { TERMINATION_LOG } from './environment.ts';
 import { type Component, componentLabels, type Labels } from './labels.ts';
@@ -18,8 +18,6 @@ const NOBODY = 65532;
 
 export interface PodParts {
   readonly component: Component;
-  /** What its container runs. @default the program of the component's name */
-  readonly program?: ProgramName;
   /** Labels of its own, above those of the component. @default none */
   readonly labels?: Labels;
   /** @default those of the props */
@@ -96,14 +94,14 @@ export const RESTRICTED_CONTAINER: k8s.SecurityContext = {
 };
 
 function container(settings: Settings, parts: PodParts): k8s.Container {
-  const { component, program = component, env, httpPort, ports = [], probePeriod, security, volumeMounts } = parts;
+  const { component, env, httpPort, ports = [], probePeriod, security, volumeMounts } = parts;
   const { resources = settings[component].resources } = parts;
   return {
     name: 'brupop',
     image: imageReference(settings.image),
     imagePullPolicy: settings.image.pullPolicy,
     // Not the image's entry, which would start Node twice for each container of a fleet.
-    command: [...nodeCommand(program)],
+    command: [...nodeCommand(component)],
     env: [...env, ...Object.entries(settings[component].env).map(([key, value]) => ({ name: key, value }))],
     ports: [...ports, { name: HTTP_PORT_NAME, containerPort: httpPort, protocol: 'TCP' }],
     resources: resourceRequirements(resources),

@@ -11,8 +11,6 @@ import { kubeconfigsOnly } from './client-node.mjs';
 const PROCESSES = {
   controller: 'runtime/controller/main.ts',
   agent: 'runtime/agent/main.ts',
-  'agent-updog': 'runtime/agent/main-updog.ts',
-  'agent-k3os': 'runtime/agent/main-k3os.ts',
   apiserver: 'runtime/apiserver/main.ts',
   brupop: 'runtime/image/main.ts',
   'client-node': 'runtime/kube/client-node.ts',

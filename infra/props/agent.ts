@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { agentEnv, k3osAgentEnv, updogAgentEnv } from '../../runtime/agent/config.ts';
+import { agentEnv } from '../../runtime/agent/config.ts';
 import { absolutePath, flag, listenPort, numberOrPercentage, someText, tunable } from './fields.ts';
 import { type Resources, resourceProps } from './resources.ts';
 import { workloadFields, type WorkloadProps } from './workload.ts';
@@ -39,7 +39,7 @@ const INTERFACE_V1_RESOURCES = { requests: { cpu: '10m', memory: '64Mi' }, limit
 
 /** @internal */
 export const agentProps = z.strictObject({
-  ...workloadFields(RESOURCES, { ...agentEnv, ...updogAgentEnv, ...k3osAgentEnv }),
+  ...workloadFields(RESOURCES, agentEnv),
   excludeFromLbWaitTimeInSec: tunable(agentEnv.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC),
   updateCheckIntervalInSec: tunable(agentEnv.UPDATE_CHECK_INTERVAL_IN_SEC),
   httpPort: listenPort(agentEnv.HTTP_PORT),

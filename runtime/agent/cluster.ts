@@ -4,6 +4,7 @@ import { watchOne } from '../kube/watch-one.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { MARKS_ANNOTATION } from '../marks/names.ts';
 import type { Clock } from '../lib/clock.ts';
+import { jsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { HOLD_ANNOTATION, shadowName } from '../shadow/names.ts';
@@ -44,7 +45,8 @@ function ownNode(node: Node | undefined): OwnNode | undefined {
   if (!node) return undefined;
   const { metadata, spec } = node;
   const { [MARKS_ANNOTATION]: marks, [HOLD_ANNOTATION]: hold } = metadata.annotations ?? {};
-  const { drained, boot } = marksIn(marks);
+  // These fields alone, because the schema of all marks would be most of an agent's code.
+  const { drained, boot } = jsonObject(marks);
   return {
     uid: metadata.uid,
     isHeld: hold !== undefined,
@@ -52,13 +54,4 @@ function ownNode(node: Node | undefined): OwnNode | undefined {
     markedIn: typeof boot === 'string' ? boot : undefined,
     isDrained: spec?.unschedulable === true && typeof drained === 'string',
   };
-}
-
-/** Parses these fields alone, because the schema of all marks would be most of an agent's code. */
-function marksIn(text = 'null'): { readonly drained?: unknown; readonly boot?: unknown } {
-  try {
-    return (JSON.parse(text) as object | null) ?? {};
-  } catch {
-    return {};
-  }
 }

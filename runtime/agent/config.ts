@@ -2,6 +2,7 @@ import {
   bool,
   type EnvValues,
   type EnvVar,
+  oneOf,
   optionalText,
   port,
   positiveInteger,
@@ -41,8 +42,11 @@ function parseAddress(value: string): Address | null | undefined {
   return host === undefined || Number(digits) > 65535 ? undefined : { host, port: Number(digits) };
 }
 
-/** What every agent reads from its environment, whatever host it drives. */
-const sharedEnv = {
+/** What drives a host, by what the host is: Bottlerocket with its API, Bottlerocket of interface 1.0.0, k3OS. */
+const HOST_DRIVERS = ['bottlerocket', 'updog', 'k3os'] as const;
+
+/** Every environment variable of the agent. */
+export const agentEnv = {
   ...inCluster,
   ...logEnv,
   MY_NODE_NAME: text({ help: 'name of the node that this pod runs on' }),
@@ -78,50 +82,19 @@ const sharedEnv = {
     default: '/var/run/secrets/tokens/bottlerocket-agent-service-account-token',
   }),
   HTTP_PORT: port({ help: 'plain HTTP port of /healthz and /readyz', default: '8080' }),
-} as const;
-
-export type AgentConfig = EnvValues<typeof sharedEnv>;
-
-/** Every environment variable of the agent of a host with Bottlerocket's API. */
-export const agentEnv = {
-  ...sharedEnv,
-  BOTTLEROCKET_API_SOCKET: text({ help: "unix socket of the host's API", default: '/run/api.sock' }),
-} as const;
-
-export type BottlerocketAgentConfig = EnvValues<typeof agentEnv>;
-
-/** Every environment variable of the agent of a host of interface 1.0.0. */
-export const updogAgentEnv = {
-  ...sharedEnv,
-  HOST_ROOT: text({ help: "where the host's root is mounted", default: '/.bottlerocket/rootfs' }),
-} as const;
-
-export type UpdogAgentConfig = EnvValues<typeof updogAgentEnv>;
-
-/** @throws EnvError naming every fault */
-export function readUpdogAgentConfig(source: Readonly<Record<string, string | undefined>>): UpdogAgentConfig {
-  return readEnv(updogAgentEnv, source);
-}
-
-/** Every environment variable of the agent of a k3OS host. */
-export const k3osAgentEnv = {
-  ...sharedEnv,
-  HOST_ROOT: text({ help: "where the host's files are mounted, by their own paths", default: '/' }),
+  HOST_DRIVER: oneOf(HOST_DRIVERS, { help: 'what the host is driven by; its DaemonSet says', default: 'bottlerocket' }),
+  BOTTLEROCKET_API_SOCKET: text({ help: "bottlerocket: unix socket of the host's API", default: '/run/api.sock' }),
+  HOST_ROOT: text({ help: "updog, k3os: where the host's root is mounted", default: '/' }),
   HOST_INIT_PID: positiveInteger({
-    help: "process id of the host's init, which reboots when it is told to end",
+    help: "k3os: process id of the host's init, which reboots when it is told to end",
     default: '1',
   }),
 } as const;
 
-export type K3osAgentConfig = EnvValues<typeof k3osAgentEnv>;
+export type AgentConfig = EnvValues<typeof agentEnv>;
 
 /** @throws EnvError naming every fault */
-export function readK3osAgentConfig(source: Readonly<Record<string, string | undefined>>): K3osAgentConfig {
-  return readEnv(k3osAgentEnv, source);
-}
-
-/** @throws EnvError naming every fault */
-export function readAgentConfig(source: Readonly<Record<string, string | undefined>>): BottlerocketAgentConfig {
+export function readAgentConfig(source: Readonly<Record<string, string | undefined>>): AgentConfig {
   return readEnv(agentEnv, source);
 }
 

@@ -20,17 +20,7 @@ export const IMAGE_PROGRAMS = {
     env: {},
   },
   agent: {
-    summary: 'updates the Bottlerocket host that it runs on',
-    nodeFlags: AGENT_NODE_FLAGS,
-    env: {},
-  },
-  'agent-updog': {
-    summary: 'the agent of hosts of interface 1.0.0',
-    nodeFlags: AGENT_NODE_FLAGS,
-    env: {},
-  },
-  'agent-k3os': {
-    summary: 'the agent of k3OS hosts',
+    summary: 'updates the host that it runs on',
     nodeFlags: AGENT_NODE_FLAGS,
     env: {},
   },

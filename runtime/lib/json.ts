@@ -59,10 +59,10 @@ function endOfText(bytes: Buffer, start: number): number {
 }
 
 /** The JSON object that a text holds; an empty one where it holds another value, or is no JSON. */
-export function jsonObject(text: string | undefined): object {
+export function jsonObject(text: string | undefined): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null ? value : {};
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
   } catch {
     return {};
   }

@@ -175,7 +175,7 @@ function programs({ options, root, clock, random, agent, containers }: WorldOpti
   const few = options.nodes <= MOST_AGENT_PROCESSES;
   const instead = (pod: Pod): StartProgram | undefined => {
     if (!isAgent(pod)) return undefined;
-    return agent ?? (few ? undefined : agentInProcess(pod, { clock, random }));
+    return agent ?? (few ? undefined : agentInProcess({ clock, random }));
   };
   return (pod) => instead(pod) ?? podProgram(pod, join(root, 'build'));
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runBottlerocketAgent } from '../../runtime/agent/bottlerocket.ts';
 import { agentEnv, readAgentConfig } from '../../runtime/agent/config.ts';
+import { runAgent } from '../../runtime/agent/run.ts';
 import { type Clock, systemClock } from '../../runtime/lib/clock.ts';
 import { runProcess } from '../../runtime/lib/process.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
@@ -54,7 +54,7 @@ test('an agent whose mounted socket file was unlinked says so in its termination
     HTTP_PORT: '0',
   };
   const running = runProcess(
-    { name: 'brupop-agent', summary: '', env: agentEnv, read: readAgentConfig, run: runBottlerocketAgent },
+    { name: 'brupop-agent', summary: '', env: agentEnv, read: readAgentConfig, run: runAgent },
     {
       args: [],
       env,

@@ -17,7 +17,7 @@ import { type Layout, ofThisMachine, readLayouts, unpack } from './layout.ts';
 /** What `npm run image` has built, looked at and run as a container runtime would. */
 
 const KUBECTL = 'kubectl-brupop';
-const PROGRAMS = ['controller', 'agent', 'agent-updog', 'agent-k3os', 'apiserver', KUBECTL];
+const PROGRAMS = ['controller', 'agent', 'apiserver', KUBECTL];
 const saidBy = (program: string): string => (program === KUBECTL ? KUBECTL : `brupop-${program}`);
 
 let dir: string;

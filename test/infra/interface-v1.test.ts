@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readUpdogAgentConfig } from '../../runtime/agent/config.ts';
+import { readAgentConfig } from '../../runtime/agent/config.ts';
 import { chartOf, find, literalEnv, manifests, type Manifest } from './manifests.ts';
 
 /** Agents of the first operator's interface 1.0.0, which are off by default. */
@@ -47,14 +47,14 @@ describe('their pods', () => {
   });
 
   test('find the root of their host where the agent looks for it, and are root there', () => {
-    const [{ env, volumeMounts, securityContext, command }] = pod.containers;
+    const [{ env, volumeMounts, securityContext }] = pod.containers;
     const stated = Object.fromEntries(env.map((one: { name: string; value?: string }) => [one.name, one.value]));
-    const { HOST_ROOT } = readUpdogAgentConfig({ ...stated, MY_NODE_NAME: 'n' });
+    const { HOST_DRIVER, HOST_ROOT } = readAgentConfig({ ...stated, MY_NODE_NAME: 'n' });
+    expect(HOST_DRIVER).toBe('updog');
     const { name } = volumeMounts.find(({ mountPath }: { mountPath: string }) => mountPath === HOST_ROOT);
     expect(pod.volumes).toContainEqual({ name, hostPath: { path: '/', type: 'Directory' } });
     expect(securityContext).toMatchObject({ privileged: true, allowPrivilegeEscalation: true });
     expect(pod).toMatchObject({ hostPID: true, securityContext: { runAsUser: 0, runAsNonRoot: false } });
-    expect(command.at(-1)).toBe('/opt/brupop/agent-updog.mjs');
   });
 });
 

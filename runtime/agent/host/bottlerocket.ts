@@ -4,6 +4,7 @@ import { retry } from '../../lib/retry.ts';
 import { type Limits, PAUSES, throughTrouble } from './asking.ts';
 import { HostCalls, type HostTransport } from './calls.ts';
 import {
+  failedAction,
   HostActionFailedError,
   HostActionLostError,
   HostBusyError,
@@ -13,7 +14,6 @@ import {
   OfferChangedError,
   OtherImageError,
   UpdateGoneError,
-  WriteFailedError,
 } from './errors.ts';
 import type { HostAction, HostStatus, HostTraits, HostUpdater, OsInfo } from './port.ts';
 import { awaitResult, type Finished, hasResult, UsualDuration } from './result.ts';
@@ -83,7 +83,7 @@ export class Bottlerocket implements HostUpdater {
     const after = await this.#work('prepare', before, limits);
     const { chose } = after.lastCommand;
     if (chose !== undefined && chose !== version) throw new OtherImageError(version, chose);
-    expectSuccess(after);
+    expectCommandDone(after);
     // Somebody else may have refreshed between the look and the action.
     if (!holds(after, version)) throw new OtherImageError(version, after.staging?.image.version);
     return after;
@@ -103,7 +103,7 @@ export class Bottlerocket implements HostUpdater {
     // One that fails before it comes to the flags, at the repository above all, says nothing of those of an earlier one.
     this.#unseen = isMarked || (mayBoot && after.lastCommand.status !== 'Success') ? 'marked' : undefined;
     if (isMarked) throw new UpdateGoneError(`activate: an earlier one was cut off: ${after.lastCommand.stderr}`);
-    expectSuccess(after);
+    expectCommandDone(after);
     // Somebody else may have prepared another one between the look and the action.
     if (!holds(after, version)) throw notStaged(after, version);
     return after;
@@ -164,7 +164,7 @@ export class Bottlerocket implements HostUpdater {
 
   async #perform(action: HostAction, before: HostStatus | undefined, limits: Limits): Promise<HostStatus> {
     const after = await this.#work(action, before, limits);
-    expectSuccess(after);
+    expectCommandDone(after);
     return after;
   }
 
@@ -229,10 +229,9 @@ export class Bottlerocket implements HostUpdater {
   }
 }
 
-/** @throws WriteFailedError where it had begun to write an image, HostActionFailedError for all else */
-function expectSuccess({ lastCommand: { type, status, stderr = '', exit, chose } }: Finished): void {
-  if (status === 'Success') return;
-  throw chose == null ? new HostActionFailedError(type, stderr, exit) : new WriteFailedError(type, stderr, exit);
+/** @throws WriteFailedError, HostActionFailedError */
+function expectCommandDone({ lastCommand: { type, status, stderr = '', exit, chose } }: Finished): void {
+  if (status !== 'Success') throw failedAction(type, { stderr, exit, hasWritten: chose != null });
 }
 
 /** The flags of an earlier activation are set. */

@@ -68,6 +68,14 @@ export class WriteFailedError extends HostActionFailedError {
   override readonly name = 'WriteFailedError';
 }
 
+/** What the failure of an action is called. @param failure `hasWritten` where it had begun to write a release */
+export function failedAction(
+  action: HostAction,
+  failure: { readonly stderr: string; readonly exit: number | undefined; readonly hasWritten: boolean },
+): HostActionFailedError {
+  return new (failure.hasWritten ? WriteFailedError : HostActionFailedError)(action, failure.stderr, failure.exit);
+}
+
 /** The host began the action and left no result: its tool was killed or runs beyond the deadline, or the host restarted. */
 export class HostActionLostError extends HostError {
   override readonly name = 'HostActionLostError';

@@ -1,7 +1,7 @@
 import { DeadlineError, unlessAborted, withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Limits } from './asking.ts';
-import { HostActionFailedError, HostActionLostError, HostBusyError } from './errors.ts';
+import { failedAction, HostActionLostError, HostBusyError } from './errors.ts';
 import type { HostAction } from './port.ts';
 import type { Command, Ended, HostPrograms } from './programs.ts';
 
@@ -49,10 +49,13 @@ export class OneProgram {
   }
 }
 
-/** @throws HostActionFailedError, HostActionLostError */
-export function expectSuccess(action: HostAction, { exit, overdue, stderr }: Ended): void {
+/**
+ * @param hasWritten whether it had begun to write a release
+ * @throws WriteFailedError, HostActionFailedError, HostActionLostError
+ */
+export function expectSuccess(action: HostAction, { exit, overdue, stderr }: Ended, hasWritten: boolean): void {
   if (exit === 0) return;
   if (exit === undefined)
     throw new HostActionLostError(action, overdue ? 'it still ran at the deadline' : 'it was killed');
-  throw new HostActionFailedError(action, stderr, exit);
+  throw failedAction(action, { stderr, exit, hasWritten });
 }

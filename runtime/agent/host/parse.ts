@@ -1,6 +1,7 @@
 import { boundedJson } from '../../lib/json.ts';
 import { HostProtocolError } from './errors.ts';
 import type { HostCommand, HostStatus, Image, OsInfo, Partition } from './port.ts';
+import { choiceIn } from './updog/words.ts';
 
 /** The body of `GET /os`. @throws HostProtocolError naming the wrong field */
 export function parseOs(body: string): OsInfo {
@@ -49,15 +50,8 @@ function command(json: JsonReader): HostCommand {
     timestamp: json.at('timestamp').text(),
     exit: json.at('exit_status').optional((exit) => exit.integer()),
     stderr,
-    chose: type === 'prepare' ? choiceIn(stderr) : undefined,
+    chose: type === 'prepare' ? choiceIn({ stdout: '', stderr: stderr ?? '' }) : undefined,
   };
-}
-
-/** The version in the words of updog, the host's tool that writes the images; null where it found none. */
-function choiceIn(stderr = ''): string | null | undefined {
-  const version = /^Starting update to (\S+)$/m.exec(stderr)?.[1];
-  if (version !== undefined) return version;
-  return /^No update required$/m.test(stderr) ? null : undefined;
 }
 
 /** A value of a JSON body, and its path for messages. A schema library would be most of an agent's code and memory. */

@@ -2,7 +2,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readBootId } from '../../../runtime/agent/run.ts';
+import { readBootId } from '../../../runtime/agent/drivers.ts';
 import { Bottlerocket } from '../../../runtime/agent/host/bottlerocket.ts';
 import { UnixSocketTransport } from '../../../runtime/agent/host/unix-socket.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';

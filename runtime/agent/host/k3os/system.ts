@@ -1,3 +1,4 @@
+import { jsonObject } from '../../../lib/json.ts';
 import { osReleaseField } from '../os-release.ts';
 import type { HostFiles } from './files.ts';
 
@@ -66,15 +67,8 @@ export class K3osSystem {
 
   /** Undefined where there is no record, or it cannot be read. */
   async record(): Promise<BootRecord | undefined> {
-    try {
-      const record = JSON.parse((await this.#files.read(RECORD)) ?? '') as Partial<BootRecord> | null;
-      return record?.booted && typeof record.booted === 'object'
-        ? { booted: record.booted, done: record.done }
-        : undefined;
-    } catch (error) {
-      if (error instanceof SyntaxError) return undefined;
-      throw error;
-    }
+    const { booted, done } = jsonObject(await this.#files.read(RECORD)) as Partial<BootRecord>;
+    return booted && typeof booted === 'object' ? { booted, done } : undefined;
   }
 
   remember(record: BootRecord): Promise<void> {

@@ -1,3 +1,4 @@
+import { jsonObject } from '../../../lib/json.ts';
 import { HostProtocolError } from '../errors.ts';
 import { osReleaseField } from '../os-release.ts';
 import type { Image, OsInfo } from '../port.ts';
@@ -14,7 +15,7 @@ export function offerIn({ exit, stdout, stderr }: Ended): Image | undefined {
   if (isNothing(stderr) || (exit === 0 && stdout.trim() === '')) return undefined;
   // Lines of its log may stand before.
   const body = /^\{[^]*^\}/m.exec(stdout)?.[0];
-  const { variant, arch, version } = parsed(body ?? '');
+  const { variant, arch, version } = jsonObject(body);
   if (isText(variant) && isText(arch) && isText(version)) return { variant, arch, version };
   throw new HostProtocolError(`updog check-update: expected an update, got ${JSON.stringify(stdout.slice(0, 100))}`);
 }
@@ -28,7 +29,7 @@ export function isNothing(stderr: string): boolean {
  * The version that `updog update-image` has written or begun to write. Null where it found no version, which it reports as a success. Undefined
  * where the output does not say.
  */
-export function choiceIn({ stdout, stderr }: Ended): string | null | undefined {
+export function choiceIn({ stdout, stderr }: Pick<Ended, 'stdout' | 'stderr'>): string | null | undefined {
   const version = /^Starting update to (\S+)$/m.exec(stderr)?.[1] ?? /^Update applied: \S+ (\S+)$/m.exec(stdout)?.[1];
   if (version !== undefined) return version;
   return /^(No update required|Update available in later wave)\b/m.test(stderr) ? null : undefined;
@@ -63,14 +64,6 @@ export function osIn(text: string, arch: NodeJS.Architecture): OsInfo {
 }
 
 const ARCHITECTURES: Readonly<Partial<Record<NodeJS.Architecture, string>>> = { x64: 'x86_64', arm64: 'aarch64' };
-
-function parsed(body: string): Readonly<Record<string, unknown>> {
-  try {
-    return JSON.parse(body) as Readonly<Record<string, unknown>>;
-  } catch {
-    return {};
-  }
-}
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
