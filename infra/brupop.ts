@@ -13,6 +13,7 @@ import { NetworkPolicies } from './network-policies.ts';
 import { addNotifications } from './notifications.ts';
 import { PriorityClasses } from './priority.ts';
 import { addPolicyCrd } from './policy-crd.ts';
+import { addReleaseCrd } from './release-crd.ts';
 import { UpdatePolicy } from './policy.ts';
 import { globalMeta } from './objects.ts';
 import type { BrupopProps, Settings } from './props/brupop.ts';
@@ -68,6 +69,8 @@ export class Brupop extends Construct {
   readonly crd: ApiObject | undefined;
   /** That of the policies. Undefined where it is somebody else's. */
   readonly policyCrd: ApiObject | undefined;
+  /** That of the releases. Undefined where it is somebody else's. */
+  readonly releaseCrd: ApiObject | undefined;
   /** That of k3OS' UpdateChannels. Undefined unless asked for, or where it is somebody else's. */
   readonly channelCrd: ApiObject | undefined;
   /** Undefined where the Secrets are ready-made. */
@@ -104,9 +107,10 @@ export class Brupop extends Construct {
     this.priorityClasses = settings.createPriorityClasses
       ? new PriorityClasses(this, 'PriorityClasses', settings)
       : undefined;
-    this.crd = settings.createCrd ? addShadowCrd(this, 'Crd', settings) : undefined;
-    this.policyCrd = settings.createCrd ? addPolicyCrd(this, 'PolicyCrd', settings) : undefined;
-    this.channelCrd = this.#channelCrd();
+    this.crd = this.#definition('Crd', addShadowCrd);
+    this.policyCrd = this.#definition('PolicyCrd', addPolicyCrd);
+    this.releaseCrd = this.#definition('ReleaseCrd', addReleaseCrd);
+    this.channelCrd = settings.k3os.enabled ? this.#definition('ChannelCrd', addChannelCrd) : undefined;
     this.certificates = this.#certificates();
     this.apiserver = new Apiserver(this, 'Apiserver', settings);
     this.controller = new Controller(this, 'Controller', settings);
@@ -126,9 +130,9 @@ export class Brupop extends Construct {
     return source.kind === 'secret' ? undefined : new Certificates(this, 'Certificates', { settings, source });
   }
 
-  #channelCrd(): ApiObject | undefined {
-    const { createCrd, k3os } = this.settings;
-    return createCrd && k3os.enabled ? addChannelCrd(this, 'ChannelCrd', this.settings) : undefined;
+  /** Undefined where somebody else installs the definitions. */
+  #definition(id: string, add: typeof addShadowCrd): ApiObject | undefined {
+    return this.settings.createCrd ? add(this, id, this.settings) : undefined;
   }
 
   /** With the labels and annotations that every object of the operator has. */

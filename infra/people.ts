@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
 import { NOTIFICATIONS_STATE } from '../runtime/notifications/names.ts';
 import { POLICY_CRD_NAME, POLICY_PLURAL } from '../runtime/policy/names.ts';
+import { RELEASE_CRD_NAME, RELEASE_PLURAL } from '../runtime/release/names.ts';
 import { CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Brupop } from './brupop.ts';
 import { watchedOperator } from './monitoring/operator.ts';
@@ -26,7 +27,7 @@ const READ = ['get', 'list', 'watch'];
 
 /** Everything that `kubectl brupop` reads. It reads no Secrets. */
 const VIEW: readonly k8s.PolicyRule[] = [
-  { apiGroups: [GROUP], resources: [PLURAL, POLICY_PLURAL], verbs: READ },
+  { apiGroups: [GROUP], resources: [PLURAL, POLICY_PLURAL, RELEASE_PLURAL], verbs: READ },
   // The operator's own pods. `plan` reads all others too, and shows which ones no eviction can move.
   { apiGroups: [''], resources: ['nodes', 'pods', 'events'], verbs: READ },
   { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: READ },
@@ -37,7 +38,7 @@ const VIEW: readonly k8s.PolicyRule[] = [
   {
     apiGroups: ['apiextensions.k8s.io'],
     resources: ['customresourcedefinitions'],
-    resourceNames: [CRD_NAME, POLICY_CRD_NAME],
+    resourceNames: [CRD_NAME, POLICY_CRD_NAME, RELEASE_CRD_NAME],
     verbs: ['get'],
   },
 ];
@@ -72,7 +73,9 @@ export class PeopleRoles extends Construct {
     const view = [...VIEW, ...(settings.k3os.enabled ? CHANNELS : []), { ...home, verbs: ['get'] }];
     const steer = [
       { apiGroups: [''], resources: ['nodes'], verbs: ['patch'] },
-      { apiGroups: [GROUP], resources: [POLICY_PLURAL], verbs: ['patch'] },
+      { apiGroups: [GROUP], resources: [POLICY_PLURAL, RELEASE_PLURAL], verbs: ['patch'] },
+      // To clear failures.
+      { apiGroups: [GROUP], resources: [`${RELEASE_PLURAL}/status`], verbs: ['patch'] },
       { ...home, verbs: ['patch'] },
     ];
     const asks = notifies(settings) ? [TESTS] : [];

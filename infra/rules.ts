@@ -2,6 +2,7 @@ import type { k8s } from 'cdk8s-plus-28';
 import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
 import { NOTIFICATIONS_STATE } from '../runtime/notifications/names.ts';
 import { POLICY_PLURAL } from '../runtime/policy/names.ts';
+import { RELEASE_PLURAL } from '../runtime/release/names.ts';
 import { CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Component } from './labels.ts';
 import type { Settings } from './props/brupop.ts';
@@ -84,6 +85,9 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [GROUP], resources: [POLICY_PLURAL], verbs: ['list', 'watch'] },
       // What became of it. The decisions themselves are other people's.
       { apiGroups: [GROUP], resources: [`${POLICY_PLURAL}/status`], verbs: ['patch'] },
+      // How each release does, which the controller keeps; what people have decided on it stands there too.
+      { apiGroups: [GROUP], resources: [RELEASE_PLURAL], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+      { apiGroups: [GROUP], resources: [`${RELEASE_PLURAL}/status`], verbs: ['patch'] },
       // Storage migration: all shadows are rewritten in the present version, then the CRD's status drops the older ones.
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['list'] },
       { ...CRD, resources: ['customresourcedefinitions'], verbs: ['get'] },

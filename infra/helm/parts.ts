@@ -10,6 +10,7 @@ import { addShadowCrd } from '../crd.ts';
 import { Monitors } from '../monitoring/monitors.ts';
 import { NetworkPolicies } from '../network-policies.ts';
 import { addPolicyCrd } from '../policy-crd.ts';
+import { addReleaseCrd } from '../release-crd.ts';
 import { PriorityClasses } from '../priority.ts';
 import type { Settings } from '../props/brupop.ts';
 import type { ManagedCertificateSettings } from '../props/certificates.ts';
@@ -132,6 +133,12 @@ export const PARTS: readonly Part[] = [
     file: 'policy-crd.yaml',
     condition: value('createCrd'),
     add: (scope, settings) => addPolicyCrd(scope, 'Crd', settings),
+    changes: { CustomResourceDefinition: kept },
+  },
+  {
+    file: 'release-crd.yaml',
+    condition: value('createCrd'),
+    add: (scope, settings) => addReleaseCrd(scope, 'Crd', settings),
     changes: { CustomResourceDefinition: kept },
   },
   certificates('self-signed'),

@@ -41,7 +41,7 @@ export interface BrupopProps {
   readonly namespace?: string;
   /** False where the namespace exists already; it then needs the label pod-security.kubernetes.io/enforce=privileged. @default true */
   readonly createNamespace?: boolean;
-  /** False where somebody else installs the CustomResourceDefinitions of BottlerocketShadow and BottlerocketUpdatePolicy. @default true */
+  /** False where somebody else installs the CustomResourceDefinitions of BottlerocketShadow, BottlerocketUpdatePolicy and BottlerocketRelease. @default true */
   readonly createCrd?: boolean;
   /**
    * Whether the operator brings priority classes: controller and apiserver are scheduled first, agents may preempt pods of lower priority.

@@ -1,4 +1,5 @@
 import type { PolicyObject } from '../policy/model.ts';
+import type { ReleaseObject } from '../release/model.ts';
 import type { Shadow } from '../shadow/model.ts';
 import { instantOf } from '../lib/clock.ts';
 import type { LabelSelector } from '../lib/selector.ts';
@@ -216,6 +217,9 @@ export interface PodDisruptionBudget extends KubeObject {
 
 /** A BottlerocketShadow as the API server sends it, validated by the CRD that is served. That may be older than ours. */
 export type ShadowObject = KubeObject & Pick<Shadow, 'spec' | 'status'>;
+
+/** A BottlerocketRelease as the API server sends it. */
+export type ReleaseResource = KubeObject & ReleaseObject;
 
 /** A BottlerocketUpdatePolicy as the API server sends it. */
 export type UpdatePolicyObject = KubeObject & Pick<PolicyObject, 'spec' | 'status'>;

@@ -1,4 +1,5 @@
 import { POLICY_PLURAL, POLICY_VERSION } from '../policy/names.ts';
+import { RELEASE_PLURAL, RELEASE_VERSION } from '../release/names.ts';
 import { GROUP, PLURAL, STORAGE_VERSION } from '../shadow/names.ts';
 import { Collection, type VersionedPatch } from './collection.ts';
 import type {
@@ -8,6 +9,7 @@ import type {
   Node,
   Pod,
   PodDisruptionBudget,
+  ReleaseResource,
   ShadowObject,
   UpdatePolicyObject,
 } from './objects.ts';
@@ -23,6 +25,8 @@ export const NAMESPACES_PATH = collectionPath({ version: 'v1', plural: 'namespac
 export const BUDGETS_PATH = collectionPath({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' });
 
 export const POLICIES_PATH = collectionPath({ group: GROUP, version: POLICY_VERSION, plural: POLICY_PLURAL });
+
+export const RELEASES_PATH = collectionPath({ group: GROUP, version: RELEASE_VERSION, plural: RELEASE_PLURAL });
 
 /** @param namespace all of them where undefined */
 export function podsPath(namespace?: string): string {
@@ -64,6 +68,11 @@ export function shadowsOf(transport: KubeTransport, namespace?: string): Collect
 
 export function policiesOf(transport: KubeTransport): Collection<UpdatePolicyObject> {
   return new Collection(transport, POLICIES_PATH);
+}
+
+/** A release has two writers, so each patch of one carries the resourceVersion that it was decided on. */
+export function releasesOf(transport: KubeTransport): Collection<ReleaseResource, VersionedPatch> {
+  return new Collection(transport, RELEASES_PATH);
 }
 
 export function leasesOf(transport: KubeTransport, namespace: string): Collection<Lease> {

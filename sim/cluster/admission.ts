@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { prune, withDefaults } from './crd/shape.ts';
+import { changes } from './crd/transitions.ts';
 import { validate } from './crd/validate.ts';
 import type { CrdVersion } from './crd/definition.ts';
 import { prepareBuiltIn } from './builtin.ts';
@@ -21,6 +22,7 @@ export function admit(core: Core, candidate: Candidate, options: WriteOptions): 
     ...metadataFaults(candidate.type, object.metadata),
     ...holderFaults({ ...candidate, object, custom: custom !== undefined }),
     ...(custom ? validate(custom.schema, object) : kindFaults({ ...candidate, object })),
+    ...(custom && candidate.before ? changes(custom.schema, { before: candidate.before, after: object }) : []),
   ];
   if (causes.length > 0) throw invalid({ type: candidate.type, name: object.metadata.name }, causes);
   return hasGeneration(core, candidate.type) ? counted(object, candidate.before) : object;

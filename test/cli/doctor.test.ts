@@ -171,10 +171,12 @@ describe('of a cluster', () => {
     await allow(stage, { kind: 'User', name: 'vera' }, { verbs: ['get', 'list'] });
     const out = await reached.as(viewer, 'doctor', '-o', 'json');
     const rights = (JSON.parse(out.out) as Diagnosis).findings.filter(({ check }) => check === 'your rights');
-    expect(rights.map(({ state, says }) => `${state}: ${says}`)).toEqual([
-      'unknown: you may not patch nodes, which hold, unhold, now, retry, release do',
-      `unknown: you may not patch namespaces, which pause, resume do`,
-      'unknown: you may not patch bottlerocketupdatepolicies, which pause POLICY, resume POLICY do',
+    expect(rights.map(({ state, says }) => `${state}: ${says.replace('you may not ', '')}`)).toEqual([
+      'unknown: patch nodes, which hold, unhold, now, retry, release do',
+      'unknown: patch namespaces, which pause, resume do',
+      'unknown: patch bottlerocketupdatepolicies, which pause POLICY, resume POLICY do',
+      'unknown: patch bottlerocketreleases, which halt, allow do',
+      'unknown: patch bottlerocketreleases/status, which clear do',
     ]);
   });
 
@@ -193,11 +195,8 @@ describe('of a cluster', () => {
     await stage.patch(path, { spec: { versions } });
     expect((await reached.run('doctor')).out).not.toContain('cannot be read as v1');
     const message = 'conversion webhook failed: connection refused';
-    const resource = 'bottlerocketshadows';
-    stage.cluster.disturb(
-      { resource, verbs: ['get'] },
-      { kind: 'refuse', code: 500, reason: 'InternalError', message },
-    );
+    const failing = { kind: 'refuse', code: 500, reason: 'InternalError', message } as const;
+    stage.cluster.disturb({ resource: 'bottlerocketshadows', verbs: ['get'] }, failing);
     expect((await reached.run('doctor')).out).toContain(`BAD webhook: shadows cannot be read as v1: ${message}\n`);
   });
 

@@ -4,13 +4,18 @@ import { durationText, instantOf } from '../../lib/clock.ts';
 import { crdsOf } from '../../kube/resources.ts';
 import { CRD_NAME, STORAGE_VERSION } from '../../shadow/names.ts';
 import type { Cluster } from '../command.ts';
+import { RELEASE_CRD_NAME } from '../../release/names.ts';
 import type { Definition } from '../operator.ts';
 import { ifAllowed } from '../reading.ts';
 import type { Certificate, Facts } from './facts.ts';
 import { type DoctorFinding, ok, problem, unknown } from './finding.ts';
 
-/** Checks that shadows are stored in one version only, and that the cluster has the policies' definition. */
-export function definitionFindings({ definition, policyDefinition }: Facts): readonly DoctorFinding[] {
+/** Checks that shadows are stored in one version only, and that the cluster has the definitions of policies and releases. */
+export function definitionFindings({
+  definition,
+  policyDefinition,
+  releaseDefinition,
+}: Facts): readonly DoctorFinding[] {
   if (definition.refused !== undefined)
     return [unknown('definitions', `you may not read CustomResourceDefinitions (${definition.refused})`)];
   const stored = definition.value?.status?.storedVersions ?? [];
@@ -26,8 +31,13 @@ export function definitionFindings({ definition, policyDefinition }: Facts): rea
           'the cluster does not know update policies',
           'Apply the manifests, if you want to use them.',
         ),
+    releaseDefinition.value || releaseDefinition.refused !== undefined
+      ? ok('definitions', 'the cluster knows releases')
+      : problem('definitions', 'the cluster does not know releases, so no update starts', DEFINE_RELEASES),
   ];
 }
+
+const DEFINE_RELEASES = `Apply the CustomResourceDefinition ${RELEASE_CRD_NAME} of this version: it is in dist/brupop.k8s.yaml.`;
 
 const MIGRATION =
   'A leading controller moves them to the new version by itself. If not, its log says why. Shadows in another namespace keep the older version.';

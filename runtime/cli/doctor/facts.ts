@@ -6,6 +6,7 @@ import { crdsOf, leasesOf, podsOf } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { POLICY_CRD_NAME } from '../../policy/names.ts';
+import { RELEASE_CRD_NAME } from '../../release/names.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../../shadow/names.ts';
 import type { Cluster } from '../command.ts';
 import { type Workload, workloadsOf } from '../deployed-settings.ts';
@@ -31,6 +32,7 @@ export interface Facts {
   readonly pods: Read<readonly Pod[]>;
   readonly definition: Read<Definition | undefined>;
   readonly policyDefinition: Read<Definition | undefined>;
+  readonly releaseDefinition: Read<Definition | undefined>;
   /** Undefined where the cluster has no cert-manager. */
   readonly certificates: Read<readonly Certificate[] | undefined>;
   /** Why shadows cannot be read as v1, for which the apiserver's webhook converts them; undefined where they can. */
@@ -61,6 +63,7 @@ export async function readFacts(cluster: Cluster, rights: readonly Right[], now:
     pods,
     definition,
     policyDefinition,
+    releaseDefinition,
     certificates,
     conversionFault,
     lease,
@@ -73,6 +76,7 @@ export async function readFacts(cluster: Cluster, rights: readonly Right[], now:
     ifAllowed(podsOf(transport, namespace).list(), []),
     ifAllowed(crdsOf(transport).get(CRD_NAME), undefined),
     ifAllowed(crdsOf(transport).get(POLICY_CRD_NAME), undefined),
+    ifAllowed(crdsOf(transport).get(RELEASE_CRD_NAME), undefined),
     ifAllowed(certificatesOf(cluster), undefined),
     conversionFaultOf(cluster),
     ifAllowed(leasesOf(transport, namespace).get(CONTROLLER_LEASE), undefined),
@@ -81,7 +85,7 @@ export async function readFacts(cluster: Cluster, rights: readonly Right[], now:
   ]);
   const workload = parts.value.find(({ name }) => name === CONTROLLER_DEPLOYMENT)?.workload;
   const lifecycle = await lifecycleRightOf(cluster, { config: seen.config, workload });
-  const defined = { definition, policyDefinition, certificates, conversionFault };
+  const defined = { definition, policyDefinition, releaseDefinition, certificates, conversionFault };
   return { seen, parts, others, pods, lease, nodeLeases, serverTime, rights, lifecycle, ...defined };
 }
 

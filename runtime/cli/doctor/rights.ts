@@ -1,6 +1,7 @@
 import type { ControllerConfig } from '../../controller/config.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { POLICY_PLURAL } from '../../policy/names.ts';
+import { RELEASE_PLURAL } from '../../release/names.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, GROUP, PLURAL } from '../../shadow/names.ts';
 import type { Cluster } from '../command.ts';
 import type { Workload } from '../deployed-settings.ts';
@@ -23,6 +24,7 @@ interface Wanted {
   readonly verb: string;
   readonly group?: string;
   readonly resource: string;
+  readonly subresource?: string;
   readonly name?: string;
   /** In the operator's namespace, in `default`, or, without this, in the whole cluster. */
   readonly where?: 'own' | 'default';
@@ -46,6 +48,7 @@ const wanted = (namespace: string): readonly Wanted[] => [
   },
   { commands: ALL, verb: 'get', resource: 'namespaces', name: namespace },
   { commands: ALL, verb: 'list', group: GROUP, resource: POLICY_PLURAL },
+  { commands: `releases, ${ALL}`, verb: 'list', group: GROUP, resource: RELEASE_PLURAL },
   { commands: 'dashboard, timeline, history', verb: 'list', resource: 'events', where: 'own' },
   { commands: 'dashboard, timeline, history', verb: 'list', resource: 'events', where: 'default' },
   { commands: 'plan', verb: 'list', resource: 'pods' },
@@ -53,6 +56,8 @@ const wanted = (namespace: string): readonly Wanted[] => [
   { commands: 'hold, unhold, now, retry, release', verb: 'patch', resource: 'nodes' },
   { commands: 'pause, resume', verb: 'patch', resource: 'namespaces', name: namespace },
   { commands: 'pause POLICY, resume POLICY', verb: 'patch', group: GROUP, resource: POLICY_PLURAL },
+  { commands: 'halt, allow', verb: 'patch', group: GROUP, resource: RELEASE_PLURAL },
+  { commands: 'clear', verb: 'patch', group: GROUP, resource: RELEASE_PLURAL, subresource: 'status' },
 ];
 
 const REVIEWS = collectionPath({ group: 'authorization.k8s.io', version: 'v1', plural: 'selfsubjectaccessreviews' });
@@ -68,10 +73,13 @@ export function readRights({ transport, namespace }: Cluster): Promise<readonly 
     };
     const answer = await transport.request({ method: 'POST', path: REVIEWS, body });
     const inside = place.namespace === undefined ? '' : ` in ${place.namespace}`;
-    return { commands, called: `${one.verb} ${one.resource}${inside}`, isNeeded, isAllowed: allowedIn(answer) };
+    return { commands, called: `${one.verb} ${calledOf(one)}${inside}`, isNeeded, isAllowed: allowedIn(answer) };
   });
   return Promise.all(asked);
 }
+
+const calledOf = ({ resource, subresource }: Pick<Wanted, 'resource' | 'subresource'>): string =>
+  subresource === undefined ? resource : `${resource}/${subresource}`;
 
 /** Whether the user has the rights without which no other check can be made. */
 export const mayRead = (rights: readonly Right[]): boolean =>

@@ -2,8 +2,9 @@ import type { Candidate } from '../candidate.ts';
 import { at, fields, type Fields, type KubeJson, list, text } from '../object.ts';
 import { type Cause, notImplemented } from '../status.ts';
 import { type Schema, schemas } from './schema.ts';
+import { isUnchanging } from './transitions.ts';
 
-/** What is wrong with a CustomResourceDefinition, whose status may say what it likes. @throws StatusError 501 for rules in CEL */
+/** What is wrong with a CustomResourceDefinition, whose status may say what it likes. @throws StatusError 501 for most rules in CEL */
 export function crdFaults({ object, subresource }: Candidate): readonly Cause[] {
   if (subresource === 'status') return [];
   const spec = fields(object['spec']);
@@ -36,7 +37,8 @@ function storedFaults(object: KubeJson, versions: readonly Fields[], storage: un
 
 function refuseRules(schema: Schema): void {
   for (const inner of schemas(schema)) {
-    if (inner['x-kubernetes-validations']) throw notImplemented('validation rules in CEL (x-kubernetes-validations)');
+    const rules = inner['x-kubernetes-validations'] ?? [];
+    if (!rules.every(isUnchanging)) throw notImplemented('validation rules in CEL (x-kubernetes-validations)');
   }
 }
 

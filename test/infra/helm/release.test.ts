@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { helmChart } from '../../../infra/helm/chart.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { POLICY_CRD_NAME } from '../../../runtime/policy/names.ts';
+import { RELEASE_CRD_NAME } from '../../../runtime/release/names.ts';
 import { CRD_NAME } from '../../../runtime/shadow/names.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../../../sim/cluster/https.ts';
@@ -57,7 +58,7 @@ when(missing ? 'a release (skipped: no helm or kubectl on the PATH)' : 'a releas
 
   afterEach(async () => {
     await run(
-      `helm uninstall updater --namespace updates; kubectl delete namespace updates; kubectl delete crd ${CRD_NAME} ${POLICY_CRD_NAME}`,
+      `helm uninstall updater --namespace updates; kubectl delete namespace updates; kubectl delete crd ${CRD_NAME} ${POLICY_CRD_NAME} ${RELEASE_CRD_NAME}`,
     );
     await embedded?.close();
   });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { helmChart } from '../../../infra/helm/chart.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { POLICY_CRD_NAME } from '../../../runtime/policy/names.ts';
+import { RELEASE_CRD_NAME } from '../../../runtime/release/names.ts';
 import { CRD_NAME, NAMESPACE } from '../../../runtime/shadow/names.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../../../sim/cluster/https.ts';
@@ -75,7 +76,7 @@ const missing = noKubectl || noHelm;
 
     afterEach(async () => {
       const all = `helm uninstall brupop --namespace ${NAMESPACE}; helm uninstall brupop-crd brupop-operator --namespace default`;
-      await run(`${all}; kubectl delete namespace ${NAMESPACE}; kubectl delete crd ${CRD_NAME} ${POLICY_CRD_NAME}`);
+      await run(`${all}; kubectl delete namespace ${NAMESPACE}; kubectl delete crd ${CRD_NAME} ${POLICY_CRD_NAME} ${RELEASE_CRD_NAME}`);
       await embedded?.close();
       embedded = undefined;
     });

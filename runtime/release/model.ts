@@ -1,0 +1,83 @@
+import * as z from 'zod';
+
+/**
+ * A BottlerocketRelease: what people have decided on a release, and what became of it. The schema of its CRD and the types come from here. Times are
+ * RFC 3339.
+ */
+
+const described = <T extends z.ZodType>(schema: T, description: string): T => schema.meta({ description });
+
+const text = z.string().max(253);
+const time = z.iso.datetime({ offset: true }).nullish();
+
+/** Automatic: the controller decides by failures. Halt: no node starts on it. Allow: failures do not halt it. */
+export const DECISIONS = ['Automatic', 'Halt', 'Allow'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+export const releaseSpec = z.strictObject({
+  family: described(text.min(1), 'Variant and architecture, e.g. aws-k8s-1.33/amd64; "*" stands for all.'),
+  version: described(text.min(1), 'Without a leading "v".'),
+  decision: described(
+    z.enum(DECISIONS).optional(),
+    'Halt: no node starts on it. Allow: failures do not halt it. Of several objects for one release, Halt decides, then Allow.',
+  ),
+});
+
+/** Ends of an attempt that are blamed on the release (rule F1). */
+export const BAD_ENDS = [
+  'PrepareFailed',
+  'BootFailed',
+  'NotReturned',
+  'SoakFailed',
+  'Gone',
+  'Reverted',
+  'Unstable',
+] as const;
+export type BadEnd = (typeof BAD_ENDS)[number];
+
+/** Failures that one release remembers at most. At about 250 bytes each they take a quarter of etcd's 1.5 MB. */
+export const MAX_FAILURES = 1000;
+
+const failure = z.object({
+  node: described(text, 'Its name.'),
+  policy: described(z.string(), 'That ruled the node; empty = the variables.'),
+  attempt: described(z.string(), 'Names the attempt and no other.'),
+  reason: z.enum(BAD_ENDS),
+  at: z.iso.datetime({ offset: true }),
+});
+
+const cleared = z.object({ attempt: z.string(), at: z.iso.datetime({ offset: true }) });
+
+const underPolicy = z.object({
+  uid: described(z.string().nullish(), 'Of the policy under which it was proven.'),
+  provenAt: described(time, 'When enough nodes ran it and were well.'),
+  met: described(z.string().nullish(), 'The proof that it has met, as the policy says it.'),
+  haltedAt: time,
+  limit: described(z.string().nullish(), 'Nodes that may fail, by which it was halted.'),
+  completedAt: described(time, 'When no node waited for it any more. Policies after this one go by it.'),
+  lastFinishedAt: described(time, 'When the last update to it ended.'),
+  lastSeenAt: described(time, 'When nodes of the family were last seen under the policy, to the day.'),
+});
+
+export const releaseStatus = z.object({
+  state: described(z.enum(['Proving', 'Proven', 'Halted', 'Allowed', 'Unused']).nullish(), 'In a word.'),
+  failed: described(z.int().min(0).nullish(), 'Nodes that have failed on it.'),
+  message: described(z.string().nullish(), 'In a sentence, with the nodes that have failed.'),
+  firstOfferedAt: time,
+  unusedSince: described(time, 'Since when no node runs it, is offered it or heads for it.'),
+  policies: described(z.record(z.string(), underPolicy).nullish(), 'By name; the empty name = the variables.'),
+  failures: described(z.record(z.string(), failure).nullish(), 'By UID of the node.'),
+  cleared: described(
+    z.record(z.string(), cleared).nullish(),
+    'Attempts that a person has cleared, by UID of the node.',
+  ),
+});
+
+export type ReleaseSpec = z.infer<typeof releaseSpec>;
+export type ReleaseStatus = z.infer<typeof releaseStatus>;
+
+/** The resource as it stands on the wire. Its CRD may be another one, so what it says is read by the schemas above. */
+export interface ReleaseObject {
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}

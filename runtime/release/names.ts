@@ -1,0 +1,30 @@
+import { GROUP } from '../shadow/names.ts';
+
+/** The public names of the release resource. Each one is part of a contract with existing installations: never change one. */
+
+export const RELEASE_KIND = 'BottlerocketRelease';
+export const RELEASE_PLURAL = 'bottlerocketreleases';
+export const RELEASE_SINGULAR = 'bottlerocketrelease';
+export const RELEASE_SHORT_NAME = 'brr';
+export const RELEASE_VERSION = 'v1alpha1';
+export const RELEASE_API_VERSION = `${GROUP}/${RELEASE_VERSION}`;
+export const RELEASE_CRD_NAME = `${RELEASE_PLURAL}.${GROUP}`;
+
+/** In a spec: hosts of every variant and architecture. */
+export const ANY_FAMILY = '*';
+
+const OBJECT_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** What the controller calls the object of a release: `VERSION.VARIANT.ARCH`, or a hash where that is no name. */
+export function releaseObjectName({ family, version }: { readonly family: string; readonly version: string }): string {
+  const name = `${version}.${family.replace('/', '.')}`;
+  if (name.length <= 253 && OBJECT_NAME.test(name)) return name;
+  return `release-${hashOf(`${family} ${version}`).toString(16).padStart(8, '0')}`;
+}
+
+/** FNV-1a, 32 bits. @see https://datatracker.ietf.org/doc/draft-eastlake-fnv/ */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+}
