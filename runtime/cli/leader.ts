@@ -1,4 +1,5 @@
-import type { SlotView, Snapshot } from '../controller/plan/snapshot.ts';
+import type { SlotView } from '../controller/plan/permit.ts';
+import type { Snapshot } from '../controller/plan/snapshot.ts';
 import { found, type Verdict } from '../controller/plan/verdict.ts';
 import type { Lease } from '../kube/objects.ts';
 import { instantOf, MINUTE_MS, rfc3339 } from '../lib/clock.ts';

@@ -5,8 +5,7 @@ export type Quantity =
   | { readonly kind: 'unlimited' };
 
 /**
- * Nodes that may be updating at once, whatever the policy (rule L7): the Lease holds that many slots with the longest names that Kubernetes
- * has, and leaves an eighth of its bytes to others.
+ * Nodes that may be updating at once, whatever the policy (rule L7): no more than the Lease has room for where names are short.
  */
 export const MOST_AT_ONCE = 600;
 

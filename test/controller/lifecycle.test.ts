@@ -13,7 +13,7 @@ import { DRAINED, MARKS, minutes, moment, node, type Parts, shadow } from './pla
 
 /** What Kubernetes' lifecycle conditions say of a node, by what slots, shadows and marks say. */
 
-const SLOT = { shadow: 'brs-a', nodeUid: 'uid-a', since: undefined, writes: 'settled' } as const;
+const SLOT = { shadow: 'brs-a', nodeUid: 'uid-a', id: 'one', since: undefined, writes: 'settled' } as const;
 
 function info(parts: Parts | undefined, more: Partial<NodeView> = {}, hasSlot = true): NodeInfo {
   const own = parts && shadow('a', parts);

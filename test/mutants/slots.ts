@@ -83,6 +83,15 @@ export const slotMutants: readonly Mutant[] = [
   },
   {
     rule: 'L7',
+    does: 'takes slots until the Lease has no room left',
+    unseen: 'the Lease has room for hundreds of slots, and the largest fleet has 200 nodes',
+    file: 'runtime/controller/plan/budgets.ts',
+    find: 'if (this.#bytes + bytes > LIST_BYTES) return false;',
+    replace: '',
+    tests: ['test/controller/slots/ledger.test.ts'],
+  },
+  {
+    rule: 'L7',
     does: 'forgets at each try that the list was refused before',
     unseen: 'it asks more often, and less often than is bounded',
     file: 'runtime/controller/executor.ts',

@@ -1,6 +1,7 @@
 import type { Command, SetSpec, Start } from '../../controller/plan/commands.ts';
 import { isUnderWay } from '../../controller/plan/phase.ts';
-import { type NodeView, type ShadowView, type SlotView, type Snapshot } from '../../controller/plan/snapshot.ts';
+import type { SlotView } from '../../controller/plan/permit.ts';
+import { type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
 import { instantOf } from '../../lib/clock.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Durations } from './durations.ts';
@@ -72,8 +73,9 @@ export class VirtualFleet {
 
   #carryOut(command: Command, now: number): void {
     if (command.kind === 'start') {
-      const { shadow, nodeUid } = command;
-      this.#slots.set(shadow, { shadow, nodeUid, since: now, writes: 'settled' });
+      const { shadow, nodeUid, family, version, policy, zone } = command;
+      const slot = { shadow, nodeUid, family, version, policy, zone, since: now, writes: 'settled' } as const;
+      this.#slots.set(shadow, { ...slot, id: `${nodeUid} ${now}` });
       this.#wish(command, now);
     } else if (command.kind === 'set-spec') this.#wish(command, now);
     else if (command.kind === 'call-off') this.#wish(command, now);

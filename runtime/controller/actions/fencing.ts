@@ -5,7 +5,7 @@ import { RELEASED_ANNOTATION } from '../../marks/names.ts';
 import { GROUP, nodeNameOf } from '../../shadow/names.ts';
 import type { Free } from '../plan/commands.ts';
 import { isAtRest } from '../plan/phase.ts';
-import type { SlotKey } from '../plan/snapshot.ts';
+import type { SlotKey } from '../plan/permit.ts';
 import { type ActionPorts, agentRuns, ownShadow } from './ports.ts';
 
 /** On a shadow: changed so that no earlier write to it can land any more. */

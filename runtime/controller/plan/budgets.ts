@@ -3,6 +3,7 @@ import { Budget } from './budget.ts';
 import type { Group, Groups } from './groups.ts';
 import { type AssessedNode, type Fleet, isLeftOver } from './health.ts';
 import { NEVER, type Refusal } from './requeue.ts';
+import { bytesOf, LIST_BYTES, type PermitTerms, type SlotKey } from './permit.ts';
 import { isUnderWay, PHASES } from './phase.ts';
 import { compare, type NodeInfo, type Settings, type Snapshot } from './snapshot.ts';
 import { found, NOT_READY_FIRST, WAITING } from './verdict.ts';
@@ -24,6 +25,8 @@ export class Budgets {
   readonly #all: Budget;
   /** UIDs of nodes that are not known, and take a part. */
   readonly #strays: ReadonlySet<string>;
+  /** Of the Lease's list. */
+  #bytes = 0;
 
   constructor(
     { all, managed, unsettled }: Fleet,
@@ -34,7 +37,10 @@ export class Budgets {
     this.#all = new Budget(concurrency(settings.maxConcurrent, managed.length));
     // A shadow whose node is not known counts by the UID of its owner. A shadow without an owner does not count: nothing acts on it.
     const strays = new Set(shadows.filter(isUnderWay).flatMap(({ owners }) => owners));
-    for (const { nodeUid } of slots) strays.add(nodeUid);
+    for (const slot of slots) {
+      strays.add(slot.nodeUid);
+      this.#bytes += bytesOf(slot);
+    }
     for (const info of unsettled) {
       strays.delete(info.node.uid);
       if (info.slot || isOccupied(info)) this.#hold(info, NEVER);
@@ -50,22 +56,26 @@ export class Budgets {
     return this.#all.capacity;
   }
 
-  /** Gives the node a part of both budgets, where there is one. @returns whether it has them */
-  take(info: AssessedNode, { budget }: Group): boolean {
+  /** Gives the node a part of both budgets, and room on the Lease, where there is some. @returns whether it has them */
+  take(info: AssessedNode, { budget }: Group, entry: SlotKey & PermitTerms): boolean {
     const { uid } = info.node;
     if (budget.shortFor(uid) > 0 || this.#all.shortFor(uid) > 0) return false;
+    const bytes = bytesOf(entry) - (info.slot ? bytesOf(info.slot) : 0);
+    if (this.#bytes + bytes > LIST_BYTES) return false;
+    this.#bytes += bytes;
     if (!this.#all.taken.has(uid)) this.#hold(info, NEVER);
     return true;
   }
 
-  /** Only the budget over all keeps the node from starting. */
+  /** Of a node that waits for a place: only the budget over all, or the room on the Lease, keeps it from starting. */
   isCapped({ node: { uid } }: NodeInfo, { budget }: Group): boolean {
-    return budget.shortFor(uid) <= 0 && this.#all.shortFor(uid) > 0;
+    return budget.shortFor(uid) <= 0;
   }
 
   /** Why the node got no part, and when time alone changes that. */
   refusal({ node: { uid } }: NodeInfo, { budget, rules }: Group): Refusal {
     const short = [budget, this.#all].filter((one) => one.shortFor(uid) > 0);
+    if (short.length === 0) return { finding: NO_ROOM, changesAt: NEVER };
     if (rules.name === undefined) {
       const finding = short.every((one) => one.isHeldByOutages) ? NOT_READY_FIRST : WAITING;
       return { finding, changesAt: Math.max(...short.map((one) => one.freedAt(one.shortFor(uid)))) };
@@ -97,6 +107,7 @@ export class Budgets {
 
 const WAITING_IN_POLICY = found('WaitingForSlot', 'other nodes of the policy are being updated');
 const CAPPED = found('WaitingForSlot', 'nodes of all policies together are being updated up to MAX_CONCURRENT_UPDATE');
+const NO_ROOM = found('WaitingForSlot', 'the list of the nodes that are being updated is full');
 
 /** Whether an update occupies the node, with or without a slot. */
 function isOccupied(info: NodeInfo): boolean {

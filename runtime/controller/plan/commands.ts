@@ -1,4 +1,5 @@
 import type { ShadowCondition, Spec } from '../../shadow/model.ts';
+import type { PermitTerms } from './permit.ts';
 import type { Finding } from './verdict.ts';
 
 /** A write to make. It names the state that it was decided on. If that has changed, the write gets 409 and a new plan is made. */
@@ -46,7 +47,7 @@ export interface Completion {
   readonly beganAt: number | undefined;
 }
 
-export interface Start {
+export interface Start extends PermitTerms {
   readonly kind: 'start';
   readonly node: string;
   readonly shadow: string;

@@ -1,5 +1,6 @@
 import { phaseOf } from './phase.ts';
-import { compare, type NodeInfo, type NodeView, type ShadowView, type SlotView, type Snapshot } from './snapshot.ts';
+import type { SlotView } from './permit.ts';
+import { compare, type NodeInfo, type NodeView, type ShadowView, type Snapshot } from './snapshot.ts';
 
 type Joined = Pick<Snapshot, 'nodes' | 'shadows' | 'slots' | 'silentSince'>;
 

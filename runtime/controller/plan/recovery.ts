@@ -1,7 +1,8 @@
 import type { Command, Free } from './commands.ts';
 import type { AssessedNode } from './health.ts';
 import { isAtRest, isOverUnreported } from './phase.ts';
-import type { NodeInfo, NodeView, ShadowView, SlotView } from './snapshot.ts';
+import type { SlotView } from './permit.ts';
+import type { NodeInfo, NodeView, ShadowView } from './snapshot.ts';
 
 /**
  * What the controller has to undo on a node because no agent will (rules M6 and M8): marks at rest, an update whose agent is gone, the shadow of a

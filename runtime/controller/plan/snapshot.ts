@@ -4,6 +4,7 @@ import type { InvalidPolicy, UpdatePolicy } from '../../policy/policy.ts';
 import type { Quantity } from '../../policy/quantity.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Command } from './commands.ts';
+import type { SlotView } from './permit.ts';
 import type { Phase } from './phase.ts';
 import type { Stop } from './verdict.ts';
 
@@ -201,25 +202,6 @@ export type HostOrder =
     }
   /** There is no version for it now. */
   | { readonly version: undefined; readonly stop: Stop; readonly annotations: undefined };
-
-/** Whose slot it is. */
-export interface SlotKey {
-  /** Name of the shadow. */
-  readonly shadow: string;
-  readonly nodeUid: string;
-}
-
-export interface SlotView extends SlotKey {
-  /** When its update began; undefined for a slot that an earlier version took. */
-  readonly since: number | undefined;
-  /**
-   * Whether an earlier write to the shadow may still be under way.
-   * - `settled`: none can land any more.
-   * - `unknown`: one may, so the shadow has to be bumped first.
-   * - `gone`: the bump found no shadow.
-   */
-  readonly writes: 'settled' | 'unknown' | 'gone';
-}
 
 /** When updates may start. */
 export interface WindowState {

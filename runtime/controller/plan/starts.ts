@@ -5,6 +5,7 @@ import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import { isQueued } from './reasons.ts';
 import { NEVER } from './requeue.ts';
+import type { PermitTerms } from './permit.ts';
 import { compare, type NodeInfo, type ShadowView } from './snapshot.ts';
 import { type Candidate, candidateOf, type GateContext, othersGate, ownGate } from './start-gate.ts';
 import { type Finding, found } from './verdict.ts';
@@ -98,9 +99,10 @@ class Round {
   #offer(candidate: Candidate): boolean {
     const { info, version, group } = candidate;
     const isOpen = othersGate(candidate, this.#context).finding === undefined;
-    if (isOpen && this.#budgets.take(info, group)) {
+    const start = startOf(candidate, this.#context.now);
+    if (isOpen && this.#budgets.take(info, group, start)) {
       group.releases.begin(info, version);
-      this.#commands.push(startOf(candidate, this.#context.now));
+      this.#commands.push(start);
       this.#starting.add(group);
       return false;
     }
@@ -155,7 +157,17 @@ function isCleanedUp({ node, slot }: NodeInfo, shadow: ShadowView): boolean {
 /** The node does not wait for a slot of others: the controller has to clean up after its last update first. */
 const CLEANING_UP = found('WaitingForSlot', 'what is left of its last update is being settled');
 
-function startOf({ info: { node }, shadow, version }: Candidate, now: number): Start {
+function termsOf({ info: { node }, version, group: { rules, view } }: Candidate): PermitTerms {
+  const policy = { name: rules.name ?? '', uid: view.resource?.uid ?? '' };
+  return { family: node.family, version, policy, zone: node.labels[rules.zones.key] };
+}
+
+function startOf(candidate: Candidate, now: number): Start {
+  const {
+    info: { node },
+    shadow,
+    version,
+  } = candidate;
   return {
     kind: 'start',
     node: node.name,
@@ -163,6 +175,7 @@ function startOf({ info: { node }, shadow, version }: Candidate, now: number): S
     shadow: shadow.name,
     resourceVersion: shadow.resourceVersion,
     spec: { state: 'StagedAndPerformedUpdate', version, state_transition_timestamp: rfc3339(now) },
+    ...termsOf(candidate),
     ...(node.askedBy !== undefined && { askedBy: node.askedBy }),
     ...(shadow.order?.annotations && { annotations: shadow.order.annotations }),
   };

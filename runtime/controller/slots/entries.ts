@@ -2,23 +2,36 @@ import * as z from 'zod';
 import type { Lease } from '../../kube/objects.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { GROUP } from '../../shadow/names.ts';
-import type { SlotKey, SlotView } from '../plan/snapshot.ts';
+import type { PermitTerms, SlotKey, SlotView } from '../plan/permit.ts';
 
 /** On the Lease of the controller: the nodes that may be updating. */
 export const SLOTS_ANNOTATION = `${GROUP}/slots`;
+
+/** What cannot be read is left out, as an older controller leaves out what it does not know. */
+const lenient = <T extends z.ZodType>(type: T) => type.optional().catch(undefined);
 
 const schema = z.array(
   z.object({
     shadow: z.string(),
     nodeUid: z.string(),
-    /** How often the slot was taken. It makes each swap change the text, also where a slot is taken again. */
+    /** How often the slot was taken. An older controller that takes it again changes the text by this alone. */
     starts: z.int().min(1).catch(1),
     /** When its update began, RFC 3339. */
-    since: z.iso.datetime().optional().catch(undefined),
+    since: lenient(z.iso.datetime()),
+    id: lenient(z.string()),
+    family: lenient(z.string()),
+    version: lenient(z.string()),
+    policy: lenient(z.object({ name: z.string(), uid: z.string() })),
+    zone: lenient(z.string()),
+    rebootAskedAt: lenient(z.iso.datetime()),
+    ended: lenient(z.object({ reason: z.string(), at: z.iso.datetime() })),
   }),
 );
 
 export type SlotEntry = z.infer<typeof schema>[number];
+
+/** A node that is to get a slot, and what for. */
+export type Taking = SlotKey & PermitTerms;
 
 /** Reads the annotation; undefined for a text that is no list of slots. */
 export function parseEntries(text: string | undefined): readonly SlotEntry[] | undefined {
@@ -30,15 +43,28 @@ export function parseEntries(text: string | undefined): readonly SlotEntry[] | u
   }
 }
 
+/** @param writes what is known of writes to its shadow */
+export function viewOfEntry(entry: SlotEntry, writes: SlotView['writes']): SlotView {
+  const { shadow, nodeUid, family, version, policy, zone, since, ended } = entry;
+  return {
+    shadow,
+    nodeUid,
+    id: entry.id ?? `${nodeUid} ${since ?? ''}`,
+    family,
+    version,
+    policy,
+    zone,
+    since: instantOf(since),
+    rebootAskedAt: instantOf(entry.rebootAskedAt),
+    ended: ended && { reason: ended.reason, at: instantOf(ended.at) ?? 0 },
+    writes,
+  };
+}
+
 /** The slots on the Lease, for a process that does not lead. It does not know of writes to the shadows, and takes all for settled. */
 export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
   const entries = parseEntries(lease?.metadata.annotations?.[SLOTS_ANNOTATION]) ?? [];
-  return entries.map(({ shadow, nodeUid, since }) => ({
-    shadow,
-    nodeUid,
-    since: instantOf(since),
-    writes: 'settled',
-  }));
+  return entries.map((entry) => viewOfEntry(entry, 'settled'));
 }
 
 export function formatEntries(entries: readonly SlotEntry[]): string {
@@ -50,12 +76,23 @@ const sameSlot =
   (b: SlotKey): boolean =>
     a.shadow === b.shadow && a.nodeUid === b.nodeUid;
 
-/** @param now RFC 3339. A slot that is taken again keeps the time at which its update began. */
-export function withTaken(entries: readonly SlotEntry[], keys: readonly SlotKey[], now: string): readonly SlotEntry[] {
-  const kept = entries.filter((entry) => !keys.some(sameSlot(entry)));
-  const taken = keys.map(({ shadow, nodeUid }) => {
+interface Taken {
+  /** RFC 3339. */
+  readonly now: string;
+  readonly newId: () => string;
+}
+
+/** A slot that is taken again is another attempt, and keeps the time at which its update began. */
+export function withTaken(
+  entries: readonly SlotEntry[],
+  takings: readonly Taking[],
+  { now, newId }: Taken,
+): readonly SlotEntry[] {
+  const kept = entries.filter((entry) => !takings.some(sameSlot(entry)));
+  const taken = takings.map(({ shadow, nodeUid, family, version, policy, zone }) => {
     const before = entries.find(sameSlot({ shadow, nodeUid }));
-    return { shadow, nodeUid, starts: (before?.starts ?? 0) + 1, since: before ? before.since : now };
+    const since = before ? before.since : now;
+    return { shadow, nodeUid, starts: (before?.starts ?? 0) + 1, since, id: newId(), family, version, policy, zone };
   });
   return [...kept, ...taken];
 }

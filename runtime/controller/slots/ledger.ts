@@ -1,9 +1,19 @@
 import type { Collection } from '../../kube/collection.ts';
 import type { Lease, ObjectReference } from '../../kube/objects.ts';
-import { type Clock, instantOf, rfc3339 } from '../../lib/clock.ts';
+import { type Clock, rfc3339 } from '../../lib/clock.ts';
+import { type Random, randomId } from '../../lib/random.ts';
 import { CONTROLLER_LEASE } from '../../shadow/names.ts';
-import type { SlotKey, SlotView } from '../plan/snapshot.ts';
-import { type SlotEntry, formatEntries, parseEntries, SLOTS_ANNOTATION, withoutFreed, withTaken } from './entries.ts';
+import type { SlotKey, SlotView } from '../plan/permit.ts';
+import {
+  type SlotEntry,
+  formatEntries,
+  parseEntries,
+  SLOTS_ANNOTATION,
+  type Taking,
+  viewOfEntry,
+  withoutFreed,
+  withTaken,
+} from './entries.ts';
 
 /** Another process holds the Lease, so this one decides nothing any more. */
 export class NotLeadingError extends Error {
@@ -25,6 +35,7 @@ interface LedgerOptions {
   /** The name under which this process holds the Lease. */
   readonly identity: string;
   readonly clock: Clock;
+  readonly random: Random;
 }
 
 /**
@@ -42,12 +53,7 @@ export class SlotLedger {
   }
 
   get slots(): readonly SlotView[] {
-    return this.#entries.map(({ shadow, nodeUid, since }) => ({
-      shadow,
-      nodeUid,
-      since: instantOf(since),
-      writes: this.#writes.get(nodeUid) ?? 'unknown',
-    }));
+    return this.#entries.map((entry) => viewOfEntry(entry, this.#writes.get(entry.nodeUid) ?? 'unknown'));
   }
 
   /** The Lease itself, for Events about the fleet as a whole. */
@@ -72,9 +78,11 @@ export class SlotLedger {
    * @throws ApiStatusError: the API server refuses the list; after a 4xx of its own nothing was taken
    * @throws UnreachableError: the outcome is unknown until the next swap
    */
-  async take(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
-    await this.#swap((entries) => withTaken(entries, keys, rfc3339(this.#options.clock.now())), signal);
-    for (const { nodeUid } of keys) this.#writes.set(nodeUid, 'settled');
+  async take(takings: readonly Taking[], signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    const taken = { now: rfc3339(clock.now()), newId: () => randomId(random) };
+    await this.#swap((entries) => withTaken(entries, takings, taken), signal);
+    for (const { nodeUid } of takings) this.#writes.set(nodeUid, 'settled');
   }
 
   /** Gives slots back; the last step of rule L3. @throws as `take` */
@@ -104,8 +112,11 @@ export class SlotLedger {
     }
     const entries = change(found);
     const annotations = { ...lease.metadata.annotations, [SLOTS_ANNOTATION]: formatEntries(entries) };
-    await this.#options.leases.update({ ...lease, metadata: { ...lease.metadata, annotations } }, signal);
-    this.#entries = entries;
+    const written = await this.#options.leases.update(
+      { ...lease, metadata: { ...lease.metadata, annotations } },
+      signal,
+    );
+    this.#entries = entriesOf(written);
   }
 
   /** Forgets the state of writes for slots that somebody else has taken, or has taken again. */

@@ -173,6 +173,7 @@ export function asked(one: ShadowView, on: NodeView, at: number): ShadowView {
 export const slot = (name: string, writes: 'settled' | 'unknown' | 'gone' = 'settled'): Snapshot['slots'][number] => ({
   shadow: shadowName(name),
   nodeUid: `uid-${name}`,
+  id: `attempt-${name}`,
   since: minutes(-7),
   writes,
 });

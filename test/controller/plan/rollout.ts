@@ -60,7 +60,8 @@ export function rollOut(input: RolloutInput): RolloutReport {
 }
 
 /** As it stands on the Lease. */
-const listOf = (slots: World['slots']): string => formatEntries(withTaken([], slots, moment(0)));
+const listOf = (slots: World['slots']): string =>
+  formatEntries(withTaken([], slots, { now: moment(0), newId: () => 'f'.repeat(16) }));
 
 const isFailure = (now: ShadowView, before: ShadowView | undefined): boolean =>
   now.status?.current_state === 'ErrorReset' && before?.status?.current_state !== 'ErrorReset';

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import type { Quantity } from '../../../runtime/policy/quantity.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { NodeView, ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
+import type { Taking } from '../../../runtime/controller/slots/entries.ts';
 import { instantOf } from '../../../runtime/lib/clock.ts';
 import { nodeNameOf, shadowName } from '../../../runtime/shadow/names.ts';
 import { MARKS, minutes, NOW, POLICY, type Rules, slot, type World } from './fleet.ts';
@@ -173,11 +174,10 @@ function change<T>(items: Map<string, T>, name: string, how: (one: T) => T): voi
   if (one !== undefined) items.set(name, how(one));
 }
 
-function take(
-  { slots }: Draft,
-  { shadow: name, nodeUid }: { readonly shadow: string; readonly nodeUid: string },
-): void {
-  slots.set(name, { shadow: name, nodeUid, since: NOW, writes: 'settled' });
+function take({ slots }: Draft, { shadow, nodeUid, ...terms }: Taking): void {
+  const { family, version, zone } = terms;
+  const given = { shadow, nodeUid, family, version, policy: terms.policy, zone };
+  slots.set(shadow, { ...given, id: `attempt-${shadow}`, since: NOW, writes: 'settled' });
 }
 
 /** Nodes that certainly take a place: those with a slot or marks, and those whose update an agent is at work on. */

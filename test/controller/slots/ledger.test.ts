@@ -5,17 +5,18 @@ import {
   SlotsMovedError,
   UnreadableSlotsError,
 } from '../../../runtime/controller/slots/ledger.ts';
-import { concurrency } from '../../../runtime/policy/quantity.ts';
 import { SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
 import { leasesOf } from '../../../runtime/kube/resources.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
+import { fleet, NOW, plan, POLICY, UNPROVEN_TOO } from '../plan/fleet.ts';
 
 const { signal } = new AbortController();
 const KEY = { shadow: 'brs-n1', nodeUid: 'u1' };
 
 async function ledgerOn(slots: string) {
   const clock = new VirtualClock();
+  const random = (): number => 0.5;
   const leases = leasesOf(new EmbeddedCluster({ clock, random: () => 0.5 }).transport(ADMIN), 'default');
   await leases.create({
     apiVersion: 'coordination.k8s.io/v1',
@@ -26,9 +27,9 @@ async function ledgerOn(slots: string) {
   const text = async (): Promise<string | undefined> =>
     (await leases.get('brupop-controller'))?.metadata.annotations?.[SLOTS_ANNOTATION];
   return {
-    ledger: new SlotLedger({ leases, identity: 'me', clock }),
-    twin: new SlotLedger({ leases, identity: 'me', clock }),
-    other: new SlotLedger({ leases, identity: 'x', clock }),
+    ledger: new SlotLedger({ leases, identity: 'me', clock, random }),
+    twin: new SlotLedger({ leases, identity: 'me', clock, random }),
+    other: new SlotLedger({ leases, identity: 'x', clock, random }),
     text,
   };
 }
@@ -101,19 +102,19 @@ test('who does not hold the Lease takes nothing', async () => {
 });
 
 test('as many slots as a plan gives are taken by the API server, however long their names, and leave others an eighth', async () => {
-  const most = concurrency({ kind: 'unlimited' }, 10_000);
-  const longest = Array.from({ length: most }, (_, index) => ({
-    shadow: `brs-${'n'.repeat(245)}${1000 + index}`,
-    nodeUid: crypto.randomUUID(),
-    starts: 999_998,
-    since: '2026-01-01T00:00:00Z',
-  }));
-  const { ledger, text } = await ledgerOn(JSON.stringify(longest));
+  const names = Array.from({ length: 600 }, (_, index) => `${'n'.repeat(245)}${1000 + index}`);
+  const world = fleet(Object.fromEntries(names.map((name) => [name, {}])));
+  const { commands, verdicts } = plan(world, { ...POLICY, ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' } }, NOW);
+  const starts = commands.filter((command) => command.kind === 'start');
+  expect(starts.length).toBeGreaterThan(200);
+  const left = verdicts.find(({ reason }) => reason === 'WaitingForSlot');
+  expect(left).toMatchObject({ message: 'the list of the nodes that are being updated is full', position: 1 });
+  const { ledger, text } = await ledgerOn('[]');
   await ledger.load(signal);
-  await ledger.take(longest, signal);
+  await ledger.take(starts, signal);
   const list = (await text()) ?? '';
-  expect(JSON.parse(list)).toHaveLength(most);
-  expect(Buffer.byteLength(SLOTS_ANNOTATION + list)).toBeLessThan(262_144 * (7 / 8));
+  expect(JSON.parse(list)).toHaveLength(starts.length);
+  expect(Buffer.byteLength(list)).toBeLessThan(262_144 * (7 / 8));
 });
 
 test('a list that outgrows the Lease is refused as it is, and the slots stay as they were', async () => {
