@@ -1,7 +1,7 @@
-import { type Entry, type Instant } from '../types.ts';
+import type { Entry, Instant } from '../types.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { SEEN_AFTER } from './sight.ts';
-import { ofSteps } from './starts.ts';
+import { stepIn } from './obeyed.ts';
 
 /** What every decision depends on. */
 const RESOURCES = ['nodes', 'bottlerocketshadows', 'pods', 'namespaces', 'bottlerocketupdatepolicies'];
@@ -17,14 +17,16 @@ export const current: Rule = {
   name: 'current',
   begin(picture) {
     const reads = RESOURCES.map((resource) => new Reads(resource));
-    const steps = ofSteps(picture, ({ write: { sentAt, by } }) => {
-      const unread = reads.find((one) => one.isUnread(by, sentAt, picture.beginnings.of(by, sentAt)));
-      return unread && `although it may not read ${unread.resource}`;
-    });
     return {
       see(entry) {
         for (const one of reads) one.see(entry);
-        return steps.see?.(entry) ?? NOTHING;
+        const step = entry.kind === 'write' ? stepIn(picture, entry) : undefined;
+        if (!step || entry.kind !== 'write') return NOTHING;
+        const { by, sentAt } = entry;
+        const unread = reads.find((one) => one.isUnread(by, sentAt, picture.beginnings.of(by, sentAt)));
+        return unread
+          ? [`${by} ${step.what} ${step.node.facts.name} although it may not read ${unread.resource}`]
+          : NOTHING;
       },
     };
   },

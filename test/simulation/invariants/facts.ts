@@ -162,8 +162,6 @@ export interface ShadowFacts {
   readonly verdict: Verdict | undefined;
   /** What makes writes fail that are still under way. */
   readonly bumped: string | undefined;
-  /** How long its last update took, as it says, milliseconds; NaN where it says nothing. */
-  readonly lastMs: number;
   /** It has a status, and is or is wanted to be elsewhere than at rest. */
   readonly active: boolean;
 }
@@ -183,7 +181,6 @@ export const shadowFacts = once((shadow): ShadowFacts => {
     status,
     verdict: condition as Verdict | undefined,
     bumped: annotations[`${GROUP}/bumped`],
-    lastMs: Number(annotations[`${GROUP}/last-update-seconds`] ?? NaN) * 1000,
     active: status !== undefined && (state !== 'Idle' || status.state !== 'Idle'),
   };
 });
@@ -292,9 +289,3 @@ export const isController = (by: string): boolean => /^controller-\d+$/.test(by)
 export const isApiserver = (by: string): boolean => /^apiserver-\d+$/.test(by);
 export const isAgent = (by: string): boolean => /^(upstream-)?agent-/.test(by);
 export const isOperator = (by: string): boolean => isController(by) || isApiserver(by) || isAgent(by);
-
-/** Of an update that has ended: by the controller, or by its agent, as the host offers another version by now. */
-export function wasCalledOff({ status }: ShadowFacts): boolean {
-  const { state, reason } = status ?? {};
-  return state === 'StagedAndPerformedUpdate' || (state === 'ErrorReset' && reason === 'TargetChanged');
-}

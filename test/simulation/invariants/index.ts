@@ -1,7 +1,7 @@
 import type { Invariant, Scenario } from '../types.ts';
 import { conversion, ownStatus, noFailures } from './authority.ts';
 import { blame } from './blame.ts';
-import { concurrency, outOfService } from './concurrency.ts';
+import { concurrency, outOfService } from './budget.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
 import { current } from './current.ts';
 import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
@@ -9,48 +9,30 @@ import { leadership } from './leadership.ts';
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
 import { drains, released } from './marks.ts';
+import { obeyed } from './obeyed.ts';
+import { permits } from './permits.ts';
 import { Picture } from './picture.ts';
-import { dependencies, frozen, pauses, places, ruled, zones } from './policies.ts';
-import { saidOnce } from './policy-status.ts';
-import { halted, proof, reach } from './releases.ts';
+import { reach } from './reach.ts';
 import { actedOn, hostCalls, records } from './reports.ts';
 import { cordonsAtRest, marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
-import { givenBack, slots } from './slots.ts';
-import { soaks } from './soaks.ts';
-import { calledOff } from './specs.ts';
-import { held, managed, offered, paused, ready, windows } from './starts.ts';
 import { lastLook, swaps } from './swaps.ts';
 
 /** Every rule; docs/invariants.md says what each holds. */
 export const RULES: readonly Rule[] = [
   concurrency,
   outOfService,
+  permits,
   drainedBeforeReboot,
   recordBeforeReboot,
   budgets,
   volumes,
   administratorsCordons,
   nothingLeft,
-  paused,
-  held,
-  ready,
-  managed,
-  windows,
-  offered,
-  ruled,
+  obeyed,
   current,
-  frozen,
-  places,
-  zones,
-  pauses,
-  dependencies,
-  saidOnce,
-  slots,
-  givenBack,
   swaps,
   leadership,
-  calledOff,
   drains,
   lastLook,
   released,
@@ -59,11 +41,8 @@ export const RULES: readonly Rule[] = [
   records,
   hostCalls,
   conversion,
-  halted,
-  proof,
   reach,
   blame,
-  soaks,
   load,
   noFailures,
   marksAtRest,

@@ -2,7 +2,6 @@ import type { Instant, Scenario } from '../types.ts';
 import { compareVersions, type ShadowFacts, type Verdict } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { type SeenNode, takesPods } from './seen-node.ts';
-import { mayFail, presumed, Proofs, type Release, tally } from './proofs.ts';
 import { isInDrain, OWN, RIGHT } from './reasons.ts';
 import { isDeserted } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
@@ -35,11 +34,8 @@ export function calmMs(scenario: Scenario): number {
   const atOnce = hasPolicies(scenario) ? 1 : terms.maxConcurrent(scenario.nodes);
   const rounds = Math.ceil(scenario.nodes / atOnce) + 2;
   const whole = settledMs(terms) + rounds * updateMs(terms);
-  return Math.min(Math.max(HOUR, hasWindows(scenario) ? 2 * whole + 2 * HOUR : whole), LONGEST);
+  return Math.min(Math.max(HOUR, terms.hasWindows ? 2 * whole + 2 * HOUR : whole), LONGEST);
 }
-
-const hasWindows = ({ settings: { controller } }: Scenario): boolean =>
-  controller['SCHEDULER_CRON_EXPRESSION'] !== undefined || controller['UPDATE_WINDOW_START'] !== undefined;
 
 const hasPolicies = ({ policies: { policies } }: Scenario): boolean => Object.keys(policies).length > 0;
 
@@ -60,7 +56,6 @@ export const liveness: Rule = {
     return {
       see(entry) {
         now = entry.at;
-        sorted.proofs.see(entry);
         sorted.unwell.see(entry);
         return silences.look(now);
       },
@@ -79,23 +74,18 @@ export const liveness: Rule = {
 /** The nodes of a fleet by how they stand. */
 export class Sorted {
   readonly picture: Picture;
-  readonly proofs: Proofs;
   readonly unwell: Unwell;
   readonly #terms: Terms;
   readonly #newest: string;
-  readonly #hasWindows: boolean;
   readonly #hasPolicies: boolean;
   /** Found not to be settled last. Most likely it still is not, and nobody has to look at the others. */
   #awaited: string | undefined;
 
   constructor(picture: Picture, { scenario, newest }: { readonly scenario: Scenario; readonly newest: string }) {
     this.picture = picture;
-    // Whoever has lost its proof halts by the smaller budget from then on.
-    this.proofs = new Proofs(picture, 0);
     this.unwell = new Unwell(picture);
     this.#terms = picture.terms;
     this.#newest = newest;
-    this.#hasWindows = hasWindows(scenario);
     this.#hasPolicies = hasPolicies(scenario);
   }
 
@@ -216,19 +206,10 @@ export class Sorted {
     return standing ?? { wrong: `it runs ${current}, is offered ${target}, and is said to be ${reason}` };
   }
 
-  /** Whether the release is halted for its nodes, by the failures that stand in the cluster. */
-  isHalted(release: Release, now: Instant): boolean {
-    const { failed, members } = tally(this.picture, release);
-    const all = new Set([...failed, ...presumed(this.picture, release)]);
-    return all.size >= mayFail(release.group, members, this.proofs.isProven(release, now));
-  }
-
   /** Who takes places, and whether each of them waits for a person and says so. One that has just gone down is most likely rebooting. */
-  places(now: Instant, counts: (node: SeenNode) => boolean = () => true): 'free' | 'moving' | 'stuck' | 'silent' {
+  places(now: Instant): 'free' | 'moving' | 'stuck' | 'silent' {
     const { nodes, updates } = this.picture;
-    const takers = [...nodes.values()].filter(
-      (node) => counts(node) && (node.facts.marks || updates.has(node.facts.uid) || isOut(node)),
-    );
+    const takers = [...nodes.values()].filter((node) => node.facts.marks || updates.has(node.facts.uid) || isOut(node));
     if (takers.length === 0) return 'free';
     const confined = takers.filter((node) => this.#isConfined(node));
     if (takers.some((node) => this.#isThere(node) && !confined.includes(node))) return 'moving';
@@ -260,7 +241,7 @@ export class Sorted {
     const pauses = [...nodes.values()].some(
       ({ facts }) => this.picture.shadowOf(facts)?.verdict?.reason === 'BackingOff',
     );
-    if (isHeldUp || pauses || this.#hasWindows || this.#hasPolicies || this.places(now) === 'stuck') return 0;
+    if (isHeldUp || pauses || this.#terms.hasWindows || this.#hasPolicies || this.places(now) === 'stuck') return 0;
     const rounds = Math.floor((now - calmAt - settledMs(this.#terms)) / updateMs(this.#terms)) - 2;
     return Math.max(0, rounds) * this.#terms.maxConcurrent(this.picture.managed());
   }
@@ -269,7 +250,7 @@ export class Sorted {
   #isIdle(now: Instant): boolean {
     const { updates, endedAt, calmAt = now } = this.picture;
     const last = Math.max(calmAt, ...endedAt.values());
-    return updates.size === 0 && now - last > settledMs(this.#terms) + (this.#hasWindows ? 3 : 1.5) * HOUR;
+    return updates.size === 0 && now - last > settledMs(this.#terms) + (this.#terms.hasWindows ? 3 : 1.5) * HOUR;
   }
 }
 

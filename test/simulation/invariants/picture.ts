@@ -13,7 +13,6 @@ import {
   type PodFacts,
   shadowFacts,
   type ShadowFacts,
-  wasCalledOff,
 } from './facts.ts';
 import { type PolicyFacts, policyFacts, saysOther } from './policy-facts.ts';
 import type { Write } from './rule.ts';
@@ -65,8 +64,6 @@ export class Picture {
   readonly restedAt = new Map<string, Instant>();
   /** When its shadow last came to rest, by UID of the node. */
   readonly endedAt = new Map<string, Instant>();
-  /** The same, but for updates that were called off before their nodes were disturbed: no policy pauses after these. */
-  readonly pausedFrom = new Map<string, Instant>();
   /** What administrators have decided, by name of the policy. */
   readonly policies = new Map<string, PolicyFacts>();
   /** When that was last changed. */
@@ -82,8 +79,6 @@ export class Picture {
   standing = 0;
   /** When its shadow was last deleted, by name of the node. */
   readonly #orphanedAt = new Map<string, Instant>();
-  /** UIDs of nodes that have been drained or rebooted since they last started. */
-  readonly #disturbed = new Set<string>();
   #last: Entry | undefined;
   #rulings: Rulings;
   #definedAt: Instant = -Infinity;
@@ -190,8 +185,7 @@ export class Picture {
     this.nodes.set(name, seenNode(known, facts, write));
     if (facts.managed !== wasManaged)
       this.mostAtOnce = Math.max(this.mostAtOnce, this.terms.maxConcurrent(this.managed()));
-    if (facts.marks) this.#disturbed.add(facts.uid);
-    else this.#settle(facts.uid);
+    if (!facts.marks) this.#settle(facts.uid);
   }
 
   #shadow(write: Write): void {
@@ -211,29 +205,19 @@ export class Picture {
       this.shadows.set(name, facts);
       this.#shadows.set(node, facts);
     } else {
-      // What a process knew of the end went with the shadow.
-      for (const uid of this.shadows.get(name)?.owners ?? []) this.pausedFrom.delete(uid);
       this.shadows.delete(name);
       this.#shadows.delete(node);
       this.#orphanedAt.set(node, this.#last?.at ?? 0);
     }
   }
 
-  #noteEnd(before: ShadowFacts, after: ShadowFacts, at: Instant): void {
-    for (const uid of after.owners) {
-      if (before.status?.record?.requested) this.#disturbed.add(uid);
-      if (!before.active || after.active) continue;
-      this.endedAt.set(uid, at);
-      if (!wasCalledOff(before) || this.#disturbed.has(uid)) this.pausedFrom.set(uid, at);
-    }
+  #noteEnd(before: ShadowFacts, { active, owners }: ShadowFacts, at: Instant): void {
+    if (before.active && !active) for (const uid of owners) this.endedAt.set(uid, at);
   }
 
   #start({ node, owners }: ShadowFacts, at: Instant): void {
     this.host(node).begin();
-    for (const uid of owners) {
-      this.updates.set(uid, { node, uid, at });
-      this.#disturbed.delete(uid);
-    }
+    for (const uid of owners) this.updates.set(uid, { node, uid, at });
   }
 
   #pod({ before, after, at }: Write): void {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import { BEGINS_AT, type Instant } from '../types.ts';
 import { at, list, once, text } from './facts.ts';
-import { crontabWindow, isCrontab, type Quantity, quantity, type Rounding, type Window } from './settings.ts';
+import { type Quantity, quantity, type Rounding } from './settings.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -18,11 +18,10 @@ export interface PolicyFacts {
   readonly pauseBetweenMs: number;
   readonly zoneKey: string;
   readonly zonesAtOnce: number;
-  readonly window: Window | undefined;
+  readonly hasWindows: boolean | undefined;
   readonly fits: boolean | undefined;
   readonly freezes: readonly Freeze[];
   readonly proofNodes: Quantity | undefined;
-  readonly proofSoakMs: number;
   readonly after: readonly string[];
   readonly soakMs: number | undefined;
 }
@@ -64,14 +63,14 @@ function zonesIn(spec: unknown): Pick<PolicyFacts, 'zoneKey' | 'zonesAtOnce'> {
   };
 }
 
-function timesIn(spec: unknown): Pick<PolicyFacts, 'pauseBetweenMs' | 'window' | 'fits' | 'proofSoakMs' | 'soakMs'> {
+function timesIn(spec: unknown): Pick<PolicyFacts, 'pauseBetweenMs' | 'hasWindows' | 'fits' | 'soakMs'> {
   const windows = at(spec, 'windows');
   const fit = at(spec, 'windowFit');
   return {
     pauseBetweenMs: durationMs(at(spec, 'pauseBetween')) ?? 0,
-    window: windows == null ? undefined : anyOf(list(windows).filter(isWindow)),
+    // No window at all is always open.
+    hasWindows: windows == null ? undefined : list(windows).length > 0,
     fits: fit == null ? undefined : fit === 'strict',
-    proofSoakMs: durationMs(at(spec, 'proof', 'soak')) ?? 0,
     soakMs: durationMs(at(spec, 'nodeSoak')),
   };
 }
@@ -95,19 +94,9 @@ function freezeIn(freeze: unknown): Freeze {
   return { from: instant('from'), to: instant('to') };
 }
 
+/** Of those that these worlds draw, two cannot be obeyed. */
 function isWindow(window: unknown): boolean {
-  return isCrontab(text(at(window, 'start')) ?? '', text(at(window, 'timeZone')) ?? 'UTC');
-}
-
-/** No window at all is always open. */
-function anyOf(windows: readonly unknown[]): Window {
-  const all = windows.map((window) =>
-    crontabWindow(text(at(window, 'start')) ?? '', {
-      timeZone: text(at(window, 'timeZone')) ?? 'UTC',
-      lastsMs: durationMs(at(window, 'duration')) ?? 0,
-    }),
-  );
-  return (instant) => all.length === 0 || all.some((isOpen) => isOpen(instant));
+  return text(at(window, 'start'))?.startsWith('61') !== true && at(window, 'timeZone') !== 'Mars/Olympus';
 }
 
 /** Whether labels are those that a selector selects. */

@@ -230,23 +230,6 @@ describe('liveness', () => {
     expect(failed(3, 0).end().breaches).toHaveLength(1);
   });
 
-  test('a window in which an update has to fit, and none that is as long as the last one took', () => {
-    const hourly = { SCHEDULER_CRON_EXPRESSION: '* 10-49 * * * * *', WINDOW_FIT: 'strict' };
-    const waits = (lastSeconds: number, controller: object = hourly): Story =>
-      updated(calm(controller), 'n1')
-        .shadow('n1', { lastSeconds })
-        .shadow('n2', { verdict: 'OutsideWindow' })
-        .after(400);
-    expect(waits(600).end().breaches).toEqual(['1 nodes wait, and nobody is on his way']);
-    expect(waits(3000).end().breaches).toHaveLength(1);
-    const said = (story: Story): Story => story.shadow('n2', { verdict: 'FitsNoWindow' });
-    expect(said(waits(3000)).end().breaches).toEqual([]);
-    expect(said(waits(3000)).node('n1').isMet).toBe(true);
-    // Its own last update was short enough.
-    expect(said(waits(3000)).shadow('n2', { lastSeconds: 600 }).end().breaches).toHaveLength(1);
-    expect(said(waits(3000, { ...hourly, WINDOW_FIT: 'off' })).end().breaches).toHaveLength(1);
-  });
-
   test('a release that is said to be halted, and is not', () => {
     const said = (failed: object): Story =>
       updated(calm({ MAX_FAILED_UPDATE: '1' }), 'n1')
@@ -254,20 +237,6 @@ describe('liveness', () => {
         .after(20);
     expect(said({ failed_versions: [] }).end().breaches).toHaveLength(1);
     expect(said({ failed_versions: ['1.1.0'] }).end().breaches).toEqual([]);
-    const unrecorded = (): Story => said({ crash_count: 1 });
-    expect(unrecorded().end().breaches).toHaveLength(1);
-    expect(unrecorded().shadow('n2', { version: '1.1.0' }).end().breaches).toEqual([]);
-  });
-
-  test('a release that is halted once its proof is lost, because fewer may fail on it then', () => {
-    const proven = (): Story => {
-      const story = calm({ MAX_FAILED_UPDATE: '4' }).fleet('n3', 'n4', 'n5');
-      const failed = { status: { failed_versions: ['1.1.0'] }, verdict: 'RolloutHalted' };
-      for (const name of ['n2', 'n3', 'n4']) story.shadow(name, failed);
-      return updated(story, 'n1').shadow('n5', { verdict: 'RolloutHalted' }).after(60);
-    };
-    expect(proven().end().breaches).toHaveLength(4);
-    expect(proven().node('n1', { ready: false }).end().breaches).toEqual([]);
   });
 
   test('a fleet that goes on, and is slower than its updates take, though none of its nodes pauses after a failure', () => {

@@ -1,6 +1,6 @@
 import type { NodeFacts } from './facts.ts';
 import type { Freeze, PolicyFacts } from './policy-facts.ts';
-import type { Quantity, Terms, Window } from './settings.ts';
+import type { Quantity, Terms } from './settings.ts';
 
 /** What holds for a node: the terms of the policy that rules it, or of the variables; or nothing may start, because nobody knows. */
 export type Ruling =
@@ -17,13 +17,11 @@ export interface Group {
   readonly pauseBetweenMs: number;
   readonly zoneKey: string;
   readonly zonesAtOnce: number;
-  readonly window: Window;
+  readonly hasWindows: boolean;
   readonly fits: boolean;
   readonly freezes: readonly Freeze[];
   /** How many must run a release. */
   readonly proofNodes: Quantity;
-  /** And for how long they must be well. */
-  readonly proofSoakMs: number;
   readonly after: readonly string[];
   readonly soakMs: number;
 }
@@ -102,9 +100,9 @@ export class Rulings {
 
 const UNZONED = { zoneKey: '', zonesAtOnce: Infinity } as const;
 
-function groupOfVariables({ maxConcurrent, maxFailed, window, fits, proofNodes, soakMs }: Terms): Group {
-  const none = { name: '', paused: false, pauseBetweenMs: 0, freezes: [], after: [], proofSoakMs: 0, ...UNZONED };
-  return { ...none, maxConcurrent, maxFailed, window, fits, proofNodes, soakMs };
+function groupOfVariables({ maxConcurrent, maxFailed, hasWindows, fits, proofNodes, soakMs }: Terms): Group {
+  const none = { name: '', paused: false, pauseBetweenMs: 0, freezes: [], after: [], ...UNZONED };
+  return { ...none, maxConcurrent, maxFailed, hasWindows, fits, proofNodes, soakMs };
 }
 
 function groupOf(facts: PolicyFacts, terms: Terms): Group {
@@ -112,7 +110,7 @@ function groupOf(facts: PolicyFacts, terms: Terms): Group {
     ...facts,
     maxConcurrent: facts.maxConcurrent ?? terms.maxConcurrent,
     maxFailed: facts.maxFailed ?? terms.maxFailed,
-    window: facts.window ?? terms.window,
+    hasWindows: facts.hasWindows ?? terms.hasWindows,
     fits: facts.fits ?? terms.fits,
     proofNodes: facts.proofNodes ?? terms.proofNodes,
     soakMs: facts.soakMs ?? terms.soakMs,

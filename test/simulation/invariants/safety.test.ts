@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { concurrency, outOfService } from './concurrency.ts';
+import { concurrency, outOfService } from './budget.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
 import { conversion } from './authority.ts';
 import { MARKED, Story } from './story.ts';
@@ -11,7 +11,7 @@ describe('concurrency', () => {
   const two = (): Story => new Story(concurrency).fleet('n1', 'n2').start('n1');
 
   test('a second node that starts before the first is at rest', () => {
-    expect(two().start('n2').breaches).toEqual(['2 nodes in update or unavailable where 1 may be: n1, n2']);
+    expect(two().start('n2').breaches).toEqual(['2 nodes in update where 1 may be: n1, n2']);
     expect(two().finish('n1').start('n2').breaches).toEqual([]);
   });
 
@@ -31,13 +31,6 @@ describe('concurrency', () => {
     const marked = two().finish('n1').node('n1', { cordoned: true, marks: MARKED }, APISERVER);
     expect(marked.start('n2').breaches).toHaveLength(1);
     expect(two().nodeGone('n1').start('n2').breaches).toEqual([]);
-  });
-
-  test('a node that is not Ready takes one, once that is known, and not for ever', () => {
-    const down = (): Story => new Story(concurrency).fleet('n1', 'n2').node('n1', { ready: false });
-    expect(down().start('n2').breaches).toEqual([]);
-    expect(down().after(12).start('n2').breaches).toHaveLength(1);
-    expect(down().after(61).start('n2').breaches).toEqual([]);
   });
 
   test('a share is that of the nodes that are managed, or were lately', () => {

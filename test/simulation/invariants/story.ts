@@ -26,8 +26,6 @@ export interface ShadowState {
   readonly version?: string | null;
   readonly status?: object;
   readonly verdict?: string;
-  /** How long its last update took. */
-  readonly lastSeconds?: number;
 }
 
 export interface PodState {
@@ -72,8 +70,7 @@ const NODE: Required<NodeState> = {
 const POD = { labels: {}, ready: true, phase: 'Running', tolerates: false };
 const AT_REST = { current_state: 'Idle', current_version: '1.0.0', target_version: '1.1.0', crash_count: 0 };
 
-/** Nobody knows how long an update takes: nothing is written of it. */
-const INITIAL: Required<ShadowState> = { state: 'Idle', version: null, status: AT_REST, verdict: '', lastSeconds: 0 };
+const INITIAL: Required<ShadowState> = { state: 'Idle', version: null, status: AT_REST, verdict: '' };
 
 export class Story {
   readonly breaches: string[] = [];
@@ -173,14 +170,13 @@ export class Story {
     const before = this.#shadows.get(name) ?? INITIAL;
     const shadow = { ...before, ...change, status: { ...before.status, ...change.status } };
     this.#shadows.set(name, shadow);
-    const { state, version, verdict, status, lastSeconds } = shadow;
-    const annotations = lastSeconds && { 'brupop.bottlerocket.aws/last-update-seconds': String(lastSeconds) };
+    const { state, version, verdict, status } = shadow;
     const value = verdict === 'UpToDate' ? 'True' : 'False';
     const conditions = verdict === '' ? [] : [{ type: 'UpToDate', status: value, reason: verdict, message: '' }];
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid: `uid of ${name}` }];
     return this.write('bottlerocketshadows', `brs-${name}`, {
       object: {
-        metadata: this.#meta(`brs-${name}`, { ownerReferences, ...(annotations && { annotations }) }),
+        metadata: this.#meta(`brs-${name}`, { ownerReferences }),
         spec: { state, version },
         status: { ...status, conditions },
       },

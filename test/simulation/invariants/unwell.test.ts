@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { liveness } from './liveness.ts';
-import { MARKED, Story, timeAt } from './story.ts';
+import { Story, timeAt } from './story.ts';
 
 /** liveness: nodes that are not well, and what is said of them in the midst of the calm. */
 
@@ -113,24 +113,11 @@ describe('DrainBlocked', () => {
       .start('n2')
       .shadow('n2', { status: { current_state: 'StagedAndPerformedUpdate' } }, APISERVER)
       .shadow('n2', { ...drained, status: drain });
-  const idle = (story: Story): Story =>
-    story
-      .shadow('n2', { state: 'Idle' })
-      .slots()
-      .shadow('n2', { status: { current_state: 'Idle' } }, APISERVER);
 
   test('a node at rest, of which nothing was ever drained', () => {
     expect(found(calm().shadow('n2', { verdict: 'DrainBlocked' }).after(20))).toEqual([
       'n2: it runs 1.0.0, is offered 1.1.0, and is said to be DrainBlocked',
     ]);
-  });
-
-  test('a node whose update was called off for that, for as long as it is left alone', () => {
-    expect(found(idle(calledOff()).after(50))).toEqual([]);
-    expect(found(idle(calledOff()).after(70))).toHaveLength(1);
-    // It was called off once it had been disturbed.
-    const disturbed = calledOff().node('n2', { marks: MARKED }, APISERVER);
-    expect(found(idle(disturbed).node('n2', { marks: null }, APISERVER).after(50))).toHaveLength(1);
   });
 
   test('a node in update that nobody drains', () => {

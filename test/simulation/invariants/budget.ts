@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
-import { BEGINS_AT, type Instant } from '../types.ts';
+import type { Instant } from '../types.ts';
 import { isOperator, nodeFacts, shadowFacts } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
@@ -7,11 +7,9 @@ import type { SeenHost } from './seen-host.ts';
 
 /** How old the count of managed nodes may be by which a share of them was reckoned, milliseconds. */
 const COUNTED_WITHIN = 600_000;
-/** A node that is not Ready takes a place from a time on that a clock stated which may be off by minutes, milliseconds. */
-const HEARSAY = 1_500_000;
 
 /** The largest of what was true lately. */
-export class Recent {
+class Recent {
   readonly #values: { until: Instant; readonly value: number }[] = [{ until: Infinity, value: 0 }];
 
   add(at: Instant, value: number): void {
@@ -36,8 +34,7 @@ export const concurrency: Rule = {
       see(entry) {
         if (entry.kind !== 'write') return NOTHING;
         if (entry.resource === 'nodes') capacity.add(entry.at, picture.terms.maxConcurrent(picture.managed()));
-        const started = startIn(entry);
-        return started ? tooMany([...busy(picture, entry, started.node)], capacity.most(entry.at)) : NOTHING;
+        return startIn(entry) ? tooMany([...busy(picture)], capacity.most(entry.at)) : NOTHING;
       },
     };
   },
@@ -45,21 +42,16 @@ export const concurrency: Rule = {
 
 const tooMany = (nodes: readonly string[], most: number): readonly string[] =>
   nodes.length > most
-    ? [`${nodes.length} nodes in update or unavailable where ${most} may be: ${nodes.toSorted().join(', ')}`]
+    ? [`${nodes.length} nodes in update where ${most} may be: ${nodes.toSorted().join(', ')}`]
     : NOTHING;
 
-/** L6, as the world has it. */
-export function busy({ updates, nodes, terms, sight }: Picture, { at, sentAt }: Write, starting: string): Set<string> {
-  const found = new Set([...updates.values()].map(({ node }) => node));
-  for (const [name, { facts, readyAt, managedAt }] of nodes) {
-    if (facts.marks) found.add(name);
-    if (facts.ready || !facts.managed || name === starting) continue;
-    const since = Math.min(readyAt, (facts.readyStatedAt || Infinity) - BEGINS_AT);
-    const isKnown = sight.known(Math.max(readyAt, managedAt), sentAt) && at - readyAt > COUNTED_WITHIN;
-    if (isKnown && at - since < terms.notReadyHoldMs - HEARSAY) found.add(name);
-  }
-  return found;
-}
+/** Nodes that the Lease names, whose update is under way, or that bear marks. */
+const busy = ({ lease, updates, nodes }: Picture): ReadonlySet<string> =>
+  new Set([
+    ...lease.slots.map(({ shadow }) => shadow.replace(/^brs-/, '')),
+    ...[...updates.values()].map(({ node }) => node),
+    ...[...nodes].filter(([, { facts }]) => facts.marks).map(([name]) => name),
+  ]);
 
 /**
  * What users of the cluster see: nodes that the operator keeps from them, or has down for a reboot that it asked for. Updates that an older

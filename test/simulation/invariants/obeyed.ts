@@ -1,0 +1,71 @@
+import { isController, isStart, shadowFacts, type ShadowFacts } from './facts.ts';
+import type { Picture } from './picture.ts';
+import { ofWrites, NOTHING, type Rule, type Write } from './rule.ts';
+import type { SeenNode } from './seen-node.ts';
+
+/**
+ * What people have said, and what a Node says of itself, is obeyed by each write of spec by which a node begins its update, or by which its drain
+ * may begin, from the time on that its author must know (`Sight`).
+ */
+export const obeyed: Rule = {
+  name: 'obeyed',
+  begin: (picture) =>
+    ofWrites('bottlerocketshadows', (write) => {
+      const step = stepIn(picture, write);
+      if (!step) return NOTHING;
+      const { node, what } = step;
+      return WISHES.flatMap((wish) => {
+        const found = wish(picture, node, write);
+        const isKnown = found && picture.sight.mustKnow(found.since, write.sentAt);
+        return isKnown ? [`${write.by} ${what} ${node.facts.name}, and ${found.what}`] : [];
+      });
+    }),
+};
+
+interface Wish {
+  readonly what: string;
+  readonly since: number;
+}
+
+/** What forbids to disturb a node, and since when it does. */
+const WISHES: readonly ((picture: Picture, node: SeenNode, write: Write) => Wish | undefined)[] = [
+  ({ pausedAt }) => (pausedAt === undefined ? undefined : { what: 'everything is paused', since: pausedAt }),
+  (_, { facts, heldAt }) => (facts.held ? { what: 'it is held', since: heldAt } : undefined),
+  (_, { facts, readyAt }) => (facts.ready ? undefined : { what: 'it is not Ready', since: readyAt }),
+  (picture, node) => ruled(picture, node),
+  (picture, node, write) => frozen(picture, node, write),
+];
+
+/** Nobody knows what holds, or the policy is paused. */
+function ruled(picture: Picture, node: SeenNode): Wish | undefined {
+  const since = picture.ruledAt(node);
+  const ruling = picture.rulings.of(node.facts);
+  if (ruling.kind === 'ruled') return ruling.by.paused ? { what: `${ruling.by.name} is paused`, since } : undefined;
+  const names = ruling.names.join(', ');
+  return { what: ruling.kind === 'broken' ? `${names} cannot be obeyed` : `${names} all rule it`, since };
+}
+
+/** Within as much as a controller's clock may have been off. */
+function frozen(picture: Picture, node: SeenNode, { sentAt, by }: Write): Wish | undefined {
+  const group = picture.rulings.groupOf(node.facts);
+  const slack = picture.sight.clockOf(by);
+  const freeze = group?.freezes.find(({ from, to }) => from + slack <= sentAt && sentAt < to - slack);
+  if (!group || !freeze) return undefined;
+  return { what: `${group.name} is frozen`, since: Math.max(freeze.from + slack, picture.ruledAt(node)) };
+}
+
+/** The node that begins its update by this write, or whose drain may begin; undefined where neither is so. */
+export function stepIn(picture: Picture, write: Write): { readonly node: SeenNode; readonly what: string } | undefined {
+  const { resource, by, before, after } = write;
+  if (resource !== 'bottlerocketshadows' || !after || !isController(by)) return undefined;
+  const shadow = shadowFacts(after);
+  const node = picture.nodes.get(shadow.node);
+  const what = stepOf(before && shadowFacts(before), shadow);
+  return node && what && shadow.owners.includes(node.facts.uid) ? { node, what } : undefined;
+}
+
+function stepOf(before: ShadowFacts | undefined, after: ShadowFacts): string | undefined {
+  if (isStart(before, after)) return 'started';
+  const isDisturbed = before?.state === 'StagedAndPerformedUpdate' && after.state === 'RebootedIntoUpdate';
+  return isDisturbed ? 'let the drain begin of' : undefined;
+}

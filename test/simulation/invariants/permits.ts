@@ -1,0 +1,44 @@
+import { isOperator, shadowFacts } from './facts.ts';
+import { type Picture, startIn } from './picture.ts';
+import { NOTHING, type Rule, type Write } from './rule.ts';
+import { isReboot } from './seen-host.ts';
+import { nodesOf } from './seen-node.ts';
+
+/**
+ * L1 to L4, as far as the world shows them: an update begins, a node is marked and a host is asked to reboot only while the Lease names the node.
+ * Of an update that an older operator began nobody has written that.
+ */
+export const permits: Rule = {
+  name: 'permits',
+  begin(picture) {
+    const inherited = new Set<string>();
+    return {
+      see(entry) {
+        if (entry.kind === 'host') return isReboot(entry.event) ? unpermitted(picture, inherited, entry.node) : NOTHING;
+        if (entry.kind !== 'write') return NOTHING;
+        noteInherited(inherited, entry);
+        const name = startIn(entry)?.node ?? markedIn(entry);
+        return name === undefined ? NOTHING : unpermitted(picture, inherited, name);
+      },
+    };
+  },
+};
+
+function noteInherited(inherited: Set<string>, { resource, by, after }: Write): void {
+  if (resource !== 'bottlerocketshadows' || by !== 'older-operator' || !after) return;
+  const { node, state } = shadowFacts(after);
+  if (state !== 'Idle') inherited.add(node);
+}
+
+/** The node that is marked by this write, and was not. */
+function markedIn(write: Write): string | undefined {
+  const { old, made } = write.resource === 'nodes' ? nodesOf(write) : {};
+  return old && !old.marks && made?.marks && isOperator(write.by) ? made.name : undefined;
+}
+
+function unpermitted({ nodes, lease }: Picture, inherited: Set<string>, name: string): readonly string[] {
+  const node = nodes.get(name);
+  if (!node || inherited.has(name)) return NOTHING;
+  const isNamed = lease.slots.some(({ nodeUid }) => nodeUid === node.facts.uid);
+  return isNamed ? NOTHING : [`${name} is updated, and the Lease does not name it`];
+}
