@@ -120,8 +120,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P4',
     does: 'starts nodes before the pause after the last update is over',
     file: START_GATE,
-    find: 'return window.finding ? window : within(window, candidate.group.pause);',
-    replace: 'return window;',
+    find: 'return others.finding ? others : within(others, group.pause);',
+    replace: 'return others;',
     tests: PROPERTIES,
   },
   {

@@ -2,6 +2,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { UP_TO_DATE } from '../../shadow/names.ts';
 import type { ShadowCondition, Status } from '../../shadow/model.ts';
 import type { SetCondition } from './commands.ts';
+import { conditionOf } from './reasons.ts';
 import type { ShadowView } from './snapshot.ts';
 import { atTime, type Finding, type Verdict } from './verdict.ts';
 import type { Withheld } from './withheld.ts';
@@ -46,17 +47,18 @@ export function conditionCommands(
 }
 
 /**
- * The write that makes the condition say what the verdict says; undefined where it says so already, or where there is no status yet.
+ * The write that makes the condition say what the verdict says, or what stands for it; undefined where it says so already, or where there is no status yet.
  * @param timestamp now, RFC 3339
  */
 function conditionFor(
   { name, resourceVersion, status, offeredAt }: ShadowView,
-  { reason, message }: Finding,
+  finding: Finding,
   timestamp: string,
 ): SetCondition | undefined {
   if (!status) return undefined;
   const before = upToDate(status);
-  const value = valueOf(status, reason);
+  const value = valueOf(status, finding.reason);
+  const { reason, message } = conditionOf(finding);
   if (before?.status === value && before.reason === reason && before.message === message) return undefined;
   const lastTransitionTime =
     before?.status === value ? before.lastTransitionTime : (transition(value, offeredAt) ?? timestamp);

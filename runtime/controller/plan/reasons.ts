@@ -1,3 +1,5 @@
+import type { ShadowCondition } from '../../shadow/model.ts';
+
 /**
  * Every verdict, and all that depends on which one it is: what people are told, alerted of and asked to do. A reason without a row, and a row
  * without a column, do not compile. The order of the gates is not in here, because their list has it.
@@ -13,6 +15,11 @@ interface Row {
   readonly alert: string | undefined;
   /** People are told by an Event and a notification of its name once it begins, as a statement of this kind. */
   readonly told: 'setback' | 'agent' | undefined;
+  /**
+   * What the condition of its node says instead, where other nodes or time decide about a whole group alike. It is constant, and the same for what
+   * comes and goes with each update: all that wait, thousands maybe, would be written again each time. The policy says the rest once.
+   */
+  readonly condition?: { readonly reason: string; readonly message: string };
   readonly is: readonly Quality[];
 }
 
@@ -28,6 +35,8 @@ type Quality =
   /** No agent is there that could act on its node. */
   | 'agentless';
 
+const IN_TURN = { reason: 'WaitingForSlot', message: 'other nodes come first' };
+
 /** Nobody is called. */
 const QUIET = { urgency: undefined, remedy: undefined, alert: undefined, told: undefined } as const;
 
@@ -35,21 +44,42 @@ export const VERDICTS = {
   UpToDate: { ...QUIET, ends: 'done', is: [] },
   NoUpdateOffered: { ...QUIET, ends: 'done', is: [] },
   Updating: { ...QUIET, ends: 'running', is: ['ahead', 'lifted'] },
-  WaitingForSlot: { ...QUIET, ends: 'others', is: ['ahead', 'lifted'] },
-  ZoneBusy: { ...QUIET, ends: 'others', is: ['ahead'] },
-  Unproven: { ...QUIET, ends: 'others', is: ['ahead'] },
-  WaitingForPolicy: { ...QUIET, ends: 'others', is: ['ahead'] },
-  OutsideWindow: { ...QUIET, ends: 'time', is: ['ahead', 'lifted'] },
-  Pausing: { ...QUIET, ends: 'time', is: ['ahead'] },
+  WaitingForSlot: { ...QUIET, ends: 'others', condition: IN_TURN, is: ['ahead', 'lifted'] },
+  ZoneBusy: { ...QUIET, ends: 'others', condition: IN_TURN, is: ['ahead'] },
+  Unproven: {
+    ...QUIET,
+    ends: 'others',
+    condition: { reason: 'Unproven', message: 'other nodes have to prove the release first' },
+    is: ['ahead'],
+  },
+  WaitingForPolicy: {
+    ...QUIET,
+    ends: 'others',
+    condition: { reason: 'WaitingForPolicy', message: 'a policy or a channel that comes first is waited for' },
+    is: ['ahead'],
+  },
+  OutsideWindow: {
+    ...QUIET,
+    ends: 'time',
+    condition: { reason: 'OutsideWindow', message: 'no window is open that its update fits into' },
+    is: ['ahead', 'lifted'],
+  },
+  Pausing: { ...QUIET, ends: 'time', condition: IN_TURN, is: ['ahead'] },
   BackingOff: { ...QUIET, ends: 'time', is: ['ahead'] },
-  Frozen: { ...QUIET, ends: 'time', is: [] },
+  Frozen: { ...QUIET, ends: 'time', condition: { reason: 'Frozen', message: 'its policy is frozen' }, is: [] },
   Held: { ...QUIET, ends: 'person', is: [] },
   Paused: { ...QUIET, ends: 'person', is: [] },
   // Whoever removes it goes on.
   Leaving: { ...QUIET, ends: 'person', is: [] },
   // It has begun nothing, so it is for whoever watches nodes.
   NodeNotReady: { ...QUIET, ends: 'person', is: [] },
-  FitsNoWindow: { ...QUIET, ends: 'person', alert: 'BrupopFitsNoWindow', is: ['ahead', 'lifted'] },
+  FitsNoWindow: {
+    ...QUIET,
+    ends: 'person',
+    alert: 'BrupopFitsNoWindow',
+    condition: { reason: 'FitsNoWindow', message: 'its update fits into no window ahead' },
+    is: ['ahead', 'lifted'],
+  },
   NotReturned: {
     ends: 'person',
     urgency: 1,
@@ -105,6 +135,7 @@ export const VERDICTS = {
     remedy: 'Mend the policy.',
     alert: 'BrupopNoRulingPolicy',
     told: undefined,
+    condition: { reason: 'PolicyInvalid', message: 'the policy or the channel that rules it cannot be obeyed' },
     is: [],
   },
   PolicyConflict: {
@@ -186,7 +217,15 @@ export type SetbackReason = Told<'setback'>;
 export type ToldReason = Told<NonNullable<Row['told']>>;
 export type VerdictAlert = NonNullable<(typeof VERDICTS)[Reason]['alert']>;
 
+interface Said {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
 const rowOf = (reason: Reason): Row => VERDICTS[reason];
+/** What the condition of a node says. */
+export const conditionOf = ({ reason, message }: Said): Pick<ShadowCondition, 'reason' | 'message'> =>
+  rowOf(reason).condition ?? { reason, message };
 export const isReason = (reason: Reason, quality: Quality): boolean => rowOf(reason).is.includes(quality);
 export const isSetbackReason = (reason: Reason): reason is SetbackReason => rowOf(reason).told === 'setback';
 /** Nothing is under way, and nothing is waited for. */

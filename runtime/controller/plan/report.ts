@@ -175,11 +175,11 @@ function nearestOf(members: readonly AssessedNode[], findings: Starts['findings'
 /** The order of the gates, from the last one on. */
 const GATES_BACKWARDS: readonly Finding['reason'][] = [
   'WaitingForSlot',
+  'Pausing',
   'ZoneBusy',
   'Unproven',
   'WaitingForPolicy',
   'WriteRefused',
-  'Pausing',
   'OutsideWindow',
   'FitsNoWindow',
   'DrainBlocked',

@@ -106,7 +106,9 @@ export function othersGate(candidate: Candidate, { dependencies }: Pick<GateCont
   const { info, group, release } = candidate;
   const awaited = dependencies.of(group, release);
   if (awaited.finding) return awaited;
-  return unprovenFor(candidate) ?? group.zones.gate(info.node);
+  const others = unprovenFor(candidate) ?? group.zones.gate(info.node);
+  // The pause comes and goes with each update, and what is asked before it stays: the condition of a node that waits for that is left alone.
+  return others.finding ? others : within(others, group.pause);
 }
 
 /** A node whose failure is only presumed to be of this release is on its way to it once it has begun, like any other (F2). */
@@ -143,12 +145,11 @@ export const NOT_READY = found('NodeNotReady', 'the node is not Ready');
 export const haltedOn = ({ version }: OsRelease): Finding =>
   found('RolloutHalted', `too many nodes failed on ${version}`);
 
-/** Whether it is too early for a start: the node's own pauses come first, then the window, then the policy's pause. */
+/** Whether it is too early for a start: the node's own pauses come first, then the window. */
 function byTime(candidate: Candidate, context: GateContext): GateResult {
   const own = resting(candidate) ?? backingOff(candidate, context.now) ?? refusedLately(candidate.shadow, context);
   if (own) return stopped(own);
-  const window = byWindow(candidate, context);
-  return window.finding ? window : within(window, candidate.group.pause);
+  return byWindow(candidate, context);
 }
 
 /** Windows do not stop a node that somebody has asked for (rule P9). */

@@ -11,7 +11,9 @@ import {
   plan,
   POLICY,
   rebooting,
+  ruling,
   staging,
+  UNPROVEN_TOO,
   updated,
   type World,
 } from './fleet.ts';
@@ -144,5 +146,65 @@ describe('the condition', () => {
     expect(conditionsOf(fleet({ a: { status: { ...updated.status, conditions: [before as never] } } }))).toEqual([]);
     expect(conditionsOf(fleet({ a: { status: null } }))).toEqual([]);
     expect(conditionsOf(fleet({ a: {} }))).toEqual([]);
+  });
+
+  describe('of a node that waits is one and the same', () => {
+    const ZONE = 'topology.kubernetes.io/zone';
+    const zoned = (zone: string) => ({ labels: { [ZONE]: zone } });
+    const nodes = [node('a', zoned('1')), node('b', zoned('2')), node('z', zoned('3'))];
+    const said = (parts: Record<string, Parts>, says: Parameters<typeof ruling>[1], more: Partial<World> = {}) => {
+      const world = fleet({ ...parts, z: {} }, { nodes, policies: [ruling('p', says)], ...more });
+      const { commands, verdicts } = plan(world, rule, NOW);
+      const command = commands.find((one) => one.kind === 'set-condition' && one.shadow === 'brs-z');
+      return { condition: command, verdict: verdicts.at(-1)?.reason };
+    };
+    const free = { ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' } } as const;
+    const one = { ...UNPROVEN_TOO, maxConcurrent: { kind: 'count', count: 1 } } as const;
+    const inZones = { ...free, zones: { key: ZONE, atOnce: 1 } };
+    const ended = { ...updated, endedAt: minutes(-1) };
+    const closedFor = (until: number) => ({
+      window: { open: false, triggeredAt: undefined, changesAt: minutes(until) },
+    });
+    const out = { ready: false, readyChangedAt: NOW };
+    const down = [node('a', out), node('b', out), node('z')];
+
+    test.each([
+      [
+        'for its turn',
+        [
+          ['WaitingForSlot', said({ a: staging, b: {} }, one)],
+          ['WaitingForSlot', said({ a: updated, b: updated }, one, { nodes: down })],
+          ['Pausing', said({ a: ended, b: updated }, { ...one, pauseBetweenMs: 600_000 })],
+          ['Pausing', said({ a: ended, b: updated }, { ...one, pauseBetweenMs: 900_000 })],
+          ['ZoneBusy', said({ a: staging, b: updated }, inZones)],
+          ['ZoneBusy', said({ a: updated, b: staging }, inZones)],
+        ],
+      ],
+      [
+        'for those that prove its release',
+        [
+          ['Unproven', said({ a: staging, b: {} }, {})],
+          ['Unproven', said({ a: {}, b: staging }, {})],
+          [
+            'Unproven',
+            said(
+              { a: staging, b: ended },
+              { proof: { nodes: { kind: 'count', count: 2 }, soakMs: 60_000 }, pauseBetweenMs: 600_000 },
+            ),
+          ],
+        ],
+      ],
+      [
+        'for a window',
+        [
+          ['OutsideWindow', said({}, closedFor(60))],
+          ['OutsideWindow', said({}, closedFor(90))],
+          ['OutsideWindow', said({ a: ended }, { ...closedFor(60), pauseBetweenMs: 600_000 })],
+        ],
+      ],
+    ] as const)('%s, or each update would be followed by thousands of writes', (_, situations) => {
+      expect(situations.map(([, { verdict: reason }]) => reason)).toEqual(situations.map(([reason]) => reason));
+      expect(new Set(situations.map(([, { condition }]) => JSON.stringify(condition))).size).toBe(1);
+    });
   });
 });

@@ -30,7 +30,9 @@ export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefin
   Reverted: ({ shadow: { status } }) => (status?.reason === 'Reverted' ? 'kept' : undefined),
   Held: ({ node: { facts } }) => (facts.held ? 'kept' : undefined),
   DrainBlocked: ({ shadow: { status } }) => (status?.draining ? 'going' : undefined),
-  WaitingForSlot: (asked) => waitingFor(asked),
+  // Also for the pause between updates, and for nodes of other zones: the condition says no more.
+  WaitingForSlot: (asked) =>
+    inGroup(asked, ({ pauseBetweenMs }) => (pauseBetweenMs > 0 ? 'going' : undefined)) ?? waitingFor(asked),
   Paused: (asked) => inGroup(asked, (group) => (group.paused ? 'kept' : undefined)),
   PolicyInvalid: (asked) => (rulingOf(asked) === 'broken' ? 'kept' : undefined),
   PolicyConflict: (asked) => (rulingOf(asked) === 'conflict' ? 'kept' : undefined),
@@ -39,8 +41,6 @@ export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefin
       const ends = group.freezes.filter(({ from, to }) => from - MINUTE <= asked.now && asked.now < to + MINUTE);
       return ends.length === 0 ? undefined : lasting(Math.max(...ends.map(({ to }) => to)), asked.now);
     }),
-  Pausing: (asked) => inGroup(asked, (group) => (group.pauseBetweenMs > 0 ? 'going' : undefined)),
-  ZoneBusy: (asked) => inGroup(asked, (group) => (group.zonesAtOnce === Infinity ? undefined : waitingFor(asked))),
   Unproven: (asked) => waitingFor(asked),
   WaitingForPolicy: (asked) => inGroup(asked, (group) => waiting(asked, group)),
 };
@@ -57,7 +57,6 @@ export const OWN: ReadonlySet<string> = new Set([
   'PolicyInvalid',
   'PolicyConflict',
   'Frozen',
-  'Pausing',
 ]);
 
 /** It is asked to let its pods go, or was until its update was called off, which its agent has still to take back. */
