@@ -1,4 +1,6 @@
-import { ApiObject, type ApiObjectProps, Chart, JsonPatch } from 'cdk8s';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { ApiObject, type App, type ApiObjectProps, Chart, JsonPatch } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
 import { type Component, componentLabels, type Labels, sharedLabels } from './labels.ts';
@@ -21,6 +23,19 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2)
     .replaceAll(/\$\{(?!Token\[)/g, String.raw`\u0024{`)
     .replaceAll('{{', String.raw`\u007b{`);
+}
+
+/**
+ * Text with actions of a template that is somebody else's, e.g. Prometheus'. Helm would take them for its own in an app that is synthesised
+ * into the templates of a chart, as `cdk8s synth --format helm` does: there Helm is told to write them.
+ */
+export function templateText(scope: Construct, text: string): string {
+  return isHelmTemplate(scope) ? text.replaceAll('{{', '{{`{{`}}') : text;
+}
+
+function isHelmTemplate({ node }: Construct): boolean {
+  const { outdir = '' } = node.root as Partial<App>;
+  return basename(outdir) === 'templates' && existsSync(join(dirname(outdir), 'Chart.yaml'));
 }
 
 interface MetaOptions {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { REASONS, type VerdictAlert, VERDICTS } from '../../runtime/controller/plan/reasons.ts';
 import { PrometheusRule } from '../../imports/monitoring.coreos.com.ts';
 import type { Brupop } from '../brupop.ts';
-import { addObject, namespacedMeta } from '../objects.ts';
+import { addObject, namespacedMeta, templateText } from '../objects.ts';
 import { namespaceOrAny } from '../props/fields.ts';
 import { checkProps } from '../props/settings.ts';
 import { freeLabels } from '../props/workload.ts';
@@ -38,7 +38,7 @@ export class Alerts extends Construct {
       'Rule',
       PrometheusRule.manifest({
         metadata: namespacedMeta(brupop.settings, { name: 'brupop', namespace, labels }),
-        spec: { groups: alertGroups() },
+        spec: { groups: alertGroups(scope) },
       }),
     );
   }
@@ -50,7 +50,7 @@ interface Alert {
   readonly expression: string;
   /** How long it must hold. */
   readonly during: string;
-  /** No template of Prometheus: a Helm chart that carries the rule would take its braces for its own. The value is the number of nodes. */
+  /** A template of Prometheus. The value is the number of nodes, unless the metric says otherwise. */
   readonly summary: string;
   readonly description: string;
 }
@@ -66,86 +66,89 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
   BrupopNodeNotReturned: {
     severity: 'critical',
     during: '0m',
-    summary: 'Nodes did not come back from the reboot into an update.',
+    summary: '{{ $value }} node(s) did not come back from the reboot into an update.',
     description: 'Each keeps its slot until it is Ready again or its Node is deleted, so that the outage cannot grow.',
   },
   BrupopProgressDeadlineExceeded: {
     severity: 'critical',
     during: '0m',
-    summary: 'The update of nodes makes no progress.',
+    summary: 'The update of {{ $value }} node(s) makes no progress.',
     description:
       'The verdict says since when, and whether the node is not Ready. Each may keep its slot until it goes on or its Node is deleted.',
   },
   BrupopNotCurrent: {
     severity: 'critical',
     during: '5m',
-    summary: 'Nodes wait because the controller does not know the cluster as it is now.',
+    summary: '{{ $value }} node(s) wait because the controller does not know the cluster as it is now.',
     description:
       'The message of the condition UpToDate of the shadow names what cannot be read, and the answer: a right that the role lacks, or an API server that does not answer. The log of the controller says the same: "watch interrupted".',
   },
   BrupopRolloutHalted: {
     severity: 'critical',
     during: '5m',
-    summary: 'Nodes wait because too many others failed on the version that they are offered.',
+    summary: '{{ $value }} node(s) wait because too many others failed on the version that they are offered.',
     description:
       'See status.last_failure of the shadows with a crash_count. MAX_FAILED_UPDATE is the budget, and while no node has proven the version, two more than PROOF_NODES.',
   },
   BrupopNoRulingPolicy: {
     severity: 'warning',
     during: '5m',
-    summary: 'Nodes are not updated, because nobody can say which policy rules them, or it cannot be obeyed.',
+    summary:
+      '{{ $value }} node(s) are not updated, because nobody can say which policy rules them, or it cannot be obeyed.',
     description: 'The message of the condition UpToDate of the shadow names the policies.',
   },
   BrupopSoakFailed: {
     severity: 'warning',
     during: '0m',
-    summary: 'Nodes did not stay Ready after their update.',
+    summary: '{{ $value }} node(s) did not stay Ready after their update.',
     description: 'Each keeps its slot and counts as failed on its version until it is Ready.',
   },
   BrupopFitsNoWindow: {
     severity: 'warning',
     during: '15m',
-    summary: 'Nodes never start: no window ahead is open for as long as their updates take.',
+    summary: '{{ $value }} node(s) never start: no window ahead is open for as long as their updates take.',
     description:
       'An update counts as long as the last one of its node took (annotation brupop.bottlerocket.aws/last-update-seconds of its shadow), else the longest of its kind. Open a longer window, ask for the nodes with kubectl brupop now, or remove the annotation that is no measure.',
   },
   BrupopDrainBlocked: {
     severity: 'warning',
     during: '15m',
-    summary: 'The drain of nodes does not get on.',
+    summary: 'The drain of {{ $value }} node(s) does not get on.',
     description: 'status.drain.blocked_by of the shadow names the disruption budget and the pod.',
   },
   BrupopWriteRefused: {
     severity: 'warning',
     during: '15m',
-    summary: 'The API server does not take what the controller writes for nodes.',
+    summary: 'The API server does not take what the controller writes for {{ $value }} node(s).',
     description:
       'The message of the condition UpToDate of the shadow names what was refused, and the answer: a policy, a webhook or a right.',
   },
   BrupopAgentSilent: {
     severity: 'warning',
     during: '15m',
-    summary: 'Nodes have no running agent and are not updated.',
+    summary: '{{ $value }} node(s) have no running agent and are not updated.',
     description: 'Look at the pods of the DaemonSet brupop-agent on these nodes.',
   },
   BrupopUnaskedBoot: {
     severity: 'warning',
     during: '0m',
-    summary: 'Nodes booted, unasked, after their update: into an older version, or twice within an hour.',
+    summary:
+      '{{ $value }} node(s) booted, unasked, after their update: into an older version, or twice within an hour.',
     description:
       'Each counts as failed on the release. A node that went back is not updated to it again until somebody runs kubectl brupop retry.',
   },
   BrupopCannotLookForUpdates: {
     severity: 'warning',
     during: '5m',
-    summary: 'Hosts cannot look for updates, so nobody knows whether their nodes are up to date.',
+    summary: '{{ $value }} host(s) cannot look for updates, so nobody knows whether their nodes are up to date.',
     description:
       'status.check of the shadow says since when, and what the host said. Hosts need https to updates.bottlerocket.aws, or to the repository that their settings.updates name.',
   },
   BrupopShadowNotOwned: {
     severity: 'warning',
     during: '15m',
-    summary: 'Nodes have a BottlerocketShadow that does not name the Node as its owner, and are not updated.',
+    summary:
+      '{{ $value }} node(s) have a BottlerocketShadow that does not name the Node as its owner, and are not updated.',
     description: 'Delete the shadow, brs- and the name of the node: its agent registers the node anew.',
   },
 };
@@ -156,7 +159,7 @@ const ON_METRICS: readonly Alert[] = [
     severity: 'critical',
     expression: 'max by (policy) (brupop_controller_policy_halted_releases) > 0',
     during: '5m',
-    summary: 'Under a policy no further node starts on a version.',
+    summary: 'Under the policy {{ $labels.policy }} no further node starts on {{ $value }} version(s).',
     description:
       'Too many of its nodes failed, or did not come back, before or after the version was proven: kubectl describe bup says which version. It needs a person, or a newer version.',
   },
@@ -165,7 +168,7 @@ const ON_METRICS: readonly Alert[] = [
     severity: 'warning',
     expression: 'min by (policy) (brupop_controller_policy_accepted) == 0',
     during: '5m',
-    summary: 'A policy cannot be obeyed: none of its nodes starts.',
+    summary: 'The policy {{ $labels.policy }} cannot be obeyed: none of its nodes starts.',
     description: 'The message of its condition Accepted names the field, what was expected and what came.',
   },
   {
@@ -173,7 +176,7 @@ const ON_METRICS: readonly Alert[] = [
     severity: 'warning',
     expression: 'max by (target) (brupop_controller_notifications_failing) == 1',
     during: '30m',
-    summary: 'Notifications do not reach a target.',
+    summary: 'Notifications do not reach the target {{ $labels.target }}.',
     description: 'The log of the controller says why: "notification not accepted yet", or "notification given up".',
   },
   {
@@ -206,7 +209,7 @@ const ON_METRICS: readonly Alert[] = [
     severity: 'critical',
     expression: 'min(brupop_apiserver_certificate_expiry_timestamp_seconds) - time() < 14 * 24 * 3600',
     during: '1h',
-    summary: 'The certificate of the apiserver expires within two weeks.',
+    summary: 'The certificate of the apiserver expires in {{ $value | humanizeDuration }}.',
     description: 'It should have been renewed by now. Once it is void, agents and conversions fail.',
   },
   {
@@ -225,16 +228,13 @@ const ALERTS: readonly Alert[] = [
 ];
 
 /** Groups of a file of rules, as every Prometheus loads them. @internal */
-export function alertGroups() {
-  return [{ name: 'brupop', rules: ALERTS.map(toRule) }];
-}
-
-function toRule({ name, severity, expression, during, summary, description }: Alert) {
-  return {
+export function alertGroups(scope: Construct) {
+  const rules = ALERTS.map(({ name, severity, expression, during, summary, description }) => ({
     alert: name,
     expr: expression,
     for: during,
     labels: { severity },
-    annotations: { summary, description },
-  };
+    annotations: { summary: templateText(scope, summary), description },
+  }));
+  return [{ name: 'brupop', rules }];
 }

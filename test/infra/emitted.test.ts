@@ -1,16 +1,23 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { App, Yaml } from 'cdk8s';
+import { parseAllDocuments } from 'yaml';
 import { Alerts } from '../../infra/monitoring/alerts.ts';
 import { Dashboard } from '../../infra/monitoring/dashboard.ts';
 import { Monitors } from '../../infra/monitoring/monitors.ts';
 import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
 import { PeopleRoles } from '../../infra/people.ts';
 import type { BrupopProps } from '../../infra/props/brupop.ts';
-import { Yaml } from 'cdk8s';
-import { chartOf, type Manifest } from './manifests.ts';
+import { BrupopChart } from '../../infra/chart.ts';
+import { folder } from '../folder.ts';
+import { noHelm } from '../shell.ts';
+import { helm } from './helm/rendered.ts';
+import type { Manifest } from './manifests.ts';
 
 /** All that the package can emit. */
-function everything(props: BrupopProps = {}, sample: object = {}): Manifest[] {
-  const chart = chartOf({
+function everything(props: BrupopProps = {}, sample: object = {}, app = new App()): Manifest[] {
+  const chart = new BrupopChart(app, 'brupop', {
     networkPolicies: { enabled: true },
     notifications: {
       targets: [{ name: 'chat', secret: 'chat', format: 'text', template: '{{kind}} ${subject}: {{message}}' }],
@@ -30,8 +37,41 @@ function everything(props: BrupopProps = {}, sample: object = {}): Manifest[] {
   return chart.toJson() as Manifest[];
 }
 
-test('nothing looks like a variable of Flux, or like an action of a Helm template', () => {
-  expect(Yaml.stringify(...everything())).not.toMatch(/\$\{|\{\{/);
+test('nothing looks like a variable of Flux', () => {
+  expect(Yaml.stringify(...everything())).not.toContain('${');
+});
+
+/** What `cdk8s synth --format helm` tells an app: a folder of templates beside a Chart.yaml. */
+function chartFolder(): App {
+  writeFileSync(join(folder, 'Chart.yaml'), Yaml.stringify({ apiVersion: 'v2', name: 'app', version: '1.0.0' }));
+  return new App({ outdir: join(folder, 'templates') });
+}
+
+test('in the templates of a Helm chart all actions are those that write the braces of somebody else, and elsewhere there are none', () => {
+  const inChart = Yaml.stringify(...everything({}, {}, chartFolder()));
+  const written = inChart.replaceAll('{{`{{`}}', '\u0000');
+  expect(written).not.toContain('{{');
+  expect(written.replaceAll('\u0000', '{{')).toBe(Yaml.stringify(...everything()));
+});
+
+test('alerts say how many nodes, or which policy', () => {
+  const rule = everything().find(({ kind }) => kind === 'PrometheusRule');
+  const summaries = rule?.spec.groups[0].rules.map(
+    (one: { annotations: { summary: string } }) => one.annotations.summary,
+  );
+  expect(summaries).toContain('{{ $value }} node(s) did not stay Ready after their update.');
+});
+
+(noHelm ? test.skip : test)('Helm makes the same objects of an app that is synthesised into a chart', () => {
+  const app = chartFolder();
+  const objects = everything({}, {}, app);
+  app.synth();
+  const { stdout, stderr } = helm(folder, 'template', 'x', '.');
+  expect(stderr).toBe('');
+  const rendered = parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+  const byName = (all: readonly Manifest[]) => new Map(all.map((one) => [`${one.kind}/${one.metadata.name}`, one]));
+  expect(byName(rendered)).toEqual(byName(everything()));
+  expect(rendered).toHaveLength(objects.length);
 });
 
 test('texts of users, and the names of the dashboard, arrive as they are', () => {
