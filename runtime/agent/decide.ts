@@ -1,3 +1,4 @@
+import { hintIn } from '../shadow/hint.ts';
 import { belongsTo } from '../shadow/owner.ts';
 import type { ShadowObject } from '../kube/objects.ts';
 import type { Spec, Status } from '../shadow/model.ts';
@@ -22,8 +23,8 @@ export type Step =
   | { readonly kind: 'identify' }
   /** The shadow has no status yet. */
   | { readonly kind: 'introduce' }
-  /** At rest: look for updates from time to time. */
-  | { readonly kind: 'offer' }
+  /** At rest: look for updates from time to time, and prepare the version `ahead` of its update. */
+  | { readonly kind: 'offer'; readonly ahead?: string }
   /** Back to rest, from any state. */
   | { readonly kind: 'rest'; readonly succeeded: boolean }
   | { readonly kind: 'prepare'; readonly version: string }
@@ -50,8 +51,12 @@ export function sameStep(a: Step, b: Step): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
+/** Whether it is on record that `version` is in the inactive partition of this boot. */
+export const isStagedAhead = ({ shadow, bootId }: View, version: string): boolean =>
+  shadow?.status?.staged?.version === version && shadow.status.staged.boot_id === bootId;
+
 function towards(spec: Spec, status: Status, view: View): Step {
-  if (spec.state === 'Idle') return atRest(status);
+  if (spec.state === 'Idle') return atRest(status, view);
   // The controller answers a failure with Idle, and a state that is reached with the next state.
   if (status.current_state === spec.state || status.current_state === 'ErrorReset') return WAIT;
   switch (spec.state) {
@@ -67,9 +72,12 @@ function towards(spec: Spec, status: Status, view: View): Step {
   return WAIT;
 }
 
-function atRest(status: Status): Step {
-  if (status.current_state === 'Idle') return { kind: 'offer' };
-  return { kind: 'rest', succeeded: status.current_state === 'MonitoringUpdate' };
+function atRest(status: Status, view: View): Step {
+  if (status.current_state !== 'Idle') return { kind: 'rest', succeeded: status.current_state === 'MonitoringUpdate' };
+  const ahead = hintIn(view.shadow?.metadata.annotations)?.version;
+  const isWanted = ahead !== undefined && ahead === status.target_version && ahead !== view.version;
+  // What cannot be reported helps nobody.
+  return isWanted && status.staged && !isStagedAhead(view, ahead) ? { kind: 'offer', ahead } : { kind: 'offer' };
 }
 
 function staging(version: Spec['version'], view: View): Step {

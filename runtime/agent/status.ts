@@ -1,5 +1,6 @@
 import { shortened } from '../lib/parts.ts';
-import type { AgentStatus, FailingCheck, FailureReason, RebootRecord, Status } from '../shadow/model.ts';
+import type { AgentStatus, FailingCheck, FailureReason, RebootRecord, StagedAhead, Status } from '../shadow/model.ts';
+import { hintIn } from '../shadow/hint.ts';
 import { MAX_CRASHES, stillFailed, withFailed } from '../shadow/failed-versions.ts';
 import { isSemver } from '../shadow/semver.ts';
 import type { State } from '../shadow/states.ts';
@@ -34,26 +35,54 @@ const NEVER_SAID = {
 } as const;
 
 /** The status as it is, with the version that runs. The agent's own fields are null rather than absent, because absent fields would stay. */
-export function present({ shadow, version }: View): AgentStatus {
+export function present(view: View): AgentStatus {
+  const { shadow, version } = view;
   const { conditions: _, drain: __, drain_refused: ___, ...told }: Status = shadow?.status ?? firstStatus(version);
   const failed = stillFailed(told, version);
+  // An offer to another version is void: it could be taken for an update to an older version.
+  const target_version = told.current_version === version ? told.target_version : version;
   return {
     ...NEVER_SAID,
     ...told,
-    // An offer to another version is void: it could be taken for an update to an older version.
-    target_version: told.current_version === version ? told.target_version : version,
+    target_version,
     current_version: version,
+    ...(told.staged && { staged: stillStaged(told.staged, target_version, view) }),
     // An empty list stays: it says that the last failure, which has no record, is not a release's.
     failed_versions: failed.length > 0 || told.failed_versions?.length === 0 ? [...failed] : null,
   };
 }
 
-/** The host has looked for updates. A version that no status could name is not offered. */
-export const offering = (view: View, target: string): AgentStatus => ({
+/** What was prepared is void once the host has booted, or offers another version. Why it could not be matters while it is asked for. */
+function stillStaged(told: StagedAhead, target: string, { shadow, version, bootId }: View): StagedAhead {
+  if (told.boot_id === bootId && told.version === target && target !== version) return told;
+  return told.error != null && hintIn(shadow?.metadata.annotations) ? { error: told.error } : {};
+}
+
+/** `version` is in the inactive partition. */
+export const stagingAhead = (view: View, version: string): AgentStatus => ({
   ...present(view),
-  target_version: isSemver(target) ? target : view.version,
-  check: null,
+  staged: { version, boot_id: view.bootId },
 });
+
+/** It could not be brought there, and nobody is to blame. */
+export const failingAhead = (view: View, version: string, error: string): AgentStatus => ({
+  ...present(view),
+  staged: { error: bounded(`${version}: ${error}`) },
+});
+
+/** Nothing is known of what is in the inactive partition. A cluster, or an apiserver, that does not know of it is told nothing. */
+export const nothingStaged = (view: View): AgentStatus => {
+  const status = present(view);
+  return status.staged ? { ...status, staged: {} } : status;
+};
+
+/** The host has looked for updates. A version that no status could name is not offered. */
+export function offering(view: View, offered: string): AgentStatus {
+  const status = present(view);
+  const target_version = isSemver(offered) ? offered : view.version;
+  const staged = status.staged && { staged: stillStaged(status.staged, target_version, view) };
+  return { ...status, target_version, check: null, ...staged };
+}
 
 /** The host cannot look for updates. Its last offer stands. */
 export function failingCheck(view: View, { error, ...check }: FailingCheck): AgentStatus {
@@ -89,7 +118,7 @@ export function resting(view: View, succeeded: boolean, time: string): AgentStat
 
 /** An attempt has failed. @param time RFC 3339 */
 export function failing(view: View, failure: Failure, time: string): AgentStatus {
-  return { ...withFailure(present(view), failure, time), current_state: 'ErrorReset', reboot: null };
+  return { ...withFailure(nothingStaged(view), failure, time), current_state: 'ErrorReset', reboot: null };
 }
 
 /** @param time RFC 3339 */
@@ -161,6 +190,7 @@ function inOlderContract(status: AgentStatus, { shadow }: View): AgentStatus {
     last_failure: null,
     ...(status.reboot == null && { reboot: null }),
     ...(!same(status.finished, finished) && { finished: null }),
+    staged: null,
     ...(!isRecorded && { failed_versions: null }),
   };
 }

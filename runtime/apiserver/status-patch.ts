@@ -9,11 +9,12 @@ type Stored = Pick<Shadow, 'spec' | 'status'>;
  * @param shadow as it is stored
  */
 export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored): object {
-  const { reboot, last_failure, check, ...rest } = sent;
+  const { reboot, last_failure, check, staged, ...rest } = sent;
   return {
     ...rest,
-    // An agent that does not know the field says nothing of it, and what another one said would stay for ever.
+    // An agent that does not know one of these says nothing of it, and what another one said would stay for ever.
     check: check == null ? null : { ...check, succeeded_at: check.succeeded_at ?? null },
+    staged: staged == null ? null : { ...NOTHING_STAGED, ...staged },
     ...(reboot !== undefined && { reboot: reboot && { ...reboot, requested_at: reboot.requested_at ?? null } }),
     ...(last_failure !== undefined && {
       last_failure: last_failure && { ...last_failure, version: last_failure.version ?? null },
@@ -22,6 +23,8 @@ export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored)
     ...ended(sent, before),
   };
 }
+
+const NOTHING_STAGED = { version: null, boot_id: null, error: null };
 
 /**
  * Adds what an older agent cannot say. Its new failure clears the record of an earlier one, and the version that it runs is no longer a

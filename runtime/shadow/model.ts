@@ -101,6 +101,16 @@ const finishedUpdate = z
   })
   .describe('The last update that was finished: what tells a boot that nobody asked for.');
 
+const stagedAhead = z
+  .object({
+    version: semver.nullish().describe('The version in the inactive partition, which is not activated.'),
+    boot_id: z.string().nullish().describe('The boot that it was prepared in: the host forgets it with the next one.'),
+    error: z.string().nullish().describe('Why the version that the controller has named could not be prepared.'),
+  })
+  .describe(
+    'What was prepared before the update begins. Empty for nothing; absent where the agent prepares nothing ahead.',
+  );
+
 export const condition = z
   .object({
     type: z.string(),
@@ -128,6 +138,7 @@ export const statusV2 = z
       .describe('Versions that this node failed to install or to boot.'),
     check: failingCheck.nullish(),
     finished: finishedUpdate.nullish(),
+    staged: stagedAhead.nullish(),
     conditions: z.array(condition).nullish().describe('Written by the controller.'),
   })
   .describe('What the node is. Written by its agent; conditions by the controller.');
@@ -159,6 +170,7 @@ export type RebootRecord = z.infer<typeof rebootRecord>;
 export type DrainProgress = z.infer<typeof drainProgress>;
 export type DrainRefusal = z.infer<typeof drainRefusal>;
 export type FailingCheck = z.infer<typeof failingCheck>;
+export type StagedAhead = z.infer<typeof stagedAhead>;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 export type ShadowCondition = z.infer<typeof condition>;
 export type Shadow = z.infer<typeof shadowV2>;

@@ -56,6 +56,8 @@ export const ADOPTED_ANNOTATION = `${GROUP}/adopted`;
 export const LAST_UPDATE_ANNOTATION = `${GROUP}/last-update-seconds`;
 /** On a shadow: when the node's last complete update was finished (RFC 3339). */
 export const LAST_UPDATE_FINISHED_ANNOTATION = `${GROUP}/last-update-finished`;
+/** On a shadow: the version that its node is to prepare at rest, and since when (rule H1). */
+export const STAGE_ANNOTATION = `${GROUP}/stage`;
 /** On a shadow that is given out as v1, and on no other: its spec and status as of v2. */
 export const CONVERSION_DATA_ANNOTATION = `${GROUP}/conversion-data`;
 

@@ -7,7 +7,8 @@ import type { Clock } from '../../runtime/lib/clock.ts';
 import { Latest } from '../../runtime/lib/latest.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { LB_LABEL, MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { CRD_NAME, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { hintText } from '../../runtime/shadow/hint.ts';
+import { CRD_NAME, NAMESPACE, STAGE_ANNOTATION } from '../../runtime/shadow/names.ts';
 import type { Spec, Status } from '../../runtime/shadow/model.ts';
 import { crdSchema } from '../../runtime/shadow/schema.ts';
 import { nextState } from '../../runtime/shadow/states.ts';
@@ -118,6 +119,12 @@ export class Operator implements AgentApi {
   /** What the controller writes. */
   want(spec: Spec): void {
     this.#write(() => this.#objects.setSpec('n1', { version: null, ...spec }));
+  }
+
+  /** What the controller names to be prepared at rest; null = nothing any more. */
+  hint(version: string | null): void {
+    const value = version === null ? null : hintText(version, this.#options.clock.now());
+    this.#write(() => this.#objects.patch(SHADOW, { metadata: { annotations: { [STAGE_ANNOTATION]: value } } }));
   }
 
   /** What somebody else writes: another process, a person, or a write from the past. It makes a new version in any case. */

@@ -4,7 +4,9 @@ import type { FailingCheck } from '../../shadow/model.ts';
 import type { View } from '../decide.ts';
 import { HostError, isDeadMount, UpdatesUnsupportedError } from '../host/errors.ts';
 import { failingCheck, offering } from '../status.ts';
+import { aheadOfUpdate } from './ahead.ts';
 import type { StepContext } from './context.ts';
+import type { Staging } from './stage.ts';
 
 /** The first look falls into this part of the interval: 3 seconds of two minutes, a delay that nobody notices. */
 const FIRST_WITHIN = 1 / 40;
@@ -13,28 +15,56 @@ const FIRST_WITHIN = 1 / 40;
 const REPEATED_MS = HOUR_MS;
 
 /** What a look for updates has come to. */
-type Look =
-  | { readonly kind: 'looked'; readonly version: string | undefined }
-  /** Where it is void, what the host has offered before cannot be had any more. */
-  | { readonly kind: 'failed'; readonly error: string; readonly isOfferVoid: boolean };
+type Look = { readonly kind: 'looked'; readonly version: string | undefined } | FailedLook;
+
+interface FailedLook {
+  readonly kind: 'failed';
+  readonly error: string;
+  /** What the host has offered before cannot be had any more. */
+  readonly isOfferVoid: boolean;
+}
 
 /**
- * At rest: asks the host for updates at every interval, and reports what it offers when that has changed. The time of the next look
- * outlives the step, which often ends for another one.
+ * At rest: asks the host for updates at every interval, reports what it offers when that has changed, and prepares a version ahead where it is
+ * named. The time of the next look outlives the step, which often ends for another one.
  */
-export function offerWatch(context: StepContext): (signal: AbortSignal) => Promise<never> {
-  const { apiserver, clock, offers, random, times, logger } = context;
+export function offerWatch(
+  context: StepContext,
+  staging: Staging,
+): (ahead: string | undefined, signal: AbortSignal) => Promise<never> {
+  const { clock, random, times } = context;
+  const preparation = aheadOfUpdate(context, staging);
+  const tellFailure = failingChecks(context);
   /** On the clock's monotonic scale; undefined before the first look. */
   let nextLook: number | undefined;
+  return async (ahead, signal) => {
+    // Nodes must not all look at the same moment, neither at first nor later: a fleet shares one update repository.
+    nextLook ??= clock.monotonic() + FIRST_WITHIN * random() * times.checkIntervalMs;
+    for (;;) {
+      const preparesAt = ahead === undefined ? Infinity : preparation.dueAt(ahead);
+      await clock.sleep(Math.max(0, Math.min(nextLook, preparesAt) - clock.monotonic()), signal);
+      if (ahead !== undefined && preparesAt < nextLook) {
+        await preparation.prepare(ahead, signal);
+        continue;
+      }
+      const seen = await look(context, signal);
+      nextLook = clock.monotonic() + jitter(times.checkIntervalMs, 0.1, random);
+      if (seen.kind === 'failed') await tellFailure(seen, signal);
+      else await preparation.report((view) => offering(view, seen.version ?? view.version), signal);
+    }
+  };
+}
+
+/** Puts on record that looks fail, once for as long as they do. */
+function failingChecks(context: StepContext): (look: FailedLook, signal: AbortSignal) => Promise<void> {
+  const { apiserver, clock, offers, logger } = context;
   /** What is reported of looks that fail, for as long as none succeeds. */
   let failing: FailingCheck | undefined;
   let reportedAt = -Infinity;
-
-  const tell = async (seen: Look, signal: AbortSignal): Promise<void> => {
-    if (seen.kind === 'looked') return apiserver.report((view) => offering(view, seen.version ?? view.version), signal);
+  return async ({ error, isOfferVoid }, signal) => {
     const { succeededAt: succeeded_at = null } = offers;
     if (failing?.succeeded_at !== succeeded_at) {
-      failing = { failing_since: rfc3339(clock.now()), succeeded_at, error: seen.error };
+      failing = { failing_since: rfc3339(clock.now()), succeeded_at, error };
       reportedAt = -Infinity;
     }
     const check = failing;
@@ -43,22 +73,11 @@ export function offerWatch(context: StepContext): (signal: AbortSignal) => Promi
     const told = ({ shadow }: View): FailingCheck =>
       (succeeded_at === null ? shadow?.status?.check : undefined) ?? check;
     await apiserver.report(
-      (view) => ({ ...failingCheck(view, told(view)), ...(seen.isOfferVoid && { target_version: view.version }) }),
+      (view) => ({ ...failingCheck(view, told(view)), ...(isOfferVoid && { target_version: view.version }) }),
       signal,
     );
     reportedAt = clock.monotonic();
     logger.warn('the host cannot look for updates', check);
-  };
-
-  return async (signal) => {
-    // Nodes must not all look at the same moment, neither at first nor later: a fleet shares one update repository.
-    nextLook ??= clock.monotonic() + FIRST_WITHIN * random() * times.checkIntervalMs;
-    for (;;) {
-      await clock.sleep(Math.max(0, nextLook - clock.monotonic()), signal);
-      const seen = await look(context, signal);
-      nextLook = clock.monotonic() + jitter(times.checkIntervalMs, 0.1, random);
-      await tell(seen, signal);
-    }
   };
 }
 

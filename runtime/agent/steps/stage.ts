@@ -1,7 +1,8 @@
+import { isStagedAhead } from '../decide.ts';
 import { blaming, StepFailedError } from '../failure.ts';
 import { HostRefusedError, OfferChangedError, OtherImageError, UpdateGoneError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
-import { offering } from '../status.ts';
+import { nothingStaged, offering } from '../status.ts';
 import type { StepContext } from './context.ts';
 
 /** How long the controller has to follow a host that offers another version now. */
@@ -21,6 +22,8 @@ export class Staging {
   readonly #context: StepContext;
   /** The version that this agent has seen written into the partition, without a failure since. The host forgets what its commands said. */
   #written: string | undefined;
+  /** What an earlier life of the agent has put on record is believed until this one has seen anything go wrong. */
+  #isRecordGood = true;
 
   constructor(context: StepContext) {
     this.#context = context;
@@ -29,28 +32,29 @@ export class Staging {
   /** What is in the partition has failed, or somebody has replaced it. */
   forget(): void {
     this.#written = undefined;
+    this.#isRecordGood = false;
   }
 
   /**
-   * Whether it is known that `version` is in the partition: this agent has seen it written, or the host's last command was the one that wrote
-   * it. After another command the status may name a version that was never there, so what the last one says is remembered.
+   * Whether it is known that `version` is in the partition: this agent has seen it written, or has it on record of this boot, or the host's last
+   * command was the one that wrote it. After another command the status may name a version that was never there, so what the last one says is
+   * remembered.
    */
   isProven(status: HostStatus | undefined, version: string): boolean {
     if (!hasStaged(status, version)) return false;
     if (status?.lastCommand?.type === 'prepare') this.#written = version;
-    return this.#written === version;
+    return this.#written === version || (this.#isRecordGood && isStagedAhead(this.#context.view.value, version));
   }
 
   /**
    * Brings `version` into the inactive partition, and no other one. A host that is activated is deactivated first: it could not be prepared,
    * and an unplanned reboot would boot what is there.
+   * @param withinMs how long the host may fail and be asked again
    * @throws StepFailedError
    */
-  stage(version: string, signal: AbortSignal): Promise<void> {
-    const { host, hostWork } = this.#context;
-    return blaming('prepare', () =>
-      hostWork.retrying({ withinMs: host.traits.limits.prepareMs, signal }, () => this.#once(version, signal)),
-    );
+  stage(version: string, signal: AbortSignal, withinMs = this.#context.host.traits.limits.prepareMs): Promise<void> {
+    const { hostWork } = this.#context;
+    return blaming('prepare', () => hostWork.retrying({ withinMs, signal }, () => this.#once(version, signal)));
   }
 
   /** Looks at the host first: the download of an earlier attempt may have succeeded although nobody saw its end. */
@@ -81,9 +85,13 @@ export class Staging {
     }
   }
 
-  /** The host chooses again before it downloads, which is as good as a look for updates. */
+  /**
+   * The host chooses again before it downloads, which is as good as a look for updates. What is on record goes first: an agent that is killed
+   * meanwhile would believe it.
+   */
   async #write(version: string, signal: AbortSignal): Promise<void> {
-    const { host, offers, clock } = this.#context;
+    const { apiserver, host, offers, clock, view } = this.#context;
+    if (view.value.shadow?.status?.staged?.version != null) await apiserver.report(nothingStaged, signal);
     const chosenAt = clock.monotonic();
     this.#believe(await host.prepare(version, signal), version);
     offers.note(version, chosenAt);

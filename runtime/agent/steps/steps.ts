@@ -23,9 +23,9 @@ const IDENTIFY_PAUSE_MS = 30_000;
  */
 export function createSteps(context: StepContext): StepHandler<Step> {
   const { apiserver } = context;
-  const watchOffers = offerWatch(context);
-  const noteBoots = unaskedBoots(context);
   const staging = new Staging(context);
+  const watchOffers = offerWatch(context, staging);
+  const noteBoots = unaskedBoots(context);
   /** Whether this process has put the node back into service, and has not disturbed it since: nobody else disturbs it. */
   let isReleased = false;
   const handlers: StepHandlers = {
@@ -33,9 +33,9 @@ export function createSteps(context: StepContext): StepHandler<Step> {
     create: (_step, signal) => apiserver.createShadow(signal),
     identify: (_step, signal) => identify(context, signal),
     introduce: (_step, signal) => introduce(context, signal),
-    offer: async (_step, signal) => {
+    offer: async ({ ahead }, signal) => {
       await noteBoots(signal);
-      await watchOffers(signal);
+      await watchOffers(ahead, signal);
     },
     rest: ({ succeeded }, signal) => rest(context, succeeded, signal),
     prepare: async ({ version }, signal) => {

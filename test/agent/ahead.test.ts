@@ -1,0 +1,148 @@
+import { describe, expect, test } from '@jest/globals';
+import { DRIVERS } from './drivers.ts';
+import { reports, staged } from './hand.ts';
+import { type Disturbance, quickWorld } from './moments.ts';
+import { offered, world } from './stage.ts';
+import type { World } from './world.ts';
+
+const MINUTE_MS = 60_000;
+const actions = ({ host }: World): string[] => host.intervals.map(({ action }) => action);
+const isReady = ({ operator }: World): boolean => operator.shadow.value?.status?.staged?.version === '1.39.0';
+
+describe.each(DRIVERS)('a version that the controller has named to a node at rest, by %s', (driver) => {
+  test('is prepared and not activated, said so, and not downloaded again when its update begins', async () => {
+    await offered({ driver });
+    world.operator.hint('1.39.0');
+    await world.until(() => isReady(world));
+    expect(world.idle).toBe(true);
+    const looks = world.asked('refresh-updates');
+    await world.advance(10 * MINUTE_MS);
+    expect(world.asked('refresh-updates') - looks).toBeGreaterThanOrEqual(4);
+    expect(actions(world)).not.toContain('activate');
+    world.operator.holding = false;
+    const began = world.clock.now();
+    world.operator.want(staged('1.39.0'));
+    await world.until(() => world.operator.status.current_state === 'StagedAndPerformedUpdate');
+    expect(world.clock.now() - began).toBeLessThan(2000);
+    await world.until(() => world.updated);
+    expect(world.asked('prepare-update')).toBe(1);
+    expect(world.operator.status.staged).toEqual({});
+  });
+
+  test('is prepared by nobody at a node that is offered another one', async () => {
+    await offered({ driver });
+    world.operator.hint('1.40.0');
+    await world.advance(10 * MINUTE_MS);
+    expect(world.asked('prepare-update')).toBe(0);
+  });
+
+  test('is void once the host offers another one, which is prepared in its place', async () => {
+    await offered({ driver });
+    world.operator.hint('1.39.0');
+    await world.until(() => isReady(world));
+    world.releases.publish({ version: '1.40.0' });
+    await world.until(() => world.operator.status.target_version === '1.40.0');
+    expect(world.operator.status.staged).toEqual({});
+    world.operator.hint('1.40.0');
+    await world.until(() => world.operator.status.staged?.version === '1.40.0');
+    expect(actions(world)).not.toContain('activate');
+  });
+
+  test('is forgotten with a boot that nobody has asked for, which stays on the old version, and prepared anew', async () => {
+    await offered({ driver });
+    world.operator.hint('1.39.0');
+    await world.until(() => isReady(world));
+    const before = world.operator.status.staged?.boot_id;
+    world.host.crash();
+    await world.until(() => isReady(world) && world.operator.status.staged?.boot_id !== before);
+    expect(world.operator.status.current_version).toBe('1.38.0');
+    expect(reports(world)).toEqual([]);
+  });
+});
+
+describe('a version that cannot be prepared at rest', () => {
+  test('is said with the reason, blames nobody, is tried again after minutes, and keeps no look for updates', async () => {
+    await offered();
+    world.host.inject('prepare');
+    world.operator.hint('1.39.0');
+    await world.until(() => world.operator.status.staged?.error != null);
+    const looks = world.asked('refresh-updates');
+    await world.advance(60 * MINUTE_MS);
+    expect(world.operator.status.staged?.error).toMatch(/^1\.39\.0: prepare failed on the host/);
+    expect(world.operator.status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
+    expect(world.operator.status.failed_versions ?? []).toEqual([]);
+    expect(world.asked('refresh-updates') - looks).toBeGreaterThan(25);
+    expect(world.asked('prepare-update')).toBeLessThan(8);
+    world.host.clear('prepare');
+    await world.until(() => isReady(world));
+    expect(world.operator.status.staged?.error).toBeUndefined();
+  });
+
+  test('is no longer said to have failed once nobody asks for it', async () => {
+    await offered();
+    world.host.inject('prepare');
+    world.operator.hint('1.39.0');
+    await world.until(() => world.operator.status.staged?.error != null);
+    world.operator.hint(null);
+    await world.until(() => world.operator.status.staged?.error == null);
+  });
+});
+
+describe('a cluster that does not keep what is prepared ahead', () => {
+  test('has nothing prepared, and is told of it by no more than one report', async () => {
+    await offered({ drops: ['staged'] });
+    world.operator.hint('1.39.0');
+    await world.advance(MINUTE_MS);
+    let puts = 0;
+    world.operator.before = (ask) => void (ask === 'putStatus' && puts++);
+    await world.advance(180 * MINUTE_MS);
+    expect([puts, world.asked('prepare-update')]).toEqual([0, 0]);
+  });
+});
+
+/** One node that is named a version at rest, disturbed at each moment until that is prepared. */
+async function* disturbed({ disturb, options }: Disturbance): AsyncGenerator<World> {
+  for (let at = 0; ; at++) {
+    const one = quickWorld(options);
+    one.operator.holding = true;
+    let moment = 0;
+    one.onMoment = () => {
+      if (moment++ === at) disturb(one);
+    };
+    await one.until(() => one.operator.shadow.value?.status?.staged != null);
+    one.operator.hint('1.39.0');
+    await one.until(() => isReady(one));
+    one.onMoment = () => undefined;
+    const isOver = moment <= at;
+    await one.advance(5 * MINUTE_MS);
+    if (!isOver) yield one;
+    one.end();
+    if (isOver) return;
+  }
+}
+
+describe('at every moment of preparing ahead', () => {
+  test('an agent that is killed and started again activates nothing, and downloads once for its whole update', async () => {
+    let moments = 0;
+    for await (const one of disturbed({ disturb: (at) => at.restart() })) {
+      moments += 1;
+      expect(one.asked('prepare-update')).toBe(1);
+      expect(actions(one)).not.toContain('activate');
+      one.restart();
+      one.operator.holding = false;
+      one.operator.want(staged('1.39.0'));
+      await one.until(() => one.updated);
+      expect(one.asked('prepare-update')).toBe(1);
+    }
+    expect(moments).toBeGreaterThan(20);
+  });
+
+  test('a host that boots comes up with the old version, in service, and nothing is blamed', async () => {
+    for await (const one of disturbed({ disturb: (at) => at.host.crash() })) {
+      expect(one.host.version).toBe('1.38.0');
+      expect(one.operator.status).toMatchObject({ crash_count: 0, current_state: 'Idle' });
+      expect(one.operator.node.cordoned).toBe(false);
+      expect(actions(one)).not.toContain('activate');
+    }
+  });
+});
