@@ -8,7 +8,7 @@ import { backoff, Streak } from '../lib/retry.ts';
 import type { AgentStatus } from '../shadow/model.ts';
 import type { View } from './decide.ts';
 import { StepFailedError } from './failure.ts';
-import { addsRecord, alreadySaid, reductions, withRecordOf } from './status.ts';
+import { addsRecord, alreadySaid, present, reductions, withRecordOf } from './status.ts';
 
 interface ConversationOptions {
   readonly nodeName: string;
@@ -33,6 +33,8 @@ const SEEN_BACK_MS = 30_000;
 const GATES: ReadonlySet<NodeAction> = new Set<NodeAction>(['cordonAndDrain', 'excludeFromLb']);
 /** Pause between two requests for the same thing. */
 const PAUSES = { firstMs: 100, maxMs: 30_000 };
+/** The longest pause while the node is disturbed, or about to be. */
+const WAIT_MS = 10_000;
 
 /** Repeats a request until the apiserver grants it. Only a newer decision, or the end of the agent, stops that. */
 export class Conversation {
@@ -53,7 +55,7 @@ export class Conversation {
    * Makes a status from the newest view and sends it until it is accepted. Then waits until the watch shows a newer shadow. Nothing is sent
    * where the shadow has this status already. A status that the cluster refuses for good is reduced, and sent whole again with the next report.
    * So a field that the shadow lacks afterwards is one that the cluster drops or refuses.
-   * @throws StepFailedError (RebootFailed) when the cluster refuses the record of a reboot: without a record nothing may reboot
+   * @throws StepFailedError (RebootFailed) when the cluster refuses the record of a reboot alone: without a record nothing may reboot
    */
   async report(make: (view: View) => AgentStatus, signal: AbortSignal): Promise<void> {
     const { api, logger, view } = this.#options;
@@ -74,12 +76,23 @@ export class Conversation {
         return isSeen ? 'done' : 'again';
       }
       if (refusedMs < REJECTED_MS) return answer;
-      if (step === rest.length) return irreducible(addsRecord(status, before), answer);
+      if (step === rest.length) {
+        if (addsRecord(status, before)) await this.#expectSilence(answer, signal);
+        return answer;
+      }
       logger.warn('the cluster refuses the status: less is said', { error: answer.message });
       this.#withheld = whole;
       reduced = step + 1;
       return 'again';
     });
+  }
+
+  /** Sends the status once, whatever the answer: what follows does not wait for it. */
+  async tell(make: (view: View) => AgentStatus, signal: AbortSignal): Promise<void> {
+    const { api, view } = this.#options;
+    const status = make(view.value);
+    if (alreadySaid(status, view.value)) return;
+    await api.putStatus(this.#caller(), { status, shadowVersion: this.#shadowVersion() }, signal);
   }
 
   /** Asks the apiserver to act on the node until it has. @throws StepFailedError (DrainFailed) when a drain has failed for good */
@@ -138,11 +151,12 @@ export class Conversation {
       if (answer === 'done') return;
       if (answer === 'again') continue;
       if (isWait && clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;
+      const pauses = isWait ? { ...PAUSES, maxMs: WAIT_MS } : PAUSES;
       const { kind, message: error } = answer;
       const level = kind === 'again' || kind === 'refused' ? 'info' : 'warn';
       logger[level](logged, { ...fields, answer: kind, attempt, error });
       if (kind === 'unauthorized') await this.identify();
-      await this.#changed(shadowVersion, backoff(attempt, { ...PAUSES, random }), signal);
+      await this.#changed(shadowVersion, backoff(attempt, { ...pauses, random }), signal);
     }
   }
 
@@ -152,6 +166,18 @@ export class Conversation {
    */
   async #seenBack(shadowVersion: string, unseen: string | undefined, signal: AbortSignal): Promise<boolean> {
     return unseen === shadowVersion || this.#changed(shadowVersion, SEEN_BACK_MS, signal);
+  }
+
+  /**
+   * Throws where the cluster refuses the record of a reboot, and takes other statuses. Where it takes none, no failure could be told either, and the
+   * node waits as it is.
+   * @throws StepFailedError (RebootFailed)
+   */
+  async #expectSilence({ message }: NotGranted, signal: AbortSignal): Promise<void> {
+    const { api, view } = this.#options;
+    const put = { status: { ...present(view.value), reboot: null }, shadowVersion: this.#shadowVersion() };
+    const { kind } = await api.putStatus(this.#caller(), put, signal);
+    if (kind === 'ok') throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${message}`);
   }
 
   #caller(): Caller {
@@ -176,11 +202,6 @@ export class Conversation {
       return false;
     }
   }
-}
-
-function irreducible(addsReboot: boolean, answer: NotGranted): NotGranted {
-  if (addsReboot) throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
-  return answer;
 }
 
 type NotGranted = Exclude<ApiAnswer, { readonly kind: 'ok' }>;

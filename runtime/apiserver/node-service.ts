@@ -5,16 +5,24 @@ import { excludeFromLbPatch, type NodePatch, releasePatch, removeExclusionPatch 
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { notAllowed } from './refusal.ts';
-import { forgetRefusal, type NodeWrite, tellRefusal } from './refused-writes.ts';
+import type { NodeWrite } from '../shadow/drain.ts';
+import type { DrainProgress } from '../shadow/model.ts';
+import { type DrainCall, expectInTime, progressAhead } from './drain/cordon.ts';
+import { forgetRefusal, tellRefusal } from './refused-writes.ts';
 import { markedByOlderApiserver, type NodeSnapshot, whyNotDrain, whyNotRelease } from './rules.ts';
 import { retryOnConflict, takeSnapshot } from './snapshot.ts';
 
 type NodePorts = Pick<Ports, 'nodes' | 'shadows' | 'clock' | 'random' | 'events' | 'logger'>;
 
-/** Keeps load balancers from the node. @throws RefusedError 409 where the update's state does not allow it */
-export function excludeFromLb(ports: NodePorts, agent: VerifiedAgent): Promise<void> {
-  return change(ports, { agent, write: 'exclusion' }, (snapshot) => {
+/**
+ * Keeps load balancers from the node. Where that is refused, the time of the drain runs already.
+ * @throws RefusedError 409 where the update's state does not allow it, 504 past the deadline
+ */
+export function excludeFromLb(ports: Ports, call: DrainCall): Promise<void> {
+  const { agent, settings } = call;
+  return change(ports, { agent, write: 'exclusion', begun: () => progressAhead(ports, call) }, (snapshot) => {
     allow(whyNotDrain(snapshot), 'no exclusion from load balancers');
+    expectInTime(ports, snapshot, settings);
     const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
     return excludeFromLbPatch(snapshot.node, attempt);
   });
@@ -41,10 +49,17 @@ export function uncordon(ports: NodePorts, agent: VerifiedAgent): Promise<void> 
   });
 }
 
+interface Change {
+  readonly agent: VerifiedAgent;
+  readonly write: NodeWrite;
+  /** The progress in which a refusal is told where the status has none. */
+  readonly begun?: () => Promise<DrainProgress>;
+}
+
 /** Writes the patch that `decide` makes from the node and its shadow. If somebody else wrote first, it decides again. */
 function change(
   ports: NodePorts,
-  { agent, write }: { readonly agent: VerifiedAgent; readonly write: NodeWrite },
+  { agent, write, begun }: Change,
   decide: (snapshot: NodeSnapshot) => NodePatch | undefined,
 ): Promise<void> {
   return retryOnConflict(async () => {
@@ -56,7 +71,7 @@ function change(
     try {
       await ports.nodes.patch(agent.nodeName, { ...patch });
     } catch (error) {
-      await tellRefusal(ports, refused, error);
+      await tellRefusal(ports, { ...refused, begun }, error);
       throw error;
     }
     await forgetRefusal(ports, refused);

@@ -1,20 +1,16 @@
-import { ApiStatusError, BusyError, ConflictError, NotFoundError, UnexpectedAnswerError } from '../kube/errors.ts';
+import { ApiStatusError, ConflictError, NotFoundError, UnreachableError } from '../kube/errors.ts';
 import type { Node } from '../kube/objects.ts';
-import { rfc3339 } from '../lib/clock.ts';
+import { instantOf, rfc3339 } from '../lib/clock.ts';
 import { shortened } from '../lib/parts.ts';
+import { type NodeWrite, refusalsIn } from '../shadow/drain.ts';
 import type { DrainProgress } from '../shadow/model.ts';
 import { shadowName } from '../shadow/names.ts';
 import type { Ports } from './ports.ts';
 
-/** Writes to a Node that an admission policy or a webhook may refuse for as long as it likes. */
-export type NodeWrite = 'exclusion' | 'cordon' | 'proof' | 'release' | 'inclusion';
-
 /** Bytes of what the API server said. */
 const LONGEST_ANSWER = 256;
-const REFUSED = /^the (?:exclusion|cordon|proof|release|inclusion) is refused: /;
-
-/** Those of `blocked_by` that are about the Node and not about its pods. */
-export const refusalsIn = (blocked_by: readonly string[]): string[] => blocked_by.filter((text) => REFUSED.test(text));
+/** What has not changed is said again after this time. An agent that is refused asks more often. */
+export const SAID_AGAIN_MS = 20_000;
 
 interface RefusedWrite {
   readonly write: NodeWrite;
@@ -22,50 +18,86 @@ interface RefusedWrite {
   readonly node: Node;
   /** As the shadow's status has it; undefined where there is none. */
   readonly progress: DrainProgress | undefined;
+  /** The progress in which it is told then. */
+  readonly begun?: (() => Promise<DrainProgress>) | undefined;
   /** resourceVersion of the shadow with that. */
   readonly shadowVersion: string;
 }
 
+type StatusPorts = Pick<Ports, 'shadows' | 'clock' | 'logger'>;
+type EventPorts = Pick<Ports, 'events'>;
+
 /**
  * Says in an Event, and in `status.drain.blocked_by`, whose words refuse a write to the Node, and since when: a person has to see why nothing
- * goes on. Says nothing of errors that are about neither, such as a conflict. Never rejects.
+ * goes on. Says nothing of errors that only ask for another look. Never rejects.
  */
 export async function tellRefusal(
-  { events, shadows, clock, logger }: Pick<Ports, 'events' | 'shadows' | 'clock' | 'logger'>,
-  { write, node, progress, shadowVersion }: RefusedWrite,
+  ports: StatusPorts & EventPorts,
+  { write, node, progress: stated, begun, shadowVersion }: RefusedWrite,
   error: unknown,
 ): Promise<void> {
-  if (!isRefusal(error)) return;
-  const { code, reason = '', message = '' } = error.status;
-  const words = `the ${write} is refused: ${shortened(`${code} ${reason}: ${message}`, LONGEST_ANSWER)}`;
-  void events.record(node, { type: 'Warning', reason: 'WriteRefused', message: words });
-  if (!progress || progress.blocked_by.some((text) => text.startsWith(words))) return;
-  const blocked_by = [`${words} (since ${rfc3339(clock.now())})`];
-  await state({ shadows, logger }, { node, progress: { ...progress, blocked_by }, shadowVersion });
+  const words = refusalOf(write, error);
+  if (words === undefined) return;
+  void ports.events.record(node, { type: 'Warning', reason: 'WriteRefused', message: words });
+  const progress = stated ?? (await begun?.().catch(() => undefined));
+  if (!progress) return;
+  const now = ports.clock.now();
+  const known = progress.blocked_by.filter((text) => text.startsWith(words));
+  if (known.length > 0 && !isOld(progress, now)) return;
+  const blocked_by = known.length > 0 ? known : [`${words} (since ${rfc3339(now)})`];
+  await state(ports, { node, progress: { ...progress, blocked_by }, shadowVersion });
 }
 
 /** Takes back what `tellRefusal` has written, once the API server has taken a write to the Node. Never rejects. */
 export async function forgetRefusal(
   ports: StatusPorts,
-  { node, progress, shadowVersion }: Omit<RefusedWrite, 'write'>,
+  { node, progress, shadowVersion }: Omit<RefusedWrite, 'write' | 'begun'>,
 ): Promise<void> {
   if (!progress || refusalsIn(progress.blocked_by).length === 0) return;
   await state(ports, { node, progress: { ...progress, blocked_by: [] }, shadowVersion });
 }
 
-type StatusPorts = Pick<Ports, 'shadows' | 'logger'>;
+/**
+ * Says in an Event that the status of the node's shadow is refused, which then cannot say it itself.
+ * @returns whether it is: other errors ask for another look
+ */
+export function tellRefusedReport({ events }: EventPorts, node: Node, error: unknown): boolean {
+  const message = refusalOf('report', error);
+  if (message !== undefined) void events.record(node, { type: 'Warning', reason: 'WriteRefused', message });
+  return message !== undefined;
+}
+
+/** With the time at which it is so. */
+export const stamped = (progress: DrainProgress, now: number): DrainProgress => ({
+  ...progress,
+  reported_at: rfc3339(now),
+});
+
+/** Whether what was said has to be said again, though it has not changed. */
+export const isOld = ({ reported_at }: DrainProgress, now: number): boolean =>
+  now - (instantOf(reported_at) ?? -Infinity) >= SAID_AGAIN_MS;
 
 async function state(
-  { shadows, logger }: StatusPorts,
-  { node, progress: drain, shadowVersion: resourceVersion }: Omit<RefusedWrite, 'write'>,
+  { shadows, clock, logger }: StatusPorts,
+  {
+    node,
+    progress,
+    shadowVersion: resourceVersion,
+  }: Pick<RefusedWrite, 'node' | 'shadowVersion'> & {
+    readonly progress: DrainProgress;
+  },
 ): Promise<void> {
-  const patch = { metadata: { resourceVersion }, status: { drain } };
+  const patch = { metadata: { resourceVersion }, status: { drain: stamped(progress, clock.now()) } };
   await shadows.patchStatus(shadowName(node.metadata.name), patch).catch((error: unknown) => {
     logger.debug('refusal not written', { node: node.metadata.name, error });
   });
 }
 
-function isRefusal(error: unknown): error is ApiStatusError {
-  const others = [ConflictError, NotFoundError, BusyError, UnexpectedAnswerError];
-  return error instanceof ApiStatusError && !others.some((kind) => error instanceof kind);
+/** In stable words; undefined for what only asks for another look. */
+function refusalOf(write: NodeWrite | 'report', error: unknown): string | undefined {
+  if (error instanceof ConflictError || error instanceof NotFoundError) return undefined;
+  if (error instanceof UnreachableError) return `the ${write} is not answered`;
+  if (!(error instanceof ApiStatusError)) return undefined;
+  const { code, reason = '', message = '' } = error.status;
+  return `the ${write} is refused: ${shortened(`${code} ${reason}: ${message}`, LONGEST_ANSWER)}`;
 }

@@ -38,7 +38,7 @@ export function createService(ports: Ports, settings: DrainSettings): Service {
     uncordon: (agent) => uncordon(ports, agent),
     excludeFromLb: async (agent) => {
       if (settings.preflight === 'refuse') await expectDrainable(ports, { agent, settings });
-      await excludeFromLb(ports, agent);
+      await excludeFromLb(ports, { agent, settings });
     },
     removeExclusionFromLb: (agent) => removeExclusionFromLb(ports, agent),
     close: () => engine.close(),

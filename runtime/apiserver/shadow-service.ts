@@ -6,16 +6,14 @@ import { parseAgentStatus } from '../shadow/parse.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { RefusedError } from './refusal.ts';
+import { tellRefusedReport } from './refused-writes.ts';
 import { expectNode, expectOwnShadow, retryOnConflict } from './snapshot.ts';
 import { statusPatch } from './status-patch.ts';
 
-type ShadowPorts = Pick<Ports, 'shadows' | 'namespace'>;
+type ShadowPorts = Pick<Ports, 'nodes' | 'shadows' | 'namespace'>;
 
 /** The shadow of the agent's node, created where there is none. @throws RefusedError 409 where the node is gone, or the name is another's */
-export async function createShadow(
-  ports: Pick<Ports, 'nodes'> & ShadowPorts,
-  agent: VerifiedAgent,
-): Promise<ShadowObject> {
+export async function createShadow(ports: ShadowPorts, agent: VerifiedAgent): Promise<ShadowObject> {
   return retryOnConflict(async () => {
     // One of a node that is gone would be deleted as soon as it is made.
     await expectNode(ports, agent);
@@ -57,14 +55,18 @@ export interface StatusReport {
  * @throws InvalidShadowError; RefusedError 409 for an older version, and where there is no shadow of this node; RefusedError 502
  * (StatusRefused) where the Kubernetes API never takes such a status
  */
-export async function putStatus(ports: ShadowPorts, { agent, status, version }: StatusReport): Promise<Status> {
+export async function putStatus(
+  ports: ShadowPorts & Pick<Ports, 'events'>,
+  { agent, status, version }: StatusReport,
+): Promise<Status> {
   const sent = parseAgentStatus(status);
   const put = async (): Promise<Status> => {
     const shadow = await expectOwnShadow(ports, agent, version);
     const { resourceVersion } = shadow.metadata;
     if (version !== undefined && version !== resourceVersion) throw outdated();
     const patch = { metadata: { resourceVersion }, status: statusPatch(sent, shadow) };
-    return (await written(ports.shadows.patchStatus(shadow.metadata.name, patch))).status as Status;
+    const write = ports.shadows.patchStatus(shadow.metadata.name, patch);
+    return (await write.catch((error: unknown) => refuse(ports, agent, error))).status as Status;
   };
   if (version === undefined) return retryOnConflict(put);
   try {
@@ -82,16 +84,13 @@ function outdated(): RefusedError {
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 422]);
 
 /**
- * Tells the agent that its status is refused for good, apart from what may pass, such as a right that we lack, and from what is wrong with its
- * token.
+ * Tells people, and the agent, that its status is refused for good, apart from what may pass, such as a right that we lack, and from what is wrong
+ * with its token.
  */
-async function written(write: Promise<ShadowObject>): Promise<ShadowObject> {
-  try {
-    return await write;
-  } catch (error) {
-    const isOfStatus =
-      isDefinite(error) && !(error instanceof MissingPermissionError) && REFUSALS.has(error.status.code);
-    if (!isOfStatus) throw error;
-    throw new RefusedError(502, 'StatusRefused', error.message);
-  }
+async function refuse(ports: Pick<Ports, 'nodes' | 'events'>, agent: VerifiedAgent, error: unknown): Promise<never> {
+  const isOfStatus = isDefinite(error) && !(error instanceof MissingPermissionError) && REFUSALS.has(error.status.code);
+  if (!isOfStatus) throw error;
+  const node = await ports.nodes.get(agent.nodeName).catch(() => undefined);
+  if (node) tellRefusedReport(ports, node, error);
+  throw new RefusedError(502, 'StatusRefused', error.message);
 }

@@ -47,7 +47,10 @@ const drainProgress = z
     pods_left: z.int().min(0).describe('Pods of the drain set that are still on the node.'),
     blocked_by: z
       .array(z.string())
-      .describe('What refuses evictions, e.g. "PodDisruptionBudget shop/web (pod shop/web-1)".'),
+      .describe(
+        'What refuses evictions, e.g. "PodDisruptionBudget shop/web (pod shop/web-1)", or writes to the Node, e.g. "the cordon is refused: 403 Forbidden: ...".',
+      ),
+    reported_at: timestamp.nullish().describe('When it was last so. A drain that runs says so every half minute.'),
   })
   .describe('Progress of the drain that runs.');
 

@@ -23,6 +23,8 @@ test('an update goes through its states in order, drained before it is activated
     'cordonAndDrain',
     'cordonAndDrain',
     'StagedAndPerformedUpdate ->1.39.0 record',
+    // The version that runs, before anything can hold the release up.
+    'StagedAndPerformedUpdate ->1.39.0 record',
     'uncordon',
     'RebootedIntoUpdate ->1.39.0',
     'MonitoringUpdate ->1.39.0',

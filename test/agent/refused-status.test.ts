@@ -175,6 +175,26 @@ test('the record of a reboot is never left out: a cluster that refuses it has th
   expect((await status(world)).failed_versions ?? null).toBeNull();
 });
 
+test('a cluster that refuses every status once the node is drained has it wait drained, and go on when it may', async () => {
+  const world = await World.create();
+  await world.addPod('web-1');
+  joined = join(world, ['1.39.0']);
+  for (let second = 0; second < 600 && !(await world.marks())?.since; second++) await world.clock.advance(1000);
+  deny(422, () => true)(joined);
+  await world.clock.advance(5000);
+  await world.endPod('web-1');
+  await world.clock.advance(20 * MINUTE_MS);
+  const drained = await world.marks();
+  expect([(await world.node()).spec?.unschedulable, drained?.drained]).toEqual([true, expect.any(String)]);
+  expect(joined.host.requests.get('POST /actions/reboot')).toBeUndefined();
+  expect(await world.events()).toContain('WriteRefused');
+  joined.replica.tap.before = () => undefined;
+  await world.clock.advance(MINUTE_MS);
+  expect(joined.host.requests.get('POST /actions/reboot')).toBe(1);
+  expect((await world.marks())?.id).toBe(drained?.id);
+  expect(await status(world)).toMatchObject({ crash_count: 0 });
+});
+
 describe('nothing is left out of a status', () => {
   let world: AgentWorld;
   afterEach(() => world.end());

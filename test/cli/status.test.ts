@@ -82,7 +82,7 @@ test('one node of a thousand that has failed, or is being updated, is seen in th
 
 describe('on a terminal of 40 columns', () => {
   const narrow = { columns: 40, colours: false };
-  const blocked = { step: 'draining', version: '1.1.0', since: NOW, podsLeft: 3 } as const;
+  const blocked = { step: 'draining', version: '1.1.0', since: NOW, podsLeft: 3, silentSince: undefined } as const;
   const lines = statusLines(
     status({
       notKnown: ['which agents run, since you may not list pods (no): all are assumed to'],

@@ -6,12 +6,13 @@ import { joinParts } from '../../lib/parts.ts';
 import { randomId } from '../../lib/random.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { cordonPatch, drainOn, type NodePatch } from '../../marks/patches.ts';
-import type { DrainRefusal } from '../../shadow/model.ts';
+import type { DrainProgress, DrainRefusal } from '../../shadow/model.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
-import { refusalsIn, tellRefusal } from '../refused-writes.ts';
+import { refusalsIn } from '../../shadow/drain.ts';
+import { isOld, stamped, tellRefusal, tellRefusedReport } from '../refused-writes.ts';
 import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
 import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
 import { type Blocked, type Drain, type DrainSettings, termsOf } from './drain.ts';
@@ -20,7 +21,7 @@ import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } 
 import { type DrainPod, podName, podsOn } from './pod.ts';
 import { outlasting, precheck, preflightOn, refusedSince } from './preflight.ts';
 import { otherNodeTakesPods } from './reschedule.ts';
-import { progressOf, reasonsOf } from './status.ts';
+import { isSame, progressOf, reasonsOf } from './status.ts';
 
 /** Who asks for a drain. */
 export interface DrainCall {
@@ -41,21 +42,36 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
     const look = await lookAt(ports, call);
     const { shadow, drain, begins, cordon } = look;
     if (begins) {
-      expectInTime(ports, drain, call.settings);
+      expectInTime(ports, { node: drain.node, shadow }, call.settings);
       await expectEvictable(ports, look);
       tellMayTimeOut(ports, look, call.settings);
       tellStuck(ports, drain);
     }
-    if (!cordon && isStated(look, call.agent)) return drain;
+    if (!cordon) return joined(ports, look, call.agent);
     const noRefusal = begins && shadow.status?.drain_refused != null && { drain_refused: null };
     const shadowVersion = await writeProgress(ports, look, { ...endOfProbe(call.agent, shadow), ...noRefusal });
-    if (!cordon) return { ...drain, shadowVersion };
     const node = await writeCordon(ports, { ...drain, shadowVersion }, cordon);
     if (begins) void ports.events.record(node, drainStarted(drain.progress.pods_left));
     // Pods that are left are waited for, and looked at again. That none is left counts only once it was read under the cordon.
     const isLeft = podsLeft(drain.list).length > 0;
     return { ...drain, shadowVersion, node, list: isLeft ? drain.list : await listToDrain(ports, drain, call) };
   });
+}
+
+/**
+ * The drain that has cordoned the node already. Its progress is a report, which keeps nobody from going on where it is refused, unless the record
+ * of a reboot has to change with it.
+ */
+async function joined(ports: Ports, look: Look, agent: VerifiedAgent): Promise<Drain> {
+  const { drain, shadow } = look;
+  const probe = endOfProbe(agent, shadow);
+  if (isSame(shadow.status?.drain, drain.progress) && probe.reboot === undefined) return drain;
+  try {
+    return { ...drain, shadowVersion: await writeProgress(ports, look, probe) };
+  } catch (error) {
+    if (probe.reboot !== undefined || !tellRefusedReport(ports, drain.node, error)) throw error;
+    return drain;
+  }
 }
 
 /** A refusal is told, and thrown on: the agent asks again. */
@@ -69,20 +85,25 @@ async function writeCordon(ports: Ports, drain: Drain, cordon: NodePatch): Promi
 }
 
 /**
- * Throws where a drain whose cordon is refused has had its time: no node is cordoned for an attempt that is over.
+ * Throws where what has to precede a drain has been refused for as long as the drain may take: nothing is done to a node for an attempt that is over.
  * @throws RefusedError 504
  */
-function expectInTime(
-  { clock, events, metrics }: Ports,
-  { node, since, progress }: Drain,
-  { timeoutMs }: DrainSettings,
+export function expectInTime(
+  { clock, events, metrics }: Pick<Ports, 'clock' | 'events' | 'metrics'>,
+  snapshot: NodeSnapshot,
+  { timeoutMs }: Pick<DrainSettings, 'timeoutMs'>,
 ): void {
-  if (timeoutMs === 0 || clock.now() < Date.parse(since) + timeoutMs) return;
-  const message = `the drain did not begin within ${timeoutMs / 1000} s; ${joinParts(progress.blocked_by)}`;
+  const begun = refusedBefore(snapshot);
+  if (!begun || timeoutMs === 0 || clock.now() < Date.parse(begun.started_at) + timeoutMs) return;
+  const message = `the drain did not begin within ${timeoutMs / 1000} s; ${joinParts(begun.blocked_by)}`;
   metrics.drains.inc({ result: 'timeout' });
-  void events.record(node, drainFailed(message));
+  void events.record(snapshot.node, drainFailed(message));
   throw new RefusedError(504, 'DrainTimeout', message);
 }
+
+/** The progress of a drain that has yet to begin. */
+export const progressAhead = async (ports: Ports, call: DrainCall): Promise<DrainProgress> =>
+  (await lookAt(ports, call)).drain.progress;
 
 /**
  * Throws where the preflight would refuse a drain now. What is done to a node before such a drain would last as long as the refusal.
@@ -146,10 +167,10 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
 const NONE: Blocked = new Map();
 
 /** The drain that this attempt has tried to begin. Its time runs from then, though the Node could not be marked with it. */
-function refusedBefore({ node, shadow: { status } }: NodeSnapshot): Omit<Drain['progress'], 'pods_left'> | undefined {
-  const { started_at, blocked_by = [] } = status?.drain ?? {};
+function refusedBefore({ node, shadow: { status } }: NodeSnapshot): Omit<DrainProgress, 'pods_left'> | undefined {
+  const { started_at, blocked_by = [], reported_at } = status?.drain ?? {};
   const isRefused = readMarks(node)?.since == null && refusalsIn(blocked_by).length > 0;
-  return started_at !== undefined && isRefused ? { started_at, blocked_by } : undefined;
+  return started_at !== undefined && isRefused ? { started_at, blocked_by, reported_at } : undefined;
 }
 
 /** RFC 3339. A node is older than its pods, so its own time is used where it has no pods. */
@@ -176,27 +197,22 @@ function laterProgress(
   { status }: ShadowObject,
   { since, blocked }: Pick<Drain, 'since' | 'blocked'>,
   left: readonly DrainPod[],
-): Drain['progress'] {
+): DrainProgress {
   const stated = status?.drain;
   if (stated?.started_at !== since) return progressOf(since, left, blocked ?? NONE);
   // What refuses the proof is known until it is taken.
-  if (left.length === 0) return { ...progressOf(since, left, NONE), blocked_by: refusalsIn(stated.blocked_by) };
+  if (left.length === 0) return { ...stated, pods_left: 0, blocked_by: refusalsIn(stated.blocked_by) };
   return blocked === undefined ? stated : progressOf(since, left, blocked);
-}
-
-/** Whether there is nothing to write into the shadow. */
-function isStated({ shadow, drain: { progress } }: Look, agent: VerifiedAgent): boolean {
-  return isDeepStrictEqual(shadow.status?.drain, progress) && endOfProbe(agent, shadow).reboot === undefined;
 }
 
 /** Writes with the resourceVersion that was read. @returns the resourceVersion after the write */
 async function writeProgress(
-  { shadows }: Ports,
+  { shadows, clock }: Ports,
   { shadow: { metadata }, drain: { progress } }: Look,
   more: { readonly reboot?: null; readonly drain_refused?: DrainRefusal | null } = {},
 ): Promise<string> {
   const { name, resourceVersion } = metadata;
-  const patch = { metadata: { resourceVersion }, status: { drain: progress, ...more } };
+  const patch = { metadata: { resourceVersion }, status: { drain: stamped(progress, clock.now()), ...more } };
   return (await shadows.patchStatus(name, patch)).metadata.resourceVersion;
 }
 
@@ -225,7 +241,8 @@ async function expectEvictable(ports: Ports, look: Look): Promise<void> {
     return;
   }
   const { drain: said, drain_refused: known } = shadow.status ?? {};
-  const isTold = isDeepStrictEqual(said?.blocked_by, blocked_by) && isDeepStrictEqual(known, refused);
+  const isSame = isDeepStrictEqual(said?.blocked_by, blocked_by) && isDeepStrictEqual(known, refused);
+  const isTold = isSame && said != null && !isOld(said, ports.clock.now());
   if (!isTold) await writeProgress(ports, look, refused && { drain_refused: refused });
   throw new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${joinParts(reasons)}`);
 }

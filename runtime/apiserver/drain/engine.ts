@@ -97,19 +97,14 @@ export class DrainEngine {
    * node in between, even for a moment, the write would fail.
    */
   async #proveEmpty(ports: Ports, drain: Drain, signal: AbortSignal): Promise<boolean> {
-    const inUse = await awaitVolumes(ports, { drain, timeoutMs: this.#settings.volumesMs, signal });
-    if (!inUse) return false;
     const { node, id, list } = drain;
-    const { nodes, clock, random, logger } = ports;
-    const patch = drainedPatch(node, id, { id: randomId(random), now: rfc3339(clock.now()) });
-    if (!patch) return false;
-    try {
-      await nodes.patch(node.metadata.name, { ...patch });
-    } catch (error) {
-      if (error instanceof ConflictError) return false;
+    const { clock, logger } = ports;
+    const inUse = await this.#prove(ports, drain, signal).catch(async (error: unknown) => {
+      if (error instanceof ConflictError) return undefined;
       await tellRefusal(ports, { ...drain, write: 'proof' }, error);
       throw this.#isTooLate(drain, clock.now()) ? this.#tooLate(drain) : error;
-    }
+    });
+    if (!inUse) return false;
     await forgetRefusal(ports, drain);
     if (readMarks(node)?.drained === undefined) {
       tellStuck(ports, drain);
@@ -118,6 +113,17 @@ export class DrainEngine {
     const [tolerating, returned] = [list.tolerating.map(podName), list.returned.map(podName)];
     logger.info('node drained', { node: node.metadata.name, drain: id, tolerating, returned, volumes: inUse });
     return true;
+  }
+
+  /** @returns the volumes that are still in use; undefined where there is no proof yet @throws ConflictError */
+  async #prove(ports: Ports, drain: Drain, signal: AbortSignal): Promise<readonly string[] | undefined> {
+    const inUse = await awaitVolumes(ports, { drain, timeoutMs: this.#settings.volumesMs, signal });
+    const { node, id } = drain;
+    const { nodes, clock, random } = ports;
+    const patch = inUse && drainedPatch(node, id, { id: randomId(random), now: rfc3339(clock.now()) });
+    if (!patch) return undefined;
+    await nodes.patch(node.metadata.name, { ...patch });
+    return inUse;
   }
 
   #join(ports: Ports, drain: Drain): DrainRun {

@@ -1,8 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ConflictError } from '../../kube/errors.ts';
+import { instantOf } from '../../lib/clock.ts';
 import { joinParts } from '../../lib/parts.ts';
+import { Wakeup } from '../../lib/wakeup.ts';
+import type { Node } from '../../kube/objects.ts';
 import type { DrainProgress } from '../../shadow/model.ts';
 import { shadowName } from '../../shadow/names.ts';
 import type { Ports } from '../ports.ts';
+import { stamped, tellRefusedReport } from '../refused-writes.ts';
 import { retryOnConflict } from '../snapshot.ts';
 import type { Blocked, Drain } from './drain.ts';
 import { type DrainPod, podName } from './pod.ts';
@@ -14,6 +19,10 @@ const MAX_LISTED = 20;
 export function progressOf(since: string, pods: readonly DrainPod[], blocked: Blocked): DrainProgress {
   return { started_at: since, pods_left: pods.length, blocked_by: reasonsOf(pods, blocked).slice(0, MAX_LISTED) };
 }
+
+/** Whether both say the same, whenever. */
+export const isSame = (a: DrainProgress | null | undefined, b: DrainProgress): boolean =>
+  isDeepStrictEqual({ ...a, reported_at: null }, { ...b, reported_at: null });
 
 /** Of every pod that could not be evicted, why not. */
 export function reasonsOf(pods: readonly DrainPod[], blocked: Blocked): readonly string[] {
@@ -43,11 +52,11 @@ function whyLeft({ uid, due }: DrainPod, blocked: Blocked | undefined): string {
   return blocked?.get(uid) ?? 'not evicted yet';
 }
 
-type StatusPorts = Pick<Ports, 'shadows' | 'clock' | 'logger'>;
+type StatusPorts = Pick<Ports, 'shadows' | 'clock' | 'logger' | 'events'>;
 
 /** Says that no pod is left, if the status still speaks of the drain that began at `since`. Never rejects. */
 export async function reportEmpty(
-  { shadows, logger }: Omit<StatusPorts, 'clock'>,
+  { shadows, clock, logger }: Omit<StatusPorts, 'events'>,
   { name: nodeName, since }: { readonly name: string; readonly since: string },
   signal: AbortSignal,
 ): Promise<void> {
@@ -57,7 +66,7 @@ export async function reportEmpty(
       const shadow = await shadows.get(name, signal);
       if (shadow?.status?.drain?.started_at !== since) return;
       const { resourceVersion } = shadow.metadata;
-      const status = { drain: progressOf(since, [], new Map()) };
+      const status = { drain: stamped(progressOf(since, [], new Map()), clock.now()) };
       await shadows.patchStatus(name, { metadata: { resourceVersion }, status }, signal);
     });
   } catch (error) {
@@ -67,17 +76,24 @@ export async function reportEmpty(
 
 /** Least time between two writes, milliseconds. */
 const INTERVAL_MS = 2_000;
+/** What has not changed is said again after this time, or nobody could tell it from what a replica said before it was cut off. */
+const SAID_AGAIN_MS = 30_000;
 
-/** Keeps `status.drain` up to date while a drain runs: the newest state, where it differs, at most every two seconds. */
+/** Keeps `status.drain` up to date while a drain runs: the newest state, at most every two seconds, and each half minute in any case. */
 export class StatusWriter {
   readonly #ports: StatusPorts;
   readonly #signal: AbortSignal;
-  readonly #nodeName: string;
+  readonly #node: Node;
   readonly #since: string;
+  readonly #changed = new Wakeup();
   #wanted: DrainProgress;
   #written: DrainProgress;
   #version: string;
-  #writing = false;
+  /** When it has to be said again, milliseconds since the Unix epoch. */
+  #dueAt: number;
+  #isRunning = false;
+  /** The status speaks of another drain, or of none. */
+  #isOver = false;
 
   constructor(
     ports: StatusPorts,
@@ -86,45 +102,58 @@ export class StatusWriter {
   ) {
     this.#ports = ports;
     this.#signal = signal;
-    this.#nodeName = node.metadata.name;
+    this.#node = node;
     this.#since = since;
     this.#wanted = progress;
     this.#written = progress;
     this.#version = shadowVersion;
+    this.#dueAt = (instantOf(progress.reported_at) ?? ports.clock.now()) + SAID_AGAIN_MS;
   }
 
   report(left: readonly DrainPod[], blocked: Blocked): void {
     this.#wanted = progressOf(this.#since, left, blocked);
-    if (!this.#writing) void this.#write();
+    this.#changed.ring();
+    if (!this.#isRunning) void this.#run();
   }
 
-  /** Waits first: the drain has just written its first status, and a short drain needs no second one. */
-  async #write(): Promise<void> {
-    const { clock, logger } = this.#ports;
-    this.#writing = true;
-    while (!this.#signal.aborted && JSON.stringify(this.#wanted) !== JSON.stringify(this.#written)) {
+  /** Waits before it writes: the drain has just written its first status, and a short drain needs no second one. */
+  async #run(): Promise<void> {
+    const { clock } = this.#ports;
+    this.#isRunning = true;
+    while (!this.#signal.aborted && !this.#isOver) {
+      while (!this.#signal.aborted && isSame(this.#wanted, this.#written) && clock.now() < this.#dueAt) {
+        await this.#changed.wait(clock, this.#dueAt, this.#signal);
+      }
       await clock.sleep(INTERVAL_MS, this.#signal).catch(() => undefined);
-      if (this.#signal.aborted) return;
-      await this.#patch(this.#wanted).catch((error: unknown) => {
-        if (!this.#signal.aborted) logger.debug('progress of a drain not written', { node: this.#nodeName, error });
-      });
+      if (!this.#signal.aborted) await this.#write(this.#wanted);
     }
-    this.#writing = false;
+  }
+
+  async #write(drain: DrainProgress): Promise<void> {
+    const { clock, logger } = this.#ports;
+    try {
+      await this.#patch(drain);
+      this.#dueAt = clock.now() + SAID_AGAIN_MS;
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      tellRefusedReport(this.#ports, this.#node, error);
+      logger.debug('progress of a drain not written', { node: this.#node.metadata.name, error });
+    }
   }
 
   /** Writes with a resourceVersion, so that progress of a drain that is over cannot come back into the status. */
   async #patch(drain: DrainProgress): Promise<void> {
-    const name = shadowName(this.#nodeName);
-    const { shadows } = this.#ports;
+    const { shadows, clock } = this.#ports;
+    const name = shadowName(this.#node.metadata.name);
     try {
-      const patch = { metadata: { resourceVersion: this.#version }, status: { drain } };
+      const patch = { metadata: { resourceVersion: this.#version }, status: { drain: stamped(drain, clock.now()) } };
       this.#version = (await shadows.patchStatus(name, patch, this.#signal)).metadata.resourceVersion;
       this.#written = drain;
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
       const shadow = await shadows.get(name, this.#signal);
       if (shadow?.status?.drain?.started_at === this.#since) this.#version = shadow.metadata.resourceVersion;
-      else this.#written = drain;
+      else this.#isOver = true;
     }
   }
 }

@@ -1,7 +1,6 @@
 import type { Holder } from '../../controller/plan/budgets.ts';
 import { needsPerson, VERDICTS } from '../../controller/plan/reasons.ts';
 import type { OsReleaseName } from '../../controller/plan/releases.ts';
-import { instantOf } from '../../lib/clock.ts';
 import { concurrency } from '../../policy/quantity.ts';
 import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
@@ -10,7 +9,7 @@ import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
 import { byTime, type Moment } from '../past/moments.ts';
 import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
-import { type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
+import { drainOf, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
 import { whyHeld } from '../why.ts';
 import { timelineOf } from './bars.ts';
 import type {
@@ -148,7 +147,7 @@ function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Sources): Que
   };
 }
 
-function rowOf(member: Member, { snapshot }: Inspection): NodeRow {
+function rowOf(member: Member, { snapshot, now }: Inspection): NodeRow {
   const { info, verdict, standing, step } = member;
   const { node, slot } = info;
   const { policy, reason, message, since, until } = verdict;
@@ -168,7 +167,7 @@ function rowOf(member: Member, { snapshot }: Inspection): NodeRow {
     // 0 means that the time is not known.
     since: since || slot?.since,
     until,
-    drain: drainOf(member),
+    drain: drainOf(member, now),
     failure: failureOf(member),
     ...reportedBy(info),
   };
@@ -178,13 +177,6 @@ function rowOf(member: Member, { snapshot }: Inspection): NodeRow {
 function reportedBy({ node, shadow }: Member['info']) {
   const { status, lastUpdateMs, finishedAt } = shadow ?? {};
   return { runs: status?.current_version ?? node.version, offered: status?.target_version, lastUpdateMs, finishedAt };
-}
-
-function drainOf({ info, step }: Member): NodeRow['drain'] {
-  const drain = step === 'draining' ? info.shadow?.status?.drain : undefined;
-  return drain
-    ? { podsLeft: drain.pods_left, blockedBy: drain.blocked_by, startedAt: instantOf(drain.started_at) }
-    : undefined;
 }
 
 function failureOf({ info }: Member): NodeRow['failure'] {

@@ -122,9 +122,12 @@ export interface NodeRow {
 }
 
 export interface DrainRow {
-  readonly podsLeft: number;
+  /** Undefined where it is not known, or the node is not cordoned yet. */
+  readonly podsLeft?: number | undefined;
   readonly blockedBy: readonly string[];
   readonly startedAt?: number | undefined;
+  /** Since when nobody reports it. */
+  readonly silentSince?: number | undefined;
 }
 
 export interface Timeline {

@@ -134,10 +134,13 @@ function updatingLines(updating: readonly Updating[], terminal: Terminal): reado
   return [paint(terminal, 'head', 'UPDATING'), ...lines];
 }
 
-function drainText({ podsLeft, blockedBy }: Updating): string {
-  if (podsLeft === undefined) return '';
-  const blockers = blockedBy.length > 0 ? `, blocked by ${firstOf(blockedBy, MAX_NAMED)}` : '';
-  return ` (${podsLeft} pods left${blockers})`;
+function drainText({ podsLeft, blockedBy, silentSince }: Updating): string {
+  if (silentSince !== undefined) return ` (not reported since ${rfc3339(silentSince)})`;
+  const said = [
+    ...(podsLeft === undefined ? [] : [`${podsLeft} pods left`]),
+    ...(blockedBy.length > 0 ? [`blocked by ${firstOf(blockedBy, MAX_NAMED)}`] : []),
+  ];
+  return said.length > 0 ? ` (${said.join(', ')})` : '';
 }
 
 function waitingLines({ waiting, now }: FleetStatus, terminal: Terminal): readonly string[] {

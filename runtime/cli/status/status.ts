@@ -2,6 +2,8 @@ import { needsPerson, type Reason, VERDICTS } from '../../controller/plan/reason
 import type { Halted } from '../../controller/plan/releases.ts';
 import type { NodeView, PolicyView } from '../../controller/plan/snapshot.ts';
 import type { Verdict } from '../../controller/plan/verdict.ts';
+import { instantOf } from '../../lib/clock.ts';
+import { progressAt } from '../../shadow/drain.ts';
 import type { Inspection } from '../inspect.ts';
 import type { NoLeader } from '../leader.ts';
 import { type Member, membersOf, type Standing, STANDINGS, type Step } from './members.ts';
@@ -68,6 +70,8 @@ export interface Updating {
   readonly since: number | undefined;
   readonly podsLeft: number | undefined;
   readonly blockedBy: readonly string[];
+  /** Since when nobody reports the drain, milliseconds since the Unix epoch; undefined while somebody does. */
+  readonly silentSince: number | undefined;
 }
 
 /** @param members of `seen`, for a caller that has them already */
@@ -85,7 +89,7 @@ export function statusOf(seen: Inspection, members = membersOf(seen)): FleetStat
     families: familiesOf(members),
     halted: plan.halted,
     needsYou: grouped(troubled),
-    updating: members.flatMap((member) => (member.step ? updatingOf(member, member.step) : [])),
+    updating: members.flatMap((member) => (member.step ? updatingOf(member, member.step, now) : [])),
     waiting: grouped(idle),
     pace: paceOf(members, seen),
   };
@@ -164,14 +168,27 @@ function earliest(times: readonly (number | undefined)[]): number | undefined {
   return first === Infinity ? undefined : first;
 }
 
-function updatingOf({ info: { node, shadow, slot } }: Member, step: Step): Updating {
-  const drain = step === 'draining' ? shadow?.status?.drain : undefined;
+function updatingOf(member: Member, step: Step, now: number): Updating {
+  const { node, shadow, slot } = member.info;
+  const { podsLeft, blockedBy, silentSince } = drainOf(member, now) ?? {};
   return {
     node: node.name,
     step,
     version: shadow?.spec.version ?? undefined,
     since: slot?.since,
-    podsLeft: drain?.pods_left,
-    blockedBy: drain?.blocked_by ?? [],
+    podsLeft,
+    blockedBy: blockedBy ?? [],
+    silentSince,
   };
+}
+
+/** What is known of the drain of a node; undefined where none runs. The pods of a node that is not cordoned are nobody's concern yet. */
+export function drainOf({ info: { node, shadow, phase }, step }: Member, now: number) {
+  const drain = step === 'draining' ? shadow?.status?.drain : undefined;
+  if (!drain) return undefined;
+  const startedAt = instantOf(drain.started_at);
+  const progress = progressAt(drain, node.marks, now);
+  if (progress.kind === 'silent') return { startedAt, podsLeft: undefined, blockedBy: [], silentSince: progress.since };
+  const podsLeft = phase.kind === 'asked' ? undefined : drain.pods_left;
+  return { startedAt, podsLeft, blockedBy: drain.blocked_by, silentSince: undefined };
 }

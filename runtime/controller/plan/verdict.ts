@@ -1,4 +1,5 @@
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
+import { refusalsIn } from '../../shadow/drain.ts';
 import type { Status } from '../../shadow/model.ts';
 import { isSetbackReason, type Reason, type SetbackReason } from './reasons.ts';
 
@@ -59,8 +60,11 @@ export const atTime = (instant: number): string => rfc3339(instant);
 export function drainBlockedFinding(status: Pick<Status, 'drain'> | undefined): Finding {
   const { started_at, blocked_by = [] } = status?.drain ?? {};
   const since = instantOf(started_at);
+  const refusals = refusalsIn(blocked_by);
   return {
-    ...found('DrainBlocked', `the drain waits for ${listed(blocked_by)}`),
+    ...(refusals.length > 0
+      ? found('WriteRefused', listed(refusals))
+      : found('DrainBlocked', `the drain waits for ${listed(blocked_by)}`)),
     ...(since !== undefined && { since }),
   };
 }

@@ -1,11 +1,12 @@
 import { instantOf } from '../../lib/clock.ts';
+import { type Progress, progressAt, refusalsIn } from '../../shadow/drain.ts';
 import type { Status } from '../../shadow/model.ts';
 import { compareSemver } from '../../shadow/semver.ts';
 import { unaskedBootOf } from './blame.ts';
 import type { Judged } from './conditions.ts';
 import type { AssessedNode } from './health.ts';
 import { isStepOver, type Phase, PHASES } from './phase.ts';
-import { isDone, isReason } from './reasons.ts';
+import { isDone, isReason, type Reason } from './reasons.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
 import { reasonOfCallOff } from './second-gate.ts';
 import type { Settings, ShadowView, WriteRefusal } from './snapshot.ts';
@@ -75,7 +76,7 @@ class Judgement {
     const kept = starts.findings.get(uid);
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
-    const own = this.#withSight(info, findingFor(info, this.#newest));
+    const own = this.#withSight(info, findingFor(info, this.#newest, this.#context.now));
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
     return explained(finding, kept, refusals.get(shadowName));
@@ -95,8 +96,11 @@ class Judgement {
 
   #underWay(info: AssessedNode, own: Finding, kept: Finding | undefined): Finding {
     const stop = this.#decisions.stops.get(info.node.uid);
+    const { now } = this.#context;
     const { finding, changesAt } = heldUp(info, own, { stop, context: this.#context });
-    this.changesAt = nextAfter(this.#context.now, [this.changesAt, changesAt]);
+    const progress = drainAt(info, now);
+    const believedUntil = progress?.kind === 'known' ? progress.until : NEVER;
+    this.changesAt = nextAfter(now, [this.changesAt, changesAt, believedUntil]);
     return finding ?? (kept ? { ...own, newer: kept } : own);
   }
 }
@@ -107,13 +111,15 @@ function explained(finding: Finding, kept: Finding | undefined, other: WriteRefu
   return refusal ? withRefusal(finding, refusal) : finding;
 }
 
+const EXPLAINED: ReadonlySet<string> = new Set<Reason>(['DrainBlocked', 'WriteRefused']);
+
 /** Why a running update does not go on; no finding where it simply runs. */
 function heldUp(
   info: AssessedNode,
   own: Finding,
   { stop, context }: { readonly stop: Stop | undefined; readonly context: GateContext },
 ): GateResult {
-  const isExplained = info.node.ready && (stop !== undefined || own.reason === 'DrainBlocked');
+  const isExplained = info.node.ready && (stop !== undefined || EXPLAINED.has(own.reason));
   const late = isExplained ? PASS : overdue(info, context);
   if (late.finding) return late;
   if (stop) return { finding: stop.because, changesAt: late.changesAt };
@@ -135,13 +141,13 @@ function overdue(info: AssessedNode, { settings, now }: GateContext): GateResult
 }
 
 /** The finding on a managed node, apart from starts; undefined where only starts decide. */
-function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>): Finding | undefined {
+function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>, now: number): Finding | undefined {
   const { shadow } = info;
   if (!shadow) return withoutShadow(info);
   const trouble = troubleOf(info, shadow);
   if (trouble) return trouble;
   if (!shadow.status) return unreported(info);
-  if (PHASES[info.phase.kind].isUnderWay) return updating(shadow);
+  if (PHASES[info.phase.kind].isUnderWay) return updating(info, shadow, now);
   const { current_version: current, target_version: target } = shadow.status;
   return current === target ? withoutOffer(info, shadow, newest) : undefined;
 }
@@ -194,11 +200,22 @@ function troubleOf({ node, silentSince, health }: AssessedNode, shadow: ShadowVi
 const updatingTo = (version: string): Finding => found('Updating', `the node is being updated to ${version}`);
 
 /** The step is not in the message, or the condition would be written at each step. */
-function updating({ spec, status }: ShadowView): Finding {
+function updating(info: AssessedNode, { spec, status }: ShadowView, now: number): Finding {
   const step = status?.current_state === 'ErrorReset' ? 'ErrorReset' : spec.state;
-  const drain = spec.state === 'RebootedIntoUpdate' ? status?.drain : undefined;
-  if (drain && drain.blocked_by.length > 0) return { ...drainBlockedFinding({ drain }), step };
-  return { ...updatingTo(spec.version ?? 'the next version'), step };
+  const own = { ...updatingTo(spec.version ?? 'the next version'), step };
+  const progress = drainAt(info, now);
+  if (progress?.kind === 'silent')
+    return { ...own, message: `${own.message}; its drain is not reported since ${atTime(progress.since)}` };
+  return progress && status?.drain?.blocked_by.length ? { ...drainBlockedFinding(status), step } : own;
+}
+
+/** What is known of the drain that runs, or of what is refused once it is over. */
+function drainAt({ node, shadow }: AssessedNode, now: number): Progress | undefined {
+  const { spec, status } = shadow ?? {};
+  const drain = status?.drain;
+  if (!drain) return undefined;
+  const isOurs = spec?.state === 'RebootedIntoUpdate' || refusalsIn(drain.blocked_by).length > 0;
+  return isOurs ? progressAt(drain, node.marks, now) : undefined;
 }
 
 function isBehind(status: Status, newest: string | undefined): boolean {

@@ -19,7 +19,11 @@ const stated = ({ tap }: Replica): number[] =>
     .filter(writesStatus)
     .map(({ body }) => (body as { status: { drain: { pods_left: number } } }).status.drain.pods_left);
 
-const progress = async (): Promise<unknown> => (await world.shadow()).status?.drain;
+/** Without its time. */
+async function progress(): Promise<unknown> {
+  const { reported_at: _, ...said } = (await world.shadow()).status?.drain ?? {};
+  return 'started_at' in said ? said : undefined;
+}
 const DONE = { started_at: '2026-01-01T00:00:00Z', pods_left: 0, blocked_by: [] };
 
 async function addPods(count: number): Promise<void> {
@@ -47,6 +51,18 @@ describe('the progress of a drain', () => {
     }
     expect(await outcome(drain)).toBe('ok');
     expect(stated(replica)).toEqual([6, 2, 0]);
+  });
+
+  test('is said again each half minute, so that its age tells whether anybody still says it', async () => {
+    await addPods(1);
+    const replica = world.replica();
+    const drain = started(replica.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(100_000);
+    const age = world.clock.now() - Date.parse((await world.shadow()).status?.drain?.reported_at ?? '');
+    expect(age).toBeLessThan(33_000);
+    expect(stated(replica)).toEqual([1, 1, 1, 1]);
+    await world.endPod('web-0');
+    expect(await outcome(drain)).toBe('ok');
   });
 
   test('ends at no pods also where nobody waited for the end', async () => {

@@ -34,6 +34,10 @@ describe('the verdict on a node', () => {
       },
     },
   } satisfies Parts;
+  const draining = (more: Partial<typeof blocked.status.drain> & { readonly reported_at?: string }): Parts => ({
+    ...blocked,
+    status: { ...blocked.status, drain: { ...blocked.status.drain, ...more } },
+  });
   const failingSince = (count: number, current_version = '1.1.0', target_version = '1.1.0'): Parts => ({
     status: { current_version, target_version, check: { failing_since: moment(count), error: 'no answer' } },
   });
@@ -52,6 +56,7 @@ describe('the verdict on a node', () => {
     ['Updating', fleet({ a: { ...staging, status: { ...staging.status, ...failingSince(-60, '1.0.0').status } } })],
     ['Updating', fleet({ a: monitoring() }, { nodes: [node('a', { ready: false, readyChangedAt: NOW })] })],
     ['DrainBlocked', fleet({ a: blocked })],
+    ['WriteRefused', fleet({ a: draining({ blocked_by: ['the cordon is refused: 403 Forbidden: no'] }) })],
     ['Updating', fleet({ a: { ...blocked, status: { drain: { ...blocked.status.drain, blocked_by: [] } } } })],
     ['Updating', fleet({ a: { ...monitoring(), status: { ...monitoring().status, ...drainOnly } } })],
     ['NotReturned', fleet({ a: rebooting }, { nodes: [{ ...down.nodes[0]!, marks: DRAINED }] })],
@@ -87,6 +92,22 @@ describe('the verdict on a node', () => {
     expect(verdict(fleet({ a: failingSince(-60) }))).toMatchObject({
       message: `the host cannot look for updates since ${moment(-60)}: no answer`,
     });
+  });
+
+  test('says since when its drain is not reported, once that is a minute, and time alone brings that', () => {
+    const fresh = fleet({ a: draining({ reported_at: moment(-0.5) }) });
+    expect(verdict(fresh)).toMatchObject({ reason: 'DrainBlocked' });
+    expect(plan(fresh, rule, NOW).requeueAt).toBe(minutes(0.5));
+    const said = 'the node is being updated to 1.1.0; its drain is not reported since';
+    expect(verdict(fleet({ a: draining({ reported_at: moment(-1) }) }))).toMatchObject({
+      reason: 'Updating',
+      message: expect.stringContaining(`${said} ${moment(-1)}`),
+    });
+  });
+
+  test('does not believe a drain that has pods left where the Node says that it is over', () => {
+    const world = fleet({ a: draining({ reported_at: moment(0) }) }, { nodes: [node('a', { marks: DRAINED })] });
+    expect(verdict(world)).toMatchObject({ message: expect.stringContaining('its drain is not reported since') });
   });
 
   test('names what blocks its drain', () => {

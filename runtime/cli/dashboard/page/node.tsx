@@ -47,7 +47,7 @@ export function NodePanel({ row, now, token, close }: NodePanelProps) {
 }
 
 function DrainState({
-  drain: { podsLeft, blockedBy, startedAt },
+  drain: { podsLeft, blockedBy, startedAt, silentSince },
   now,
 }: {
   readonly drain: DrainRow;
@@ -56,12 +56,15 @@ function DrainState({
   return (
     <div class={blockedBy.length > 0 ? 'drain stuck' : 'drain'}>
       <p>
-        <strong>{plural(podsLeft, 'pod')} left</strong>
+        <strong>
+          {silentSince !== undefined && `not reported for ${durationText(now - silentSince)}`}
+          {podsLeft !== undefined && `${plural(podsLeft, 'pod')} left`}
+        </strong>
         {startedAt !== undefined && ` after ${durationText(now - startedAt)} of the drain`}
       </p>
       {blockedBy.length > 0 && (
         <>
-          <p>Evictions are refused by</p>
+          <p>Held up by</p>
           <ul>
             {blockedBy.map((blocker) => (
               <li key={blocker}>{blocker}</li>
