@@ -76,10 +76,7 @@ export class Conversation {
         return isSeen ? 'done' : 'again';
       }
       if (refusedMs < REJECTED_MS) return answer;
-      if (step === rest.length) {
-        if (addsRecord(status, before)) await this.#expectSilence(answer, signal);
-        return answer;
-      }
+      if (step === rest.length) return this.#irreducible(addsRecord(status, before), answer, signal);
       logger.warn('the cluster refuses the status: less is said', { error: answer.message });
       this.#withheld = whole;
       reduced = step + 1;
@@ -151,12 +148,11 @@ export class Conversation {
       if (answer === 'done') return;
       if (answer === 'again') continue;
       if (isWait && clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;
-      const pauses = isWait ? { ...PAUSES, maxMs: WAIT_MS } : PAUSES;
       const { kind, message: error } = answer;
       const level = kind === 'again' || kind === 'refused' ? 'info' : 'warn';
       logger[level](logged, { ...fields, answer: kind, attempt, error });
       if (kind === 'unauthorized') await this.identify();
-      await this.#changed(shadowVersion, backoff(attempt, { ...pauses, random }), signal);
+      await this.#changed(shadowVersion, backoff(attempt, { ...pausesOf(topic), random }), signal);
     }
   }
 
@@ -173,11 +169,13 @@ export class Conversation {
    * node waits as it is.
    * @throws StepFailedError (RebootFailed)
    */
-  async #expectSilence({ message }: NotGranted, signal: AbortSignal): Promise<void> {
+  async #irreducible(addsReboot: boolean, answer: NotGranted, signal: AbortSignal): Promise<NotGranted> {
+    if (!addsReboot) return answer;
     const { api, view } = this.#options;
     const put = { status: { ...present(view.value), reboot: null }, shadowVersion: this.#shadowVersion() };
     const { kind } = await api.putStatus(this.#caller(), put, signal);
-    if (kind === 'ok') throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${message}`);
+    if (kind !== 'ok') return answer;
+    throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
   }
 
   #caller(): Caller {
@@ -203,6 +201,8 @@ export class Conversation {
     }
   }
 }
+
+const pausesOf = ({ isWait = false }: Topic): typeof PAUSES => (isWait ? { ...PAUSES, maxMs: WAIT_MS } : PAUSES);
 
 type NotGranted = Exclude<ApiAnswer, { readonly kind: 'ok' }>;
 

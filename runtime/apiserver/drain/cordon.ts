@@ -47,7 +47,7 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
       tellMayTimeOut(ports, look, call.settings);
       tellStuck(ports, drain);
     }
-    if (!cordon) return joined(ports, look, call.agent);
+    if (!cordon) return joining(ports, look, call.agent);
     const noRefusal = begins && shadow.status?.drain_refused != null && { drain_refused: null };
     const shadowVersion = await writeProgress(ports, look, { ...endOfProbe(call.agent, shadow), ...noRefusal });
     const node = await writeCordon(ports, { ...drain, shadowVersion }, cordon);
@@ -62,7 +62,7 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
  * The drain that has cordoned the node already. Its progress is a report, which keeps nobody from going on where it is refused, unless the record
  * of a reboot has to change with it.
  */
-async function joined(ports: Ports, look: Look, agent: VerifiedAgent): Promise<Drain> {
+async function joining(ports: Ports, look: Look, agent: VerifiedAgent): Promise<Drain> {
   const { drain, shadow } = look;
   const probe = endOfProbe(agent, shadow);
   if (isSame(shadow.status?.drain, drain.progress) && probe.reboot === undefined) return drain;
@@ -241,8 +241,8 @@ async function expectEvictable(ports: Ports, look: Look): Promise<void> {
     return;
   }
   const { drain: said, drain_refused: known } = shadow.status ?? {};
-  const isSame = isDeepStrictEqual(said?.blocked_by, blocked_by) && isDeepStrictEqual(known, refused);
-  const isTold = isSame && said != null && !isOld(said, ports.clock.now());
+  const isUnchanged = isDeepStrictEqual(said?.blocked_by, blocked_by) && isDeepStrictEqual(known, refused);
+  const isTold = isUnchanged && said != null && !isOld(said, ports.clock.now());
   if (!isTold) await writeProgress(ports, look, refused && { drain_refused: refused });
   throw new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${joinParts(reasons)}`);
 }
