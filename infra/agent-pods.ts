@@ -6,7 +6,7 @@ import { caSecret } from './certificates.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { type Labels, selectorLabels } from './labels.ts';
 import { intOrString, manifest } from './manifest.ts';
-import { namespacedMeta } from './objects.ts';
+import { workloadMeta } from './objects.ts';
 import { type PodParts, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import { scheduling } from './scheduling.ts';
@@ -54,7 +54,7 @@ interface HostFile {
 export function agentDaemonSet(settings: Settings, parts: AgentParts): ApiObjectProps {
   const { name, labels } = parts;
   return manifest('DaemonSet', {
-    metadata: namespacedMeta(settings, { name, component: 'agent' }),
+    metadata: workloadMeta(settings, name, 'agent'),
     spec: {
       selector: { matchLabels: { ...selectorLabels('agent'), ...labels } },
       minReadySeconds: settings.agent.minReadySeconds,

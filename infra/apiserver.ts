@@ -9,7 +9,7 @@ import { environment, IN_CLUSTER, loggingEnv } from './environment.ts';
 import { selectorLabels } from './labels.ts';
 import { intOrString, manifest } from './manifest.ts';
 import { APISERVER_DEPLOYMENT } from './names.ts';
-import { addObject, namespacedMeta } from './objects.ts';
+import { addObject, namespacedMeta, workloadMeta } from './objects.ts';
 import { podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import type { TopologySpreadConstraint } from './props/scheduling.ts';
@@ -49,7 +49,7 @@ export class Apiserver extends Construct {
       this,
       'Deployment',
       manifest('Deployment', {
-        metadata: namespacedMeta(settings, { name: APISERVER_DEPLOYMENT, component: 'apiserver' }),
+        metadata: workloadMeta(settings, APISERVER_DEPLOYMENT, 'apiserver'),
         spec: {
           replicas: settings.apiserver.replicas,
           minReadySeconds: settings.apiserver.minReadySeconds,

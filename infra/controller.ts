@@ -8,7 +8,7 @@ import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts'
 import { selectorLabels } from './labels.ts';
 import { manifest } from './manifest.ts';
 import { NOTIFICATIONS_DIR, notificationVolume, notifies } from './notifications.ts';
-import { addObject, namespacedMeta } from './objects.ts';
+import { addObject, workloadMeta } from './objects.ts';
 import { HTTP_PORT_NAME, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
 import { scheduleEnv } from './props/schedule.ts';
@@ -39,7 +39,7 @@ export class Controller extends Construct {
       this,
       'Deployment',
       manifest('Deployment', {
-        metadata: namespacedMeta(settings, { name: CONTROLLER_DEPLOYMENT, component: 'controller' }),
+        metadata: workloadMeta(settings, CONTROLLER_DEPLOYMENT, 'controller'),
         spec: {
           replicas: settings.controller.replicas,
           minReadySeconds: settings.controller.minReadySeconds,

@@ -62,6 +62,12 @@ export function globalMeta(settings: Settings, { name, component, labels, annota
   };
 }
 
+/** Metadata of the Deployment, or of a DaemonSet, of a process. */
+export function workloadMeta(settings: Settings, name: string, component: Component): k8s.ObjectMeta {
+  const { workloadLabels: labels, workloadAnnotations: annotations } = settings[component];
+  return namespacedMeta(settings, { name, component, labels, annotations });
+}
+
 /** Metadata of an object in the operator's namespace, or in the one that is named. */
 export function namespacedMeta(settings: Settings, options: MetaOptions): k8s.ObjectMeta {
   return { ...globalMeta(settings, options), namespace: options.namespace ?? settings.namespace };

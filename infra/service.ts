@@ -16,10 +16,9 @@ interface ServiceOptions {
 /** A Service with the annotations by which Prometheus installations without the Prometheus operator find what to scrape. */
 export function addService(scope: Construct, id: string, options: ServiceOptions): ApiObject {
   const { settings, component, name, port } = options;
-  const annotations = {
-    'prometheus.io/scrape': 'true',
-    'prometheus.io/port': String(settings[component].httpPort),
-  };
+  const { httpPort, serviceAnnotations } = settings[component];
+  const scrape = { 'prometheus.io/scrape': 'true', 'prometheus.io/port': String(httpPort) };
+  const annotations = { ...(settings.scrapeServices && scrape), ...serviceAnnotations };
   return addObject(
     scope,
     id,

@@ -20,6 +20,7 @@ const INTERFACES: readonly (readonly [path: string, file: string, ...names: read
   ['apiserver', 'props/apiserver.ts', 'ApiserverProps'],
   ['controller', 'props/controller.ts', 'ControllerProps'],
   ...['agent', 'apiserver', 'controller'].map((path) => [path, 'props/workload.ts', 'WorkloadProps'] as const),
+  ...['apiserver', 'controller'].map((path) => [path, 'props/workload.ts', 'ServedProps'] as const),
   ['monitors', 'monitoring/monitors.ts', 'MonitorsProps'],
 ];
 

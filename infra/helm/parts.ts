@@ -24,7 +24,7 @@ import {
   optional,
   value,
 } from './settings.ts';
-import { at, changed, type Transform, metadata, placed, pods } from './places.ts';
+import { at, changed, type Transform, metadata, placed, pods, service } from './places.ts';
 import { call, type Defines, either, type Mapping, filled, Operand, type Tree } from './template.ts';
 
 /** A file of the chart: objects that are there together or not at all. */
@@ -47,6 +47,7 @@ const {
   nodeAnnotations,
   nodeLifecycleConditions,
   scrapePods,
+  scrapeServices,
   wildcards,
   knownCallers,
   knownReaders,
@@ -146,14 +147,14 @@ export const PARTS: readonly Part[] = [
   {
     file: 'apiserver.yaml',
     add: (scope, settings) => new Apiserver(scope, 'Apiserver', settings),
-    decisions: [readyMadeCertificates, clientCertificates, digest, scrapePods],
-    changes: { Deployment: pods('apiserver') },
+    decisions: [readyMadeCertificates, clientCertificates, digest, scrapePods, scrapeServices],
+    changes: { Deployment: pods('apiserver'), Service: service('apiserver') },
   },
   {
     file: 'controller.yaml',
     add: (scope, settings) => new Controller(scope, 'Controller', settings),
-    decisions: [digest, nodeAnnotations, nodeLifecycleConditions, interfaceV1, scrapePods],
-    changes: { Deployment: (object) => pods('controller')(withWindow(object)) },
+    decisions: [digest, nodeAnnotations, nodeLifecycleConditions, interfaceV1, scrapePods, scrapeServices],
+    changes: { Deployment: (object) => pods('controller')(withWindow(object)), Service: service('controller') },
   },
   {
     file: 'agent.yaml',

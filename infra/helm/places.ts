@@ -45,6 +45,14 @@ export const pods =
   (workload) =>
     changed(workload, placesOf(component, own));
 
+/** Puts the user's annotations of a Service in their place. */
+export const service =
+  (component: Component): Transform =>
+  (object) =>
+    placed(object, 'metadata/annotations', (own = {}) =>
+      call('merge', {}, value(`${component}.serviceAnnotations`), own),
+    );
+
 /** An object with other trees at some places. */
 export function changed(object: Mapping, places: readonly Place[]): Mapping {
   return places.reduce((before, [place, put]) => placed(before, place, put), object);
@@ -55,6 +63,8 @@ export type Place = readonly [place: string, put: (before: Tree | undefined) => 
 function placesOf(component: Component, { resources = `${component}.resources`, keepsApart }: Own): readonly Place[] {
   const own = (name: string) => value(`${component}.${name}`);
   return [
+    ['metadata/labels', (before = {}) => call('merge', before, own('workloadLabels'))],
+    ['metadata/annotations', () => own('workloadAnnotations')],
     [`${META}/labels`, (before = {}) => call('merge', before, own('podLabels'), value('labels'))],
     [`${META}/annotations`, (before = {}) => call('merge', {}, own('podAnnotations'), before, value('annotations'))],
     [`${CONTAINER}/resources/requests`, (before = {}) => amounts(`${resources}.requests`, before)],

@@ -174,6 +174,11 @@ export const DECISIONS = {
     yes: (settings) => ({ ...settings, scrapePods: true }),
     no: (settings) => ({ ...settings, scrapePods: false }),
   },
+  scrapeServices: {
+    condition: value('scrapeServices'),
+    yes: same,
+    no: (settings) => ({ ...settings, scrapeServices: false }),
+  },
   knownCallers: {
     condition: isSet(optional(CIDRS, [])),
     yes: (settings) => withPolicies(settings, { kubernetesApiCidrs: [itemMark(CIDRS, optional(CIDRS, []).text)] }),

@@ -4,7 +4,7 @@ import type { BrupopProps, LoggingProps, NetworkPolicyProps } from '../props/bru
 import type { ControllerProps } from '../props/controller.ts';
 import type { ImageProps } from '../props/image.ts';
 import { settingsOf } from '../props/settings.ts';
-import type { WorkloadProps } from '../props/workload.ts';
+import type { ServedProps, WorkloadProps } from '../props/workload.ts';
 import type { MonitorsProps } from '../monitoring/monitors.ts';
 
 /**
@@ -39,9 +39,13 @@ const workload = {
   logFilter: 'unset',
   env: 'default',
   minReadySeconds: 'default',
+  workloadLabels: 'default',
+  workloadAnnotations: 'default',
   podLabels: 'default',
   podAnnotations: 'default',
 } satisfies Record<keyof WorkloadProps, Shown>;
+
+const served = { serviceAnnotations: 'default' } satisfies Record<keyof ServedProps, Shown>;
 
 /** Every value of the chart, by the name of its prop. A prop that is neither here nor above does not compile. */
 export const VALUES = {
@@ -51,6 +55,7 @@ export const VALUES = {
   tolerateCordons: 'default',
   clusterDomain: 'default',
   scrapePods: 'default',
+  scrapeServices: 'default',
   image: {
     registry: 'default',
     repository: 'default',
@@ -75,6 +80,7 @@ export const VALUES = {
   } satisfies Record<keyof AgentProps, Shown>,
   apiserver: {
     ...workload,
+    ...served,
     replicas: 'default',
     topologySpreadConstraints: 'unset',
     hostNetwork: 'default',
@@ -92,6 +98,7 @@ export const VALUES = {
   } satisfies Record<keyof ApiserverProps, Shown>,
   controller: {
     ...workload,
+    ...served,
     replicas: 'default',
     topologySpreadConstraints: 'unset',
     maxConcurrentUpdate: 'default',

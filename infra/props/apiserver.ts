@@ -3,9 +3,9 @@ import { agentEnv } from '../../runtime/agent/config.ts';
 import { APISERVER_ALLOCATOR, apiserverEnv } from '../../runtime/apiserver/config.ts';
 import { choiceOf, count, flag, listenPort, onceWell, portFrom, tunable } from './fields.ts';
 import { type TopologySpreadConstraint, topologySpreadConstraints } from './scheduling.ts';
-import { workloadFields, type WorkloadProps } from './workload.ts';
+import { servedFields, type ServedProps, workloadFields, type WorkloadProps } from './workload.ts';
 
-export interface ApiserverProps extends WorkloadProps {
+export interface ApiserverProps extends WorkloadProps, ServedProps {
   /** Pods that serve. @default 3 */
   readonly replicas?: number;
   /** How the pods are spread over the cluster. @default by zone, as far as there are any */
@@ -61,6 +61,7 @@ const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory:
 export const apiserverProps = z
   .strictObject({
     ...workloadFields(RESOURCES, { ...apiserverEnv, ...APISERVER_ALLOCATOR }),
+    ...servedFields,
     topologySpreadConstraints: topologySpreadConstraints.optional(),
     replicas: count(1).default(3),
     hostNetwork: flag.default(false),

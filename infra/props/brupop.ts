@@ -61,10 +61,12 @@ export interface BrupopProps {
   /** Value of the label app.kubernetes.io/instance. @default brupop */
   readonly instance?: string;
   /**
-   * Whether pods with metrics bear the annotations `prometheus.io/scrape`, `port` and `path`. The Services bear theirs in any case, so a Prometheus
-   * that goes by both would scrape each pod twice. @default false
+   * Whether pods with metrics bear the annotations `prometheus.io/scrape`, `port` and `path`. A Prometheus that goes by these and by those of the
+   * Services would scrape each pod twice. @default false
    */
   readonly scrapePods?: boolean;
+  /** Whether the Services bear the annotations `prometheus.io/scrape` and `port`. @default true */
+  readonly scrapeServices?: boolean;
   /** The one image that holds all three processes. */
   readonly image?: ImageProps;
   readonly logging?: LoggingProps;
@@ -175,6 +177,7 @@ export const brupopProps = z
     clusterDomain: domain.default('cluster.local'),
     instance: labelValue.default('brupop'),
     scrapePods: flag.default(false),
+    scrapeServices: flag.default(true),
     image: imageProps,
     logging: loggingProps.prefault({}),
     labels: freeLabels,

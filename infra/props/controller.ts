@@ -3,9 +3,9 @@ import { controllerEnv } from '../../runtime/controller/config.ts';
 import { choiceOf, count, countOrText, flagOf, listenPort, tunable } from './fields.ts';
 import { type ScheduleProps, scheduleProps } from './schedule.ts';
 import { type TopologySpreadConstraint, topologySpreadConstraints } from './scheduling.ts';
-import { workloadFields, type WorkloadProps } from './workload.ts';
+import { servedFields, type ServedProps, workloadFields, type WorkloadProps } from './workload.ts';
 
-export interface ControllerProps extends WorkloadProps {
+export interface ControllerProps extends WorkloadProps, ServedProps {
   /** More than one are a leader and its stand-bys. @default 1 */
   readonly replicas?: number;
   /** How the pods are spread over the cluster. @default none */
@@ -57,6 +57,7 @@ const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory:
 /** @internal */
 export const controllerProps = z.strictObject({
   ...workloadFields(RESOURCES, controllerEnv),
+  ...servedFields,
   topologySpreadConstraints: topologySpreadConstraints.optional(),
   replicas: count(1).default(1),
   maxConcurrentUpdate: countOrText(controllerEnv.MAX_CONCURRENT_UPDATE),

@@ -37,10 +37,20 @@ export interface WorkloadProps {
   readonly env?: Readonly<Record<string, string>>;
   /** Seconds that a new pod must be ready before the next one is replaced. @default 0 */
   readonly minReadySeconds?: number;
+  /** Labels for the Deployment or the DaemonSets alone. @default none */
+  readonly workloadLabels?: Readonly<Record<string, string>>;
+  /** Annotations for the Deployment or the DaemonSets alone. @default none */
+  readonly workloadAnnotations?: Readonly<Record<string, string>>;
   /** Labels for the pods alone. @default none */
   readonly podLabels?: Readonly<Record<string, string>>;
   /** Annotations for the pods alone. @default none */
   readonly podAnnotations?: Readonly<Record<string, string>>;
+}
+
+/** Props of the processes that have a Service. */
+export interface ServedProps {
+  /** Annotations for the Service, which win over those for Prometheus. @default none */
+  readonly serviceAnnotations?: Readonly<Record<string, string>>;
 }
 
 /** The same with every default. */
@@ -107,6 +117,11 @@ function furtherEnv(own: object) {
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
+/** @internal */
+export const servedFields = {
+  serviceAnnotations: annotationMap.default({}),
+} satisfies Record<keyof ServedProps, z.ZodType>;
+
 /** @param own variables that the container states itself @internal */
 export const workloadFields = (defaults: Required<Resources>, own: object) =>
   ({
@@ -120,6 +135,8 @@ export const workloadFields = (defaults: Required<Resources>, own: object) =>
     logFilter: textIn(agentEnv.TRACING_FILTER_DIRECTIVE).optional(),
     env: furtherEnv(own),
     minReadySeconds: count(0).default(0),
+    workloadLabels: freeLabels,
+    workloadAnnotations: annotationMap.default({}),
     podLabels: freeLabels,
     podAnnotations: annotationMap.default({}),
   }) satisfies Record<keyof WorkloadProps, z.ZodType>;

@@ -68,6 +68,8 @@ const pods = {
   podAffinity,
   podAntiAffinity: podAffinity,
   logFilter: fc.constant('debug'),
+  workloadLabels: labels,
+  workloadAnnotations: labels,
   podLabels: labels,
   podAnnotations: labels,
   nodeSelector: labels,
@@ -84,6 +86,7 @@ export const anyProps = partial({
   clusterDomain: word,
   instance: word,
   scrapePods: fc.boolean(),
+  scrapeServices: fc.boolean(),
   labels,
   annotations: labels,
   image: partial({

@@ -88,10 +88,31 @@ describe.each(PROCESSES)('what the manifests say to the %s', (process) => {
     expect(annotations({ scrapePods: true })).toEqual(process === 'agent' ? undefined : scraped);
   });
 
+  test('has labels and annotations of its own on its workload, and others on its pods', () => {
+    const own = { workloadLabels: { team: 'a' }, workloadAnnotations: { 'reloader.example.com/auto': 'true' } };
+    const { metadata, spec } = workload(manifests({ [process]: { ...own, podLabels: { team: 'b' } } }), process);
+    expect(metadata).toMatchObject({ labels: own.workloadLabels, annotations: own.workloadAnnotations });
+    expect(spec.template.metadata.labels.team).toBe('b');
+    expect(spec.template.metadata).not.toHaveProperty('annotations');
+  });
+
   test('has no port name twice and none that does not exist', () => {
     const names = container(objects, process).ports.map(({ name }: { name: string }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
+});
+
+test.each([
+  ['brupop-apiserver', 'apiserver'],
+  ['brupop-controller-server', 'controller'],
+])('the Service %s names its port to Prometheus, unless told otherwise', (name, process) => {
+  const annotations = (props: object): unknown => find(manifests(props), 'Service', name).metadata.annotations;
+  const scrape = { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '8080' };
+  expect(annotations({})).toEqual(scrape);
+  const mine = { 'prometheus.io/scrape': 'false', 'example.com/team': 'platform' };
+  expect(annotations({ [process]: { serviceAnnotations: mine } })).toEqual({ ...scrape, ...mine });
+  expect(annotations({ scrapeServices: false })).toBeUndefined();
+  expect(annotations({ scrapeServices: false, [process]: { serviceAnnotations: mine } })).toEqual(mine);
 });
 
 test('every variable that is a time in seconds says that it expects seconds', () => {

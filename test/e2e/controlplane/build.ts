@@ -12,18 +12,26 @@ export function programs(options: BuildOptions): Promise<Binaries> {
 /** Everything that a control plane and its scenarios need; once they run, there is no network to fetch modules from. */
 export async function prepared(options: BuildOptions): Promise<Binaries> {
   const found = await programs(options);
-  await certManagerCrds(options);
+  for (const release of Object.keys(CERT_MANAGERS) as CertManagerRelease[]) await certManagerCrds(options, release);
   return found;
 }
 
+/** Go modules of the oldest cert-manager that is supported, which runs here, and of the newest. */
+const CERT_MANAGERS = { oldest: 'cert-manager', newest: 'cert-manager-newest' } as const;
+export type CertManagerRelease = keyof typeof CERT_MANAGERS;
+
 /**
- * A file with cert-manager's own CRDs. They lie in its module as Helm templates, of which only labels are templated: those lines are
+ * A file with cert-manager's own CRDs. In its older releases they are Helm templates, of which only labels are templated: those lines are
  * left out.
  */
-export async function certManagerCrds({ env }: Pick<BuildOptions, 'env'>): Promise<string> {
-  const file = join(await outputFolder('cert-manager', PROGRAMS, env), 'crds.yaml');
+export async function certManagerCrds(
+  { env }: Pick<BuildOptions, 'env'>,
+  release: CertManagerRelease = 'oldest',
+): Promise<string> {
+  const ours = CERT_MANAGERS[release];
+  const file = join(await outputFolder(ours, PROGRAMS, env), 'crds.yaml');
   if (existsSync(file)) return file;
-  const module = await sourceFolder('cert-manager', 'github.com/cert-manager/cert-manager', env);
+  const module = await sourceFolder(ours, 'github.com/cert-manager/cert-manager', env);
   const source = join(module, 'deploy', 'crds');
   const names = (await readdir(source)).filter((name) => name.endsWith('.yaml')).toSorted();
   const texts = await Promise.all(names.map((name) => readFile(join(source, name), 'utf8')));

@@ -4,6 +4,7 @@ Starts a real Kubernetes control plane on this machine: kube-apiserver, etcd, ku
 and kwok, which runs nodes on paper: every Node that gets the label paper.brupop/power=on.
 It prints a kubeconfig and runs until Ctrl-C, which leaves nothing behind. The programs are built from their Go modules once (go on the
 PATH; about ten minutes on two cores), into $XDG_CACHE_HOME/brupop-controlplane; those in $KUBEBUILDER_ASSETS are used as they are.
+KUBERNETES=oldest takes the oldest Kubernetes that is supported instead of the newest.
 
 Commands:
   start                starts it (what happens without a command)

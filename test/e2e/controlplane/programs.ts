@@ -1,10 +1,20 @@
 import { readFileSync } from 'node:fs';
 import type { GoProgram } from '../../../tools/go/build.ts';
 
+/** Of `KUBERNETES`: the newest and the oldest version that the suites run on, each in a Go module of its own. */
+const MODULES: Readonly<Record<string, string>> = { newest: 'kubernetes', oldest: 'kubernetes-oldest' };
+const MODULE = moduleOf(process.env['KUBERNETES'] || 'newest');
+
+function moduleOf(version: string): string {
+  const module = MODULES[version];
+  if (module === undefined) throw new Error(`KUBERNETES: expected newest or oldest, got ${version}`);
+  return module;
+}
+
 const VERSION = 'k8s.io/component-base/version';
 /** A build from a module has no git behind it, and clients refuse to talk to a server of version 0. */
 const KUBERNETES_VERSION = versionVariables(
-  readFileSync(new URL('../../../tools/go/modules/kubernetes/go.mod', import.meta.url), 'utf8'),
+  readFileSync(new URL(`../../../tools/go/modules/${MODULE}/go.mod`, import.meta.url), 'utf8'),
 );
 
 function versionVariables(goMod: string): Readonly<Record<string, string>> {
@@ -21,7 +31,7 @@ function versionVariables(goMod: string): Readonly<Record<string, string>> {
 /** A program of Kubernetes' own, of the version of the control plane. */
 export const kubernetes = (name: string): GoProgram => ({
   name,
-  module: 'kubernetes',
+  module: MODULE,
   package: `k8s.io/kubernetes/cmd/${name}`,
   variables: KUBERNETES_VERSION,
 });
@@ -35,7 +45,7 @@ export const certManager = (name: string, command: string): GoProgram => ({
 /** In the order in which they are built. */
 export const PROGRAMS: readonly GoProgram[] = [
   kubernetes('kube-apiserver'),
-  { name: 'etcd', module: 'kubernetes', package: 'go.etcd.io/etcd/server/v3' },
+  { name: 'etcd', module: MODULE, package: 'go.etcd.io/etcd/server/v3' },
   kubernetes('kubectl'),
   kubernetes('kube-controller-manager'),
   kubernetes('kube-scheduler'),

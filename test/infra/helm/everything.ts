@@ -31,6 +31,8 @@ const workload = {
   logFilter: 'brupop=debug,info',
   env: { NODE_EXTRA_CA_CERTS: '/etc/ssl/ca.crt', FLAG: 'true' },
   minReadySeconds: 7,
+  workloadLabels: { team: 'workloads', owner: 'x' },
+  workloadAnnotations: { 'reloader.example.com/auto': 'true' },
   podLabels: { team: 'pods' },
   podAnnotations: { note: 'a "quoted" <text> with a \\ and {{ braces }}' },
 } as const;
@@ -53,6 +55,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
     tolerateCordons: true,
     clusterDomain: 'k8s.example.com',
     scrapePods: true,
+    scrapeServices: false,
     image: {
       registry: 'mirror.example.com:5000',
       repository: 'team/brupop',
@@ -76,6 +79,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
     },
     apiserver: {
       ...workload,
+      serviceAnnotations: { 'prometheus.io/scrape': 'false', note: 'mine' },
       replicas: 2,
       topologySpreadConstraints: spread,
       hostNetwork: true,
@@ -121,7 +125,16 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       keyAlgorithm: 'RSA',
       wildcards: false,
       commonName: 'brupop',
-      subject: { organizations: ['Example'], countries: ['DE'], serialNumber: '1' },
+      subject: {
+        organizations: ['Example'],
+        organizationalUnits: ['Platform'],
+        countries: ['DE'],
+        provinces: ['Berlin'],
+        localities: ['Berlin'],
+        streetAddresses: ['Hauptstrasse 1'],
+        postalCodes: ['10115'],
+        serialNumber: '1',
+      },
       usages: [],
       secretTemplate: { labels: { copied: 'yes' }, annotations: { note: 'x' } },
     },
@@ -136,8 +149,11 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
   'an issuer of the user’s, in a daily window': {
     image: { digest: `sha256:${'0a'.repeat(32)}` },
     agent: { updateStrategy: { type: 'OnDelete' } },
-    apiserver: { hostNetwork: true },
-    controller: { schedule: { kind: 'window', start: '22:00:00', stop: '04:00:00', windowFit: 'strict' } },
+    apiserver: { hostNetwork: true, serviceAnnotations: { 'prometheus.io/port': '1' } },
+    controller: {
+      serviceAnnotations: { team: 'platform' },
+      schedule: { kind: 'window', start: '22:00:00', stop: '04:00:00', windowFit: 'strict' },
+    },
     certificates: {
       kind: 'issuer',
       name: 'company',
