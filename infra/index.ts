@@ -65,5 +65,5 @@ export type {
 } from './props/scheduling.ts';
 export type { CronProps, ScheduleProps, ScheduleSettings, WindowProps } from './props/schedule.ts';
 export { InvalidPropsError } from './props/settings.ts';
-export type { OptionalProp, Toleration, WorkloadProps, WorkloadSettings } from './props/workload.ts';
+export type { OptionalProp, ServedProps, Toleration, WorkloadProps, WorkloadSettings } from './props/workload.ts';
 export type { ServiceAccount, ServiceAccountSubject } from './service-account.ts';

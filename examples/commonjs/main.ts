@@ -1,22 +1,5 @@
-// The operator as a part of a chart that has more in it, in its namespace, with a patch for what has no prop.
-import { App, Chart, JsonPatch } from 'cdk8s';
-import { ConfigMap } from 'cdk8s-plus-28';
-import { Brupop } from 'cdk8s-brupop';
-
-class Platform extends Chart {
-  constructor(app: App) {
-    super(app, 'platform', { namespace: 'platform', labels: { team: 'platform' } });
-    new ConfigMap(this, 'Motd', {
-      metadata: { name: 'motd' },
-      data: { motd: 'Updated weekly.' },
-    });
-    const brupop = new Brupop(this, 'Updates', {
-      createNamespace: false,
-      certificates: { kind: 'issuer', name: 'platform-ca', issuerKind: 'ClusterIssuer' },
-    });
-    brupop.controller.deployment.addJsonPatch(JsonPatch.add('/spec/revisionHistoryLimit', 2));
-  }
-}
+import { App } from 'cdk8s';
+import { Platform } from './platform.js';
 
 const app = new App();
 new Platform(app);

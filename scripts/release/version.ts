@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { released } from './changelog.ts';
@@ -15,6 +16,10 @@ export async function writeVersion(root: string, date: string): Promise<void> {
   const version = await packageVersion(root);
   await change(root, VERSION_FILE, (text) => text.replace(/VERSION = '.*'/, `VERSION = '${version}'`));
   await change(root, 'CHANGELOG.md', (text) => released(text, version, date));
+  for (const path of globSync('examples/*/__snapshots__/*', { cwd: root }))
+    await change(root, path, (text) =>
+      text.replaceAll(/(app\.kubernetes\.io\/version: |\/brupop:).*/g, `$1${version}`),
+    );
 }
 
 async function change(root: string, path: string, edit: (text: string) => string): Promise<void> {

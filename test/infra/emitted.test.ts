@@ -3,39 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { App, Yaml } from 'cdk8s';
 import { parseAllDocuments } from 'yaml';
-import { Alerts } from '../../infra/monitoring/alerts.ts';
-import { Dashboard } from '../../infra/monitoring/dashboard.ts';
-import { Monitors } from '../../infra/monitoring/monitors.ts';
-import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
-import { PeopleRoles } from '../../infra/people.ts';
-import type { BrupopProps } from '../../infra/props/brupop.ts';
-import { BrupopChart } from '../../infra/chart.ts';
 import { folder } from '../folder.ts';
 import { noHelm } from '../shell.ts';
 import { helm } from './helm/rendered.ts';
-import type { Manifest } from './manifests.ts';
-
-/** All that the package can emit. */
-function everything(props: BrupopProps = {}, sample: object = {}, app = new App()): Manifest[] {
-  const chart = new BrupopChart(app, 'brupop', {
-    networkPolicies: { enabled: true },
-    notifications: {
-      targets: [{ name: 'chat', secret: 'chat', format: 'text', template: '{{kind}} ${subject}: {{message}}' }],
-    },
-    ...props,
-    agent: { interfaceV1: true, ...props.agent },
-    k3os: { enabled: true, ...props.k3os },
-  });
-  const { brupop } = chart;
-  /* oxlint-disable no-new */
-  new Alerts(chart, 'Alerts', { brupop });
-  new Dashboard(chart, 'Dashboard', { brupop });
-  new Monitors(chart, 'Monitors', { brupop });
-  new PrometheusSample(chart, 'Prometheus', { brupop, ...sample });
-  new PeopleRoles(chart, 'People', { brupop });
-  /* oxlint-enable no-new */
-  return chart.toJson() as Manifest[];
-}
+import { everything, type Manifest } from './manifests.ts';
 
 test('nothing looks like a variable of Flux', () => {
   expect(Yaml.stringify(...everything())).not.toContain('${');

@@ -1,5 +1,10 @@
 import { App } from 'cdk8s';
 import { BrupopChart } from '../../infra/chart.ts';
+import { Alerts } from '../../infra/monitoring/alerts.ts';
+import { Dashboard } from '../../infra/monitoring/dashboard.ts';
+import { Monitors } from '../../infra/monitoring/monitors.ts';
+import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
+import { PeopleRoles } from '../../infra/people.ts';
 import type { BrupopProps } from '../../infra/props/brupop.ts';
 
 /** As much of an object as the tests look at. */
@@ -58,4 +63,26 @@ export function container(objects: readonly Manifest[], process: Process) {
 export function literalEnv(objects: readonly Manifest[], process: Process): Record<string, string> {
   const variables = container(objects, process).env as readonly { name: string; value?: string }[];
   return Object.fromEntries(variables.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
+}
+
+/** All that the package can emit. */
+export function everything(props: BrupopProps = {}, sample: object = {}, app = new App()): Manifest[] {
+  const chart = new BrupopChart(app, 'brupop', {
+    networkPolicies: { enabled: true },
+    notifications: {
+      targets: [{ name: 'chat', secret: 'chat', format: 'text', template: '{{kind}} ${subject}: {{message}}' }],
+    },
+    ...props,
+    agent: { interfaceV1: true, ...props.agent },
+    k3os: { enabled: true, ...props.k3os },
+  });
+  const { brupop } = chart;
+  /* oxlint-disable no-new */
+  new Alerts(chart, 'Alerts', { brupop });
+  new Dashboard(chart, 'Dashboard', { brupop });
+  new Monitors(chart, 'Monitors', { brupop });
+  new PrometheusSample(chart, 'Prometheus', { brupop, ...sample });
+  new PeopleRoles(chart, 'People', { brupop });
+  /* oxlint-enable no-new */
+  return chart.toJson() as Manifest[];
 }

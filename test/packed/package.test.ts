@@ -132,6 +132,19 @@ describe('an app that has installed it', () => {
     },
   );
 
+  test.each(EXAMPLES)('examples/%s: its own test finds the manifests that its snapshot has', async (example) => {
+    const app = join(shared, `tested-${example}`);
+    const snapshots = join(ROOT, 'examples', example, '__snapshots__');
+    cpSync(join(ROOT, 'examples', example), app, { recursive: true });
+    const how = isUpdate() ? '-u' : '--ci';
+    const { stderr } = await promisify(execFile)('npm', ['test', '--silent', '--', how], {
+      cwd: app,
+      env: appEnvironment(),
+    });
+    if (isUpdate()) cpSync(join(app, '__snapshots__'), snapshots, { recursive: true });
+    expect(stderr).toMatch(/^Snapshots: .*\b1 total$/m);
+  });
+
   test('finds the manifests by their name in the package', () => {
     const program = "console.log(require.resolve('cdk8s-brupop/dist/brupop.k8s.yaml'))";
     const found = execFileSync('node', ['--eval', program], { cwd: shared, encoding: 'utf8' });
@@ -143,4 +156,10 @@ describe('an app that has installed it', () => {
 function appEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
   return { PATH: `${join(ROOT, 'node_modules', '.bin')}:${PATH}`, HOME };
+}
+
+/** Whether jest was called with `-u`, which is then meant for the apps too. */
+function isUpdate(): boolean {
+  const { snapshotState } = expect.getState() as unknown as { readonly snapshotState: { _updateSnapshot: string } };
+  return snapshotState._updateSnapshot === 'all';
 }
