@@ -67,6 +67,13 @@ interface UnaskedBoot {
   readonly message: string;
 }
 
+/** The version that its last failure was on; undefined where that is not known: an end that is no failure leaves a record of its own. */
+export function versionOfFailure({ spec, status }: ShadowView): string | undefined {
+  const { last_failure: last, state_transition_failure_timestamp: failedAt } = status ?? {};
+  if (last) return (instantOf(last.time) === instantOf(failedAt) && last.version) || undefined;
+  return (spec.state === 'Idle' && spec.version) || undefined;
+}
+
 /**
  * Whether the last failure has no record, because an older agent has reported it or the CRD drops the newer fields. It is then blamed on
  * the release. Under an older apiserver the record of an earlier failure stays in the status, with another time. Both times are by the

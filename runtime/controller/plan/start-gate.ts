@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../lib/clock.ts';
-import { isPresumed, unaskedBootOf } from './blame.ts';
+import { isPresumed, unaskedBootOf, versionOfFailure } from './blame.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Families, Group, Groups } from './groups.ts';
 import { windowOf } from './group-times.ts';
@@ -170,14 +170,16 @@ function resting({ info, version }: Candidate): Finding | undefined {
 const LONGEST_BACKOFF_MINUTES = 1440;
 
 /**
- * After a failure a node tries again only after more than min(2^crashes, 1440) minutes. There is no pause where the time of the failure is not
- * known, nor after the one failure that somebody has named on the node (rule P9).
+ * After a failure a node tries that version again only after more than min(2^crashes, 1440) minutes. There is no pause where the time of the
+ * failure is not known, nor after the one failure that somebody has named on the node (rule P9).
  */
-function backingOff({ info, shadow }: Candidate, now: number): Finding | undefined {
+function backingOff({ info, shadow, version }: Candidate, now: number): Finding | undefined {
   const { node } = info;
   const { status, failedAt } = shadow;
   if (!status || status.crash_count === 0 || failedAt === undefined) return undefined;
   if (node.retryOf !== undefined && node.retryOf === status.state_transition_failure_timestamp) return undefined;
+  const failed = versionOfFailure(shadow);
+  if (failed !== undefined && failed !== version && status.failed_versions?.includes(version) !== true) return undefined;
   const until = failedAt + Math.min(2 ** status.crash_count, LONGEST_BACKOFF_MINUTES) * MINUTE_MS + 1;
   if (until <= now) return undefined;
   return found('BackingOff', `the last attempt failed; the next one comes after ${atTime(until)}`, until);

@@ -206,6 +206,42 @@ describe('gates', () => {
     expect(plan(world, POLICY, NOW)).toMatchObject({ commands: [], requeueAt: NOW + 1 });
     expect(plan(world, POLICY, NOW + 1).commands).toHaveLength(1);
   });
+
+  describe('a failure is paused after', () => {
+    const at = moment(-1);
+    const failure = { state: 'RebootedIntoUpdate', reason: 'DrainFailed', message: '', time: at } as const;
+    const failed = {
+      crash_count: 1,
+      state_transition_failure_timestamp: at,
+      last_failure: failure,
+      failed_versions: [],
+    };
+    const of = (version: string, more: NonNullable<Parts['status']> = {}) => ({
+      ...failed,
+      last_failure: { ...failure, version },
+      ...more,
+    });
+    const named = { spec: { version: '1.0.9' } };
+
+    test.each<[string, Parts]>([
+      ['of the version that it failed on', { status: of('1.1.0') }],
+      ['of one that it has failed on before', { status: of('1.0.9', { failed_versions: ['1.1.0', '1.0.9'] }) }],
+      ['where the version is not known', { status: failed }],
+      [
+        'where what is on record is another end',
+        { ...named, status: of('1.0.9', { last_failure: { ...failure, version: '1.0.9', time: moment(0) } }) },
+      ],
+    ])('before another try %s', (_, parts) => {
+      expect(reasons(fleet({ a: parts }))).toEqual({ a: 'BackingOff' });
+    });
+
+    test.each<[string, Parts]>([
+      ['by its record', { status: of('1.0.9') }],
+      ['by the spec of an agent that keeps no record', { ...named, status: { ...failed, last_failure: null } }],
+    ])('and not before the first try of a newer release, %s', (_, parts) => {
+      expect(started(fleet({ a: parts }))).toEqual(['a']);
+    });
+  });
 });
 
 describe('where an update must fit into the window', () => {
