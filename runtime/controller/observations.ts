@@ -17,7 +17,7 @@ export type ObservedShadow = ShadowView & { readonly stale: false };
 export class Observations {
   /** By UID, as they were at the last look. */
   #nodes = new Map<string, SeenNode>();
-  #shadows: Map<string, SeenShadow> | undefined;
+  #shadows = new Map<string, SeenShadow>();
   #silences = new Map<string, Silence>();
 
   nodes(facts: readonly NodeFacts[], now: number): readonly NodeView[] {
@@ -34,14 +34,13 @@ export class Observations {
   shadows(facts: readonly ShadowFacts[], nodes: readonly NodeView[], now: number): readonly ObservedShadow[] {
     const nodesByShadow = new Map(nodes.map((node) => [node.shadowName, node]));
     const before = this.#shadows;
-    const seenShadows = new Map<string, SeenShadow>();
-    this.#shadows = seenShadows;
+    this.#shadows = new Map();
     return facts.map((shadow) => {
-      const last = before?.get(shadow.uid);
+      const last = before.get(shadow.uid);
       const node = nodesByShadow.get(shadow.name);
       const isSame = last?.facts === shadow && last.node === node;
-      const seen = isSame ? last : shadowSeen(shadow, node, { last, isFirstLook: before === undefined, now });
-      seenShadows.set(shadow.uid, seen);
+      const seen = isSame ? last : shadowSeen(shadow, node, { last, now });
+      this.#shadows.set(shadow.uid, seen);
       return seen.view;
     });
   }
@@ -99,8 +98,6 @@ interface SeenShadow {
 
 interface Looks {
   readonly last: SeenShadow | undefined;
-  /** Of this process at any shadow. */
-  readonly isFirstLook: boolean;
   readonly now: number;
 }
 
@@ -187,13 +184,13 @@ const wasUpToDate = (before: ShadowCondition | undefined, { lastTransitionTime }
   before?.reason === BLIND || (before?.status === 'True' && before.lastTransitionTime === lastTransitionTime);
 
 /**
- * - A node at rest at this process's first look may have ended its update just before. A node that came later has had none.
- * - An update that was called off before its node was disturbed has not ended. Otherwise a node that is called off again and again would keep
- *   all others of its policy waiting.
+ * At first sight, when an update was last finished or failed, by what is stored. An update that was called off before its node was disturbed has
+ * not ended: otherwise a node that is called off again and again would keep all others of its policy waiting.
  */
-function endedAt(facts: ShadowFacts, { last, isFirstLook, now }: Looks): number | undefined {
-  if (!last) return isFirstLook && isAtRest(facts) ? now : undefined;
-  return isAtRest(facts) && hasEnded(last, facts) ? now : last.view.endedAt;
+function endedAt(facts: ShadowFacts, { last, now }: Looks): number | undefined {
+  if (last) return isAtRest(facts) && hasEnded(last, facts) ? now : last.view.endedAt;
+  const stored = Math.max(facts.finishStatedAt ?? -Infinity, instantOf(failureOf(facts)) ?? -Infinity);
+  return stored === -Infinity ? undefined : notLater(stored, now);
 }
 
 function hasEnded({ facts: before, untouched }: SeenShadow, after: ShadowFacts): boolean {

@@ -72,16 +72,24 @@ describe('the end of an update', () => {
   const ends = (...facts: readonly ShadowFacts[]): (number | undefined)[] =>
     looks(facts.map((one) => [nodeFacts(), one])).map((look) => look.shadow.endedAt);
 
-  test('is when this process has seen it, or has first seen the node at rest', () => {
+  test('is when this process has seen it', () => {
     const active = shadowFacts();
     expect(ends(active, atRest(), atRest({ resourceVersion: '9' }))).toEqual([undefined, minutes(1), minutes(1)]);
-    expect(ends(atRest(), atRest({ resourceVersion: '9' }))).toEqual([minutes(0), minutes(0)]);
+  });
+
+  test('is when what is stored says that it was finished or failed, for a process that comes later', () => {
+    const failed = { ...atRest().status!, state_transition_failure_timestamp: moment(-20) };
+    expect(ends(atRest())).toEqual([undefined]);
+    expect(ends(atRest({ finishStatedAt: minutes(-30) }))).toEqual([minutes(-30)]);
+    expect(ends(atRest({ finishStatedAt: minutes(-30), status: failed }))).toEqual([minutes(-20)]);
+    // Another clock is ahead.
+    expect(ends(atRest({ finishStatedAt: minutes(9) }))).toEqual([minutes(0)]);
   });
 
   test('also of an update of which no look has shown anything', () => {
     const failed = { ...atRest().status!, state_transition_failure_timestamp: '2026-01-01T00:00:00Z' };
-    expect(ends(atRest(), atRest({ finishStatedAt: minutes(1) }))).toEqual([minutes(0), minutes(1)]);
-    expect(ends(atRest(), atRest({ status: failed }))).toEqual([minutes(0), minutes(1)]);
+    expect(ends(atRest(), atRest({ finishStatedAt: minutes(1) }))).toEqual([undefined, minutes(1)]);
+    expect(ends(atRest(), atRest({ status: failed }))).toEqual([undefined, minutes(1)]);
   });
 
   describe('is none where it was called off before its node was disturbed', () => {
@@ -98,8 +106,11 @@ describe('the end of an update', () => {
       ['since its drain was refused', [staged, refused, wanted('Idle', REFUSED)]],
       ['between two looks', [staged, refused]],
     ])('%s: what ended before stays', (_when, facts) => {
-      const seen = ends(atRest(), ...facts, atRest({ resourceVersion: '9' }));
-      expect(seen.at(-1)).toBe(minutes(0));
+      const ended = { finishStatedAt: minutes(-30) };
+      const seen = ends(
+        ...[atRest(), ...facts, atRest({ resourceVersion: '9' })].map((one) => Object.assign(one, ended)),
+      );
+      expect(seen.at(-1)).toBe(minutes(-30));
     });
 
     test.each(['StagedAndPerformedUpdate', 'RebootedIntoUpdate'] as const)(
@@ -110,7 +121,7 @@ describe('the end of an update', () => {
         const facts = [atRest(), wanted(state, STAGED), wanted(state, changed), wanted('Idle', changed), atRest()];
         const end = (on: NodeFacts): number | undefined =>
           looks(facts.map((one, look) => [look === 0 || look === 4 ? nodeFacts() : on, one])).at(-1)?.shadow.endedAt;
-        expect(end(nodeFacts())).toBe(minutes(0));
+        expect(end(nodeFacts())).toBeUndefined();
         expect(end(nodeFacts({ marks: DRAINED }))).toBe(minutes(4));
       },
     );
@@ -121,12 +132,6 @@ describe('the end of an update', () => {
       const failed = { ...atRest().status!, state_transition_failure_timestamp: '2026-01-01T00:00:00Z' };
       expect(ends(refused, atRest({ status: failed })).at(-1)).toBe(minutes(1));
     });
-  });
-
-  test('is none of a node that joins later', () => {
-    const observations = new Observations();
-    observations.shadows([], [], minutes(0));
-    expect(observations.shadows([atRest()], [], minutes(1))[0]?.endedAt).toBeUndefined();
   });
 });
 

@@ -158,3 +158,19 @@ test('while the policies may not be read nothing starts, and what runs goes on; 
   await stage.pass(60_000);
   expect(await stage.specs('b')).toEqual(['StagedAndPerformedUpdate 1.1.0']);
 });
+
+test('a pause between updates ends also where each controller lives for less than that', async () => {
+  await withPolicies(['a', 'b'], { all: { nodeSelector: {}, pauseBetween: '2h' } });
+  const startedIn = async (minutesOfLife: number, meanwhile = async () => {}): Promise<boolean> => {
+    const life = new AbortController();
+    stage.start({ signal: life.signal, env: { PROOF_NODES: '1' } });
+    await stage.pass(10_000);
+    await meanwhile();
+    await stage.pass(minutesOfLife * 60_000);
+    life.abort();
+    await stage.pass(10_000);
+    return (await stage.spec('b')) !== 'Idle';
+  };
+  expect(await startedIn(1, () => stage.update('a'))).toBe(false);
+  expect([await startedIn(50), await startedIn(50), await startedIn(50)]).toEqual([false, false, true]);
+});

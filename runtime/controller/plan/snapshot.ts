@@ -180,10 +180,7 @@ export interface ShadowView {
   readonly cannotLookSince: number | undefined;
   /** Since when its condition `UpToDate` is True: as it states, but not later than it was first seen. Undefined where it is not True. */
   readonly upToDateSince: number | undefined;
-  /**
-   * When this process saw its last update end. A shadow that was at rest when this process started counts from then. Undefined for a shadow
-   * that came later and has ended no update.
-   */
+  /** When this process saw its last update end, or what is stored of an earlier end; undefined where neither is known. */
   readonly endedAt: number | undefined;
   /** How long its last complete update took, milliseconds; undefined where that is not known. */
   readonly lastUpdateMs: number | undefined;
