@@ -1,10 +1,10 @@
 import { type ControllerConfig, policyOf, settingsOf } from '../controller/config.ts';
 import { statedOrders } from '../controller/k3os/host-order.ts';
-import { Observations, type ObservedShadow } from '../controller/observations.ts';
+import { Observations } from '../controller/observations.ts';
 import { upToDate } from '../controller/plan/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/orders.ts';
 import { type Plan, plan } from '../controller/plan/plan.ts';
-import type { ShadowView, Snapshot } from '../controller/plan/snapshot.ts';
+import type { Snapshot } from '../controller/plan/snapshot.ts';
 import { PolicyViews } from '../controller/policy-views.ts';
 import { slotsOn } from '../controller/slots/entries.ts';
 import { managedBesides, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../controller/views.ts';
@@ -16,7 +16,6 @@ import { ApiStatusError } from '../kube/errors.ts';
 import type { KubeObject, Lease, Node, Pod, ShadowObject, UpdatePolicyObject } from '../kube/objects.ts';
 import { leasesOf, namespacesOf, nodesOf, podsOf, policiesOf, shadowsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
-import { instantOf } from '../lib/clock.ts';
 import { POLICY_VERSION } from '../policy/names.ts';
 import { COMPONENTS, CONTROLLER_LEASE, GROUP, nodeNameOf, PAUSED_ANNOTATION } from '../shadow/names.ts';
 import type { Cluster } from './command.ts';
@@ -188,10 +187,9 @@ function snapshotOf(
     .nodes(nodeFacts, now)
     .map((node) => Object.assign(node, { readinessSeenAt: node.readyChangedAt }));
   const silence = observations.silence(nodeFacts, agents.value.map(viewOfAgent), now);
-  const ledSince = instantOf(lease.value?.spec?.acquireTime);
   return {
     nodes: nodeViews,
-    shadows: observations.shadows(facts, nodeViews, now).map((shadow) => withStatedEnd(shadow, ledSince)),
+    shadows: observations.shadows(facts, nodeViews, now),
     slots: slotsOn(lease.value),
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
     paused: paused.value,
@@ -201,16 +199,6 @@ function snapshotOf(
     // Only the controller remembers these. The conditions show their effect.
     drainRefusals: new Map(),
   };
-}
-
-/**
- * This process has seen no update end, so it takes the end from the shadow. The pause after an update may also count from the start of the
- * leading controller, which is no later than its acquireTime in the Lease.
- */
-function withStatedEnd(shadow: ObservedShadow, ledSince: number | undefined): ShadowView {
-  const { endedAt, finishedAt = -Infinity, failedAt = -Infinity } = shadow;
-  const known = Math.max(finishedAt, failedAt, ledSince ?? -Infinity);
-  return Object.assign(shadow, { stale: false, endedAt: endedAt === undefined ? undefined : known });
 }
 
 /**

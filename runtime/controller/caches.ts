@@ -2,7 +2,7 @@ import type { Informer } from '../kube/informer.ts';
 import type { KubeObject, Node, Pod, ShadowObject } from '../kube/objects.ts';
 import { NAMESPACES_PATH, NODES_PATH, podsPath, shadowsPath } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, type Moment, momentOf } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { Wakeup } from '../lib/wakeup.ts';
@@ -11,6 +11,7 @@ import type { Expectations } from './expectations.ts';
 import type { Freshness } from './freshness.ts';
 import { Observations, type ObservedShadow } from './observations.ts';
 import { OrderedShadows, type Orders } from './orders.ts';
+import type { SlotView } from './plan/permit.ts';
 import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 import { DrainRefusals } from './drain-refusals.ts';
 import {
@@ -39,7 +40,7 @@ interface CachesOptions {
 }
 
 /** The part of a snapshot that the caches show. */
-type ClusterView = Omit<Snapshot, 'slots' | 'policies' | 'notCurrent' | 'refusals'>;
+type ClusterView = Omit<Snapshot, 'policies' | 'notCurrent' | 'refusals'>;
 
 /** How often changes are observed where no plans are made, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
 const OBSERVED_EACH_MS = 1000;
@@ -53,7 +54,7 @@ export class Caches {
   readonly #agents: Informer<Pod, AgentView>;
   readonly #namespaces: Informer<KubeObject, boolean>;
   readonly #observations = new Observations();
-  readonly #refusedDrains: DrainRefusals;
+  readonly #refusedDrains = new DrainRefusals();
   readonly #ordered: OrderedShadows | undefined;
   readonly #expectations: Expectations;
   readonly #clock: Clock;
@@ -70,7 +71,6 @@ export class Caches {
     this.#ordered = orders && new OrderedShadows(orders);
     orders?.onChange(() => this.#noteChange('shadows'));
     this.#clock = access.clock;
-    this.#refusedDrains = new DrainRefusals(access.clock);
     const texts = new SharedTexts();
     this.#nodes = freshness.informer('nodes', {
       ...access,
@@ -111,13 +111,15 @@ export class Caches {
   /**
    * Observes what has changed, and returns the cluster as it is known now. Each change counts as first seen at this moment, and not up to a second
    * later, when it would be observed anyway. A view from before would be planned together with the slots and expectations of this moment.
+   * @param slots as the Lease states them
    */
-  look(): ClusterView {
-    this.#observe();
+  look(moment: Moment, slots: readonly SlotView[]): ClusterView {
+    this.#observe(moment);
     return {
+      slots: this.#observations.slots(slots, moment.now),
       nodes: this.#seenNodes,
       shadows: this.#seenShadows.map((shadow) => this.#judged(shadow)),
-      drainRefusals: this.#refusedDrains.view(),
+      drainRefusals: this.#refusedDrains.view(moment),
       silentSince: this.#silentSince,
       paused: [...this.#namespaces.items().values()].includes(true),
     };
@@ -149,23 +151,24 @@ export class Caches {
   async #keepObserving(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#wakeup.wait(this.#clock, Infinity, signal);
-      this.#observe();
+      this.#observe(momentOf(this.#clock));
       await this.#clock.sleep(OBSERVED_EACH_MS, signal).catch(() => undefined);
     }
   }
 
   /** Handles all changes since the last time together: a new release, or an outage, changes thousands of objects within seconds. */
-  #observe(): void {
+  #observe(moment: Moment): void {
+    if (this.#ready && this.#observations.follow(moment)) this.#changed.add('nodes');
     const changed = new Set(this.#changed);
     if (changed.size === 0) return;
     this.#changed.clear();
-    const now = this.#clock.now();
+    const { now, monotonic } = moment;
     if (changed.has('nodes')) this.#seenNodes = this.#observations.nodes([...this.#nodes.items().values()], now);
     if (changed.has('nodes') || changed.has('shadows')) {
       const read = [...this.#shadows.items().values()];
       const facts = this.#ordered?.of(read, this.#seenNodes) ?? read;
       this.#seenShadows = this.#observations.shadows(facts, this.#seenNodes, now);
-      this.#refusedDrains.observe(this.#seenNodes, this.#seenShadows);
+      this.#refusedDrains.observe(this.#seenNodes, this.#seenShadows, monotonic);
     }
     if (changed.has('nodes') || changed.has('agents')) {
       const agents = this.#agents.items().values();

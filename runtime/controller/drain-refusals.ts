@@ -1,4 +1,4 @@
-import { type Clock, MINUTE_MS } from '../lib/clock.ts';
+import { byWallClock, MINUTE_MS, type Moment } from '../lib/clock.ts';
 import { isCalledOff, isRefused, type Phase, phaseOf } from './plan/phase.ts';
 import type { DrainRefusal, NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 
@@ -20,21 +20,15 @@ type ConcernedShadow = Pick<ShadowView, 'name' | 'uid' | 'spec' | 'status'>;
  * process starts to count again.
  */
 export class DrainRefusals {
-  readonly #clock: Clock;
   /** By UID of the shadow. */
   #entries = new Map<string, ObservedRefusal>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** To be called with each change of the cluster. */
-  observe(nodes: readonly NodeView[], shadows: readonly ConcernedShadow[]): void {
+  /** To be called with each change of the cluster. @param now monotonic */
+  observe(nodes: readonly NodeView[], shadows: readonly ConcernedShadow[], now: number): void {
     const before = this.#entries;
     this.#entries = new Map();
     const concerned = shadows.filter(({ uid, spec }) => spec.state === 'RebootedIntoUpdate' || before.has(uid));
     if (concerned.length === 0) return;
-    const now = this.#clock.monotonic();
     const nodesByShadow = new Map(nodes.map((node) => [node.shadowName, node]));
     for (const shadow of concerned) {
       const node = nodesByShadow.get(shadow.name);
@@ -45,9 +39,8 @@ export class DrainRefusals {
   }
 
   /** What a plan has to know, by name of the shadow. */
-  view(): Snapshot['drainRefusals'] {
-    const ahead = this.#clock.now() - this.#clock.monotonic();
-    return new Map([...this.#entries.values()].map((entry) => [entry.shadow, byWallClock(entry, ahead)]));
+  view(moment: Moment): Snapshot['drainRefusals'] {
+    return new Map([...this.#entries.values()].map((entry) => [entry.shadow, viewOf(entry, moment)]));
   }
 }
 
@@ -73,7 +66,9 @@ function calledOffAt(now: number, { shadow, calledOff: before }: ObservedRefusal
   return { kind: 'called-off', shadow, calledOff, retryAt: now + pauseMs };
 }
 
-function byWallClock(entry: ObservedRefusal, ahead: number): DrainRefusal {
+function viewOf(entry: ObservedRefusal, moment: Moment): DrainRefusal {
   const { kind } = entry;
-  return kind === 'refused' ? { kind, since: entry.since + ahead } : { kind, retryAt: entry.retryAt + ahead };
+  return kind === 'refused'
+    ? { kind, since: byWallClock(entry.since, moment) }
+    : { kind, retryAt: byWallClock(entry.retryAt, moment) };
 }

@@ -1,6 +1,7 @@
-import { instantOf } from '../lib/clock.ts';
+import { instantOf, type Moment } from '../lib/clock.ts';
 import type { ShadowCondition } from '../shadow/model.ts';
 import { upToDate } from './plan/conditions.ts';
+import type { SlotView } from './plan/permit.ts';
 import { isAtRest, isCalledOff, isUnderWay, isUndisturbed, type Phase, phaseOf } from './plan/phase.ts';
 import type { Reason } from './plan/reasons.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
@@ -9,16 +10,56 @@ import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 /** A shadow with all that this process has observed of it. Whether the view is stale is not known here. */
 export type ObservedShadow = ShadowView & { readonly stale: false };
 
+/** By less than this the wall clock is slewed, or the two clocks were not read at quite the same time. */
+const STEP_MS = 1000;
+
 /**
- * Remembers since when each thing has been in its state, by the clock of this process. The cluster shows some of them without a time, and others
- * with a time by another clock. A new process counts anew: that may delay what depends on it, but never hastens it. The view of an unchanged
- * object is used again, because in a large fleet nearly all are unchanged.
+ * Remembers since when each thing has been in its state. The cluster shows some of them without a time, and others with a time by another clock,
+ * which is believed at first sight, but never later than that. A new process counts anew what has no time: that may delay what depends on it, but
+ * never hastens it. The view of an unchanged object is used again, because in a large fleet nearly all are unchanged.
  */
 export class Observations {
+  /** By how much the wall clock was ahead of the monotonic one. */
+  #aheadMs: number | undefined;
   /** By UID, as they were at the last look. */
   #nodes = new Map<string, SeenNode>();
   #shadows = new Map<string, SeenShadow>();
   #silences = new Map<string, Silence>();
+  /** By id. */
+  #slots = new Map<string, SeenSlot>();
+
+  /**
+   * To be called before each look. What is remembered is by the wall clock, as plans are; where that was set, all of it moves along, so that
+   * durations are by the monotonic clock. @returns whether the clock was set: then every view is another
+   */
+  follow({ now, monotonic }: Moment): boolean {
+    const aheadMs = now - monotonic;
+    const byMs = aheadMs - (this.#aheadMs ?? aheadMs);
+    if (this.#aheadMs !== undefined && Math.abs(byMs) < STEP_MS) return false;
+    this.#aheadMs = aheadMs;
+    if (byMs === 0) return false;
+    for (const seen of this.#nodes.values()) seen.view = moved(seen.view, NODE_TIMES, byMs);
+    for (const seen of this.#shadows.values()) seen.view = moved(seen.view, SHADOW_TIMES, byMs);
+    for (const seen of this.#slots.values()) seen.view = moved(seen.view, SLOT_TIMES, byMs);
+    for (const silence of this.#silences.values()) silence.since += byMs;
+    return true;
+  }
+
+  /** Slots by what their times count as: as they state it, but not later than first seen. */
+  slots(slots: readonly SlotView[], now: number): readonly SlotView[] {
+    const before = this.#slots;
+    this.#slots = new Map();
+    return slots.map((slot) => {
+      const last = before.get(slot.id);
+      const view = { ...slot };
+      for (const time of SLOT_TIMES) {
+        const stated = slot[time];
+        view[time] = last?.stated[time] === stated ? last?.view[time] : stated && notLater(stated, now);
+      }
+      this.#slots.set(slot.id, { stated: slot, view });
+      return view;
+    });
+  }
 
   nodes(facts: readonly NodeFacts[], now: number): readonly NodeView[] {
     const before = this.#nodes;
@@ -74,14 +115,42 @@ export class Observations {
 
 interface SeenNode {
   readonly facts: NodeFacts;
-  readonly view: NodeView;
+  view: NodeView;
+}
+
+interface SeenSlot {
+  readonly stated: SlotView;
+  view: SlotView;
+}
+
+/** What moves with the wall clock. When an update was offered does not: that is compared with the schedule and with no duration. */
+const NODE_TIMES = ['readinessSeenAt', 'readyChangedAt', 'readyFrom'] as const;
+const SLOT_TIMES = ['since', 'rebootAskedAt'] as const;
+const SHADOW_TIMES = [
+  'stateSeenAt',
+  'stepBeganAt',
+  'rebootAskedAt',
+  'failedAt',
+  'finishedAt',
+  'cannotLookSince',
+  'upToDateSince',
+  'endedAt',
+] as const;
+
+function moved<K extends string, T extends { readonly [key in K]?: number | undefined }>(
+  view: T,
+  times: readonly K[],
+  byMs: number,
+): T {
+  const later = times.flatMap((time) => (view[time] === undefined ? [] : [[time, view[time] + byMs]]));
+  return { ...view, ...Object.fromEntries(later) };
 }
 
 function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): NodeView {
   const { readinessStatedAt: stated, ...node } = facts;
   const isSame = last?.facts.ready === node.ready && last.facts.readinessStatedAt === stated;
   const readinessSeenAt = isSame ? last.view.readinessSeenAt : now;
-  const readyChangedAt = notLater(stated, readinessSeenAt);
+  const readyChangedAt = isSame ? last.view.readyChangedAt : notLater(stated, now);
   const from = last ? now : readyChangedAt;
   return { ...node, readinessSeenAt, readyChangedAt, readyFrom: isSame ? last.view.readyFrom : from };
 }
@@ -93,7 +162,7 @@ interface SeenShadow {
   readonly request: string | undefined;
   /** Its update can be called off as if it had never begun, or was. */
   readonly untouched: boolean;
-  readonly view: ObservedShadow;
+  view: ObservedShadow;
 }
 
 interface Looks {
@@ -110,6 +179,7 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks
     ...shadow,
     stale: false as const,
     stateSeenAt: last && inSameStates(last.facts, facts) ? last.view.stateSeenAt : now,
+    stepBeganAt: stepBeganAt(facts, looks),
     rebootAskedAt: request === undefined ? undefined : askedAt(request, looks),
     failedAt: failedAt(facts, looks),
     finishedAt: finishedAt(facts, looks),
@@ -141,6 +211,13 @@ function inSameStates(a: ShadowFacts, b: ShadowFacts): boolean {
   return isSpecSame && a.status?.current_state === b.status?.current_state;
 }
 
+function stepBeganAt({ spec }: ShadowFacts, { last, now }: Looks): number {
+  const { state_transition_timestamp: text } = spec;
+  const before = last?.facts.spec;
+  const isSame = before?.state === spec.state && (before.state_transition_timestamp ?? null) === (text ?? null);
+  return last && isSame ? last.view.stepBeganAt : notLater(instantOf(text), now);
+}
+
 function failedAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
   const text = status?.state_transition_failure_timestamp;
   if (last && last.facts.status?.state_transition_failure_timestamp === text) return last.view.failedAt;
@@ -167,7 +244,10 @@ function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | unde
 const BLIND: Reason = 'CannotLookForUpdates';
 
 function cannotLookSince({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
-  return status?.check ? notLater(instantOf(status.check.failing_since), last?.view.cannotLookSince ?? now) : undefined;
+  const since = status?.check?.failing_since;
+  if (since === undefined) return undefined;
+  const isSame = last?.facts.status?.check?.failing_since === since;
+  return isSame ? last.view.cannotLookSince : notLater(instantOf(since), now);
 }
 
 function upToDateSince({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
@@ -213,7 +293,7 @@ const goesOn = (before: Silence, { uid, lastEnd }: Pick<Silence, 'uid' | 'lastEn
 interface Silence {
   /** Of the Node: another under its name has its own time. */
   readonly uid: string;
-  readonly since: number;
+  since: number;
   /** When the last container of the agent ended, by the clock of its node. */
   readonly lastEnd: number;
 }

@@ -1,5 +1,5 @@
 import type { LeaderElection } from '../kube/leader-election.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, momentOf } from '../lib/clock.ts';
 import type { Caches } from './caches.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import { type ControllerConfig, settingsOf } from './config.ts';
@@ -46,14 +46,14 @@ export class Planner {
   /** What would be done now, and the verdict on each node. A process that does not lead takes the slots from the Lease. */
   preview(): Preview {
     const { clock, caches, policies, freshness, ledger, election, refusals, conditions } = this.#options;
-    const now = clock.now();
+    const moment = momentOf(clock);
+    const { now } = moment;
     const { leading, lease } = election;
     const snapshot: Snapshot = {
-      ...caches.look(),
+      ...caches.look(moment, leading ? ledger.slots : slotsOn(lease)),
       policies: policies.view(now),
       notCurrent: freshness.lost,
-      slots: leading ? ledger.slots : slotsOn(lease),
-      refusals: refusals.view(),
+      refusals: refusals.view(moment),
     };
     const planned = plan(snapshot, { ...this.#settings, conditionWrites: conditions.capacity }, now);
     return { ...planned, snapshot, now, leading, leader: lease?.spec?.holderIdentity || undefined };

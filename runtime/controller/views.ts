@@ -174,6 +174,7 @@ export type ShadowFacts = Omit<
   | 'cannotLookSince'
   | 'offeredAt'
   | 'stateSeenAt'
+  | 'stepBeganAt'
   | 'rebootAskedAt'
   | 'failedAt'
   | 'finishedAt'

@@ -1,5 +1,5 @@
 import { ApiStatusError, BusyError, isDefinite, UnexpectedAnswerError } from '../kube/errors.ts';
-import type { Clock } from '../lib/clock.ts';
+import { byWallClock, type Clock, type Moment } from '../lib/clock.ts';
 import { shortened } from '../lib/parts.ts';
 import type { Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
@@ -62,14 +62,12 @@ export class WriteRefusals {
   }
 
   /** What a plan has to know, by name of the shadow. */
-  view(): Snapshot['refusals'] {
-    const now = this.#clock.monotonic();
-    const sinceEpoch = this.#clock.now() - now;
+  view(moment: Moment): Snapshot['refusals'] {
     const view = new Map<string, WriteRefusal[]>();
     for (const [kind, alike] of this.#entries) {
       for (const [target, entry] of alike) {
-        if (isForgotten(entry, now)) continue;
-        const refusal = { kind, message: entry.message, retryAt: entry.retryAt + sinceEpoch };
+        if (isForgotten(entry, moment.monotonic)) continue;
+        const refusal = { kind, message: entry.message, retryAt: byWallClock(entry.retryAt, moment) };
         view.set(target, [...(view.get(target) ?? []), refusal]);
       }
     }

@@ -11,6 +11,18 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** One moment by both clocks of a process. */
+export interface Moment extends Readonly<Record<'now' | 'monotonic', number>> {}
+
+/** The monotonic clock is read first: of a process that is stopped in between, durations come out shorter than they were, and never longer. */
+export function momentOf(clock: Pick<Clock, 'now' | 'monotonic'>): Moment {
+  const monotonic = clock.monotonic();
+  return { monotonic, now: clock.now() };
+}
+
+/** A monotonic instant by the wall clock as it is at this moment. */
+export const byWallClock = (instant: number, { now, monotonic }: Moment): number => instant + now - monotonic;
+
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;

@@ -34,16 +34,6 @@ describe('update policies', () => {
     expect([policyLines(await seen(), 'a').length, policyLines(await seen(), 'b').length]).toEqual([1, 0]);
   });
 
-  test('pause as they do for the controller: from when it began, and from the last update', async () => {
-    await withPolicy({ pauseBetween: '1h' });
-    await deploy(stage, { MAX_CONCURRENT_UPDATE: '2' });
-    await stage.pass(1_800_000);
-    const line = async (): Promise<string> => nodeLine(await seen(), 'a') ?? '';
-    expect(await line()).toMatch(/^a +Pausing .*in (29|30) min/);
-    await stage.pass(1_800_000);
-    expect(await line()).toMatch(/^a +Updating/);
-  });
-
   test('pause after an update that failed, and not after one that was called off', async () => {
     await withPolicy({ pauseBetween: '1h' });
     await stage.patchNode('b', { metadata: { labels: { pool: 'test' } } });

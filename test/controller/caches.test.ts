@@ -3,6 +3,7 @@ import { Caches } from '../../runtime/controller/caches.ts';
 import { NAMESPACES_PATH, shadowsPath } from '../../runtime/kube/resources.ts';
 import { Expectations } from '../../runtime/controller/expectations.ts';
 import { Freshness } from '../../runtime/controller/freshness.ts';
+import { momentOf } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { API_VERSION, KIND, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { createNode, random, world } from '../kube/world.ts';
@@ -46,7 +47,7 @@ test('many changes are observed together, because each observation is of the who
   for (let index = 1; index <= 100; index++) await createNode(admin, `n${index}`);
   await clock.advance(0);
   expect(asked() - before).toBeLessThan(10);
-  expect(caches.look().nodes).toHaveLength(101);
+  expect(caches.look(momentOf(clock), []).nodes).toHaveLength(101);
   await end();
 });
 
@@ -63,8 +64,8 @@ test('a change that nobody asks about is observed within two seconds', async () 
   }
   const changed = clock.now();
   await clock.advance(600_000);
-  expect(caches.look().nodes).toMatchObject([{ ready: true }]);
-  expect(caches.look().nodes[0]?.readinessSeenAt).toBeLessThanOrEqual(changed + 2000);
+  expect(caches.look(momentOf(clock), []).nodes).toMatchObject([{ ready: true }]);
+  expect(caches.look(momentOf(clock), []).nodes[0]?.readinessSeenAt).toBeLessThanOrEqual(changed + 2000);
   await end();
 });
 
@@ -74,11 +75,11 @@ test('a shadow that has not changed is the same object at each look, until the v
   const body = { apiVersion: API_VERSION, kind: KIND, metadata: { name: 'brs-n0' }, spec: { state: 'Idle' } };
   await admin.request({ method: 'POST', path: shadowsPath(NAMESPACE), body });
   await clock.advance(2000);
-  const [shadow] = caches.look().shadows;
+  const [shadow] = caches.look(momentOf(clock), []).shadows;
   await createNode(admin, 'n1');
   await clock.advance(2000);
-  expect(caches.look().shadows[0]).toBe(shadow);
+  expect(caches.look(momentOf(clock), []).shadows[0]).toBe(shadow);
   expectations.written('brs-n0', String(Number(shadow?.resourceVersion) + 100));
-  expect([shadow?.stale, caches.look().shadows[0]?.stale]).toEqual([false, true]);
+  expect([shadow?.stale, caches.look(momentOf(clock), []).shadows[0]?.stale]).toEqual([false, true]);
   await end();
 });

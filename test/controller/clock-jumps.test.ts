@@ -89,3 +89,32 @@ test.each([-24, 24])(
     expect(await stage.slots()).toEqual([]);
   },
 );
+
+describe.each([-24 * 60, -20, 20, 24 * 60])('a clock that jumps by %d minutes', (minutes) => {
+  test('rescues no node whose agent has only just ended', async () => {
+    stage.start({ clock });
+    await stage.pass(2000);
+    await stage.askForReboot('a');
+    await stage.pass(2000);
+    const finishedAt = `${new Date(stage.clock.now()).toISOString().slice(0, 19)}Z`;
+    await stage.sayOfAgent('a', { terminated: { finishedAt } });
+    await stage.pass(1000);
+    errorMs = minutes * MINUTE;
+    await stage.pass(61_000);
+    expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
+    expect((await stage.nodes.get('a'))?.spec?.unschedulable).toBe(true);
+  });
+
+  test('blames no release for a node that has only just gone down for its reboot', async () => {
+    const controller = stage.start({ clock });
+    await stage.pass(2000);
+    await stage.askForReboot('a');
+    await stage.setReady('a', false);
+    await stage.pass(1000);
+    errorMs = minutes * MINUTE;
+    await stage.pass(61_000);
+    expect(controller.preview().verdicts[0]).toMatchObject({ node: 'a', reason: 'Updating' });
+    await stage.pass(15 * MINUTE);
+    expect(controller.preview().verdicts[0]).toMatchObject({ node: 'a', reason: 'NotReturned' });
+  });
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Observations } from '../../runtime/controller/observations.ts';
 import type { NodeFacts, ShadowFacts } from '../../runtime/controller/views.ts';
-import { DRAINED, minutes, moment, node, rebooting, shadow } from './plan/fleet.ts';
+import { DRAINED, minutes, moment, node, rebooting, shadow, slot } from './plan/fleet.ts';
 
 const nodeFacts = (more: Partial<NodeFacts> = {}): NodeFacts => ({
   ...node('a'),
@@ -55,6 +55,52 @@ test('each state, and each version that it leads to, begins anew', () => {
   ]);
   expect(seen.map((look) => look.shadow.stateSeenAt)).toEqual([minutes(0), minutes(1)]);
 });
+
+test.each([-20, 20])(
+  'a wall clock that is set by %d minutes makes nothing older or younger, whatever is read next',
+  (jump) => {
+    const observations = new Observations();
+    const look = (minute: number, more: Partial<ShadowFacts>, ahead = 0) => {
+      const now = minutes(minute + ahead);
+      observations.follow({ monotonic: minute * 60_000, now });
+      const nodes = observations.nodes([on], now);
+      const ages = (times: readonly (number | undefined)[]): number[] => times.map((time) => (now - time!) / 60_000);
+      const [seen] = observations.shadows([shadowFacts({ ...its, ...more })], nodes, now);
+      const [held] = observations.slots([taken], now);
+      const { readinessSeenAt, readyChangedAt, readyFrom } = nodes[0]!;
+      const { stateSeenAt, stepBeganAt, rebootAskedAt, failedAt, finishedAt, cannotLookSince, upToDateSince, endedAt } =
+        seen!;
+      return ages([
+        ...[readinessSeenAt, readyChangedAt, readyFrom, observations.silence(nodes, [], now).get('a')],
+        ...[stateSeenAt, stepBeganAt, rebootAskedAt, failedAt, finishedAt, cannotLookSince, upToDateSince, endedAt],
+        ...[held!.since, held!.rebootAskedAt],
+      ]);
+    };
+    const on = nodeFacts({ marks: DRAINED, ready: false, readinessStatedAt: minutes(-60) });
+    const upToDate = {
+      type: 'UpToDate',
+      status: 'True',
+      reason: '',
+      message: '',
+      lastTransitionTime: moment(-9),
+    } as const;
+    const its: Partial<ShadowFacts> = {
+      spec: { ...rebooting.spec!, state: 'RebootedIntoUpdate', state_transition_timestamp: moment(-8) },
+      status: {
+        ...shadow('a', rebooting).status!,
+        state_transition_failure_timestamp: moment(-7),
+        check: { failing_since: moment(-6), error: '' },
+        conditions: [upToDate],
+      },
+      finishStatedAt: minutes(-5),
+    };
+    const taken = { ...slot('a'), since: minutes(-9), rebootAskedAt: minutes(-3) };
+    const before = look(0, {});
+    expect(before).toEqual([0, 60, 60, 0, 0, 8, 0, 7, 5, 6, 9, 5, 9, 3]);
+    expect(look(1, {}, jump)).toEqual(before.map((age) => age + 1));
+    expect(look(2, { resourceVersion: '101' }, jump)).toEqual(before.map((age) => age + 2));
+  },
+);
 
 test('nothing is made anew of what has not changed', () => {
   const [on, its] = [nodeFacts(), shadowFacts()];

@@ -171,7 +171,7 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F1',
     does: 'blames a release for the silence of an agent that ran when it asked for the reboot',
     file: 'runtime/controller/plan/health.ts',
-    find: 'Math.max(silentSince, shadow.rebootAskedAt ?? -Infinity)',
+    find: 'Math.max(silentSince, rebootAskedAt(info) ?? -Infinity)',
     replace: 'silentSince',
     tests: ['test/controller/plan/blame.test.ts'],
   },
@@ -190,5 +190,13 @@ export const failureMutants: readonly Mutant[] = [
     find: 'return isSame ? known : notLater(instantOf(condition.lastTransitionTime), now);',
     replace: 'return isSame ? now : notLater(instantOf(condition.lastTransitionTime), now);',
     tests: ['test/controller/observations.test.ts'],
+  },
+  {
+    rule: 'F5',
+    does: 'measures durations by a wall clock that is set',
+    file: 'runtime/controller/caches.ts',
+    find: 'if (this.#ready && this.#observations.follow(moment))',
+    replace: 'if (this.#observations.follow(moment) && !this.#ready)',
+    tests: ['test/controller/clock-jumps.test.ts'],
   },
 ];

@@ -151,7 +151,7 @@ function notReturnedFrom(info: NodeInfo, { returnTimeoutMs }: Measures): number 
   const { node, shadow } = info;
   if (!shadow) return NEVER;
   const alone = unreportedSince(info);
-  const since = node.ready ? alone : (shadow.rebootAskedAt ?? alone);
+  const since = node.ready ? alone : (rebootAskedAt(info) ?? alone);
   return since === undefined ? NEVER : dueAt('NotReturned', shadow, since + returnTimeoutMs);
 }
 
@@ -159,9 +159,16 @@ function notReturnedFrom(info: NodeInfo, { returnTimeoutMs }: Measures): number 
  * Since when the host is known to be back while its agent is silent. The silence counts from the request for the reboot at the earliest: the
  * agent that made the request was running then, even if this process has not seen it run.
  */
-function unreportedSince({ shadow, silentSince, phase }: NodeInfo): number | undefined {
+function unreportedSince(info: NodeInfo): number | undefined {
+  const { shadow, silentSince, phase } = info;
   if (!shadow || silentSince === undefined || !phase.isBackUnreported) return undefined;
-  return Math.max(silentSince, shadow.rebootAskedAt ?? -Infinity);
+  return Math.max(silentSince, rebootAskedAt(info) ?? -Infinity);
+}
+
+/** Since when a reboot is known to be requested in this attempt: the controller before may have seen that earlier. */
+function rebootAskedAt({ shadow, slot }: NodeInfo): number | undefined {
+  if (shadow?.rebootAskedAt === undefined) return undefined;
+  return Math.min(shadow.rebootAskedAt, slot?.rebootAskedAt ?? Infinity);
 }
 
 /** What the node is watched for after its update. */

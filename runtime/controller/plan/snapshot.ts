@@ -171,6 +171,8 @@ export interface ShadowView {
   readonly offeredAt: number | undefined;
   /** Since when this process has seen spec and status in their states. */
   readonly stateSeenAt: number;
+  /** Since when spec has been as it is: as it states, but not later than first seen. */
+  readonly stepBeganAt: number;
   /** Since when this process has seen that a reboot was requested in this attempt; undefined where none was. */
   readonly rebootAskedAt: number | undefined;
   /** When its last attempt failed, and when its last update was finished, but not later than first seen; undefined where that is not known. */

@@ -179,7 +179,8 @@ function backingOff({ info, shadow, version }: Candidate, now: number): Finding 
   if (!status || status.crash_count === 0 || failedAt === undefined) return undefined;
   if (node.retryOf !== undefined && node.retryOf === status.state_transition_failure_timestamp) return undefined;
   const failed = versionOfFailure(shadow);
-  if (failed !== undefined && failed !== version && status.failed_versions?.includes(version) !== true) return undefined;
+  if (failed !== undefined && failed !== version && status.failed_versions?.includes(version) !== true)
+    return undefined;
   const until = failedAt + Math.min(2 ** status.crash_count, LONGEST_BACKOFF_MINUTES) * MINUTE_MS + 1;
   if (until <= now) return undefined;
   return found('BackingOff', `the last attempt failed; the next one comes after ${atTime(until)}`, until);

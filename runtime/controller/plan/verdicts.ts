@@ -1,4 +1,3 @@
-import { instantOf } from '../../lib/clock.ts';
 import { type Progress, progressAt, refusalsIn } from '../../shadow/drain.ts';
 import type { Status } from '../../shadow/model.ts';
 import { compareSemver } from '../../shadow/semver.ts';
@@ -241,15 +240,10 @@ interface Deadline {
  */
 function progressDeadline({ node, shadow, health, phase }: AssessedNode, policy: Settings): Deadline | undefined {
   if (!shadow || health.soak !== undefined) return undefined;
-  const begun = stepBegan(shadow);
+  const begun = shadow.stepBeganAt;
   if (node.ready) return { since: begun, endsAt: begun + limitOf(phase, policy) };
   const since = Math.max(begun, node.readyChangedAt);
   return { since, endsAt: since + policy.returnTimeoutMs };
-}
-
-/** By the timestamp in the spec, which outlives the controller that wrote it. A timestamp in the future counts from when it was seen. */
-function stepBegan({ spec, stateSeenAt }: ShadowView): number {
-  return Math.min(instantOf(spec.state_transition_timestamp) ?? stateSeenAt, stateSeenAt);
 }
 
 /**

@@ -107,6 +107,7 @@ export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}):
         : { current_version: '1.0.0', target_version: '1.1.0', current_state: 'Idle', crash_count: 0, ...status },
     stale: false,
     stateSeenAt: instantOf(spec?.state_transition_timestamp) ?? NOW,
+    stepBeganAt: Math.min(instantOf(spec?.state_transition_timestamp) ?? NOW, more.stateSeenAt ?? NOW),
     rebootAskedAt: undefined,
     failedAt: instantOf(status?.state_transition_failure_timestamp),
     finishedAt: undefined,

@@ -12,6 +12,7 @@ import {
   POLICY,
   rebooting,
   ruling,
+  slot,
   staging,
   UNPROVEN_TOO,
   updated,
@@ -108,6 +109,14 @@ describe('the verdict on a node', () => {
   test('does not believe a drain that has pods left where the Node says that it is over', () => {
     const world = fleet({ a: draining({ reported_at: moment(0) }) }, { nodes: [node('a', { marks: DRAINED })] });
     expect(verdict(world)).toMatchObject({ message: expect.stringContaining('its drain is not reported since') });
+  });
+
+  test('goes by when any controller first saw that a reboot was requested', () => {
+    const nodes = [{ ...down.nodes[0]!, readinessSeenAt: minutes(-1), marks: DRAINED }];
+    const seen = (rebootAskedAt: number) =>
+      verdict(fleet({ a: rebooting }, { nodes, slots: [{ ...slot('a'), rebootAskedAt }] }));
+    expect(seen(minutes(-15))).toMatchObject({ reason: 'NotReturned' });
+    expect(seen(minutes(-14))).toMatchObject({ reason: 'Updating' });
   });
 
   test('names what blocks its drain', () => {

@@ -119,9 +119,12 @@ export function after(snapshot: World, commands: readonly Command[], now = NOW):
 
 /** A shadow that has become another, as it is seen then. */
 export function seen(before: ShadowView | undefined, one: ShadowView, now: number): ShadowView {
-  const isSame = before?.spec.state === one.spec.state && before.status?.current_state === one.status?.current_state;
+  const isSameStep = before?.spec.state === one.spec.state;
+  const isSame = isSameStep && before.status?.current_state === one.status?.current_state;
   const failedAt = instantOf(one.status?.state_transition_failure_timestamp);
-  return isSame ? one : { ...one, stateSeenAt: now, failedAt, rebootAskedAt: undefined };
+  return isSame
+    ? one
+    : { ...one, stateSeenAt: now, stepBeganAt: isSameStep ? one.stepBeganAt : now, failedAt, rebootAskedAt: undefined };
 }
 
 /** What commands act on, by name; slots by the name of their shadow. */
