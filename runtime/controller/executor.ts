@@ -1,3 +1,4 @@
+import { rfc3339 } from '../lib/clock.ts';
 import { ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
@@ -7,7 +8,7 @@ import type { ActionPorts, Outcome } from './actions/ports.ts';
 import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
 import { deleteShadow, disown, releaseNode, rescue } from './actions/release.ts';
 import { bump, mayFree } from './actions/fencing.ts';
-import type { Command, Free, SetCondition, Start } from './plan/commands.ts';
+import type { Command, Free, NoteReboot, SetCondition, Start } from './plan/commands.ts';
 import { targetOf } from './plan/withheld.ts';
 import type { ShadowView } from './plan/snapshot.ts';
 import { RateLimiter } from './rate-limiter.ts';
@@ -44,8 +45,10 @@ type Result = Attempted | 'refused' | 'unanswered' | 'slow';
 /** `begun`: the Lease is still to be swapped. */
 type Attempted = Outcome | 'begun';
 type Results = Promise<readonly Result[]>;
+/** Commands that change the list of slots. */
+type Swapping = Start | Free | NoteReboot;
 type Bump = Extract<Command, { kind: 'bump' }>;
-type Single = Exclude<Command, Start | Free | Bump | SetCondition>;
+type Single = Exclude<Command, Start | Free | NoteReboot | Bump | SetCondition>;
 
 /** Carries out all commands of a plan except conditions. It decides nothing: a command that fails is left to the next plan. */
 export class Executor {
@@ -74,15 +77,17 @@ export class Executor {
     const run = { shadows, signal };
     const starts = commands.filter((command) => command.kind === 'start');
     const frees = commands.filter((command) => command.kind === 'free');
+    const notes = commands.filter((command) => command.kind === 'note-reboot');
     const bumps = commands.filter((command) => command.kind === 'bump');
     const singles = commands.filter((command): command is Single => !BATCHED.has(command.kind));
-    const [single, bumped, { started, freed }] = await Promise.all([
+    const [single, bumped, swapped] = await Promise.all([
       this.#each(singles, run, (command) => this.#limited(command, () => this.#single(command, signal))),
       this.#each(bumps, run, (command) => bump(this.#ports, command, signal)),
-      this.#slots(starts, frees, run),
+      this.#slots({ starts, frees, notes }, run),
     ]);
-    const all = [...single, ...bumped, ...started, ...freed];
-    const changed = [...bumped, ...freed].includes('done') || all.some((result) => NOT_TAKEN.has(result));
+    const { started, freed, noted } = swapped;
+    const all = [...single, ...bumped, ...started, ...freed, ...noted];
+    const changed = [...bumped, ...freed, ...noted].includes('done') || all.some((result) => NOT_TAKEN.has(result));
     return { changed, moved: all.filter((result) => result === 'moved').length };
   }
 
@@ -92,14 +97,15 @@ export class Executor {
   }
 
   /** One after the other, because each swap is made on the slots that the one before it left. */
-  async #slots(starts: readonly Start[], frees: readonly Free[], run: Run): Promise<SlotResults> {
+  async #slots({ starts, frees, notes }: SlotCommands, run: Run): Promise<SlotResults> {
     const started = await this.#start(starts, run);
-    return { started, freed: await this.#free(frees, run) };
+    const freed = await this.#free(frees, run);
+    return { started, freed, noted: [await this.#note(notes, run)] };
   }
 
   /** Rule L1: the plan has read the shadows, the swap comes next, then the specs. */
   async #start(starts: readonly Start[], run: Run): Results {
-    const swapped = await this.#swap('take', starts, run);
+    const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));
     if (swapped !== 'done') return [swapped];
     return this.#each(starts, run, (start) => this.#write(start, run.signal));
   }
@@ -114,7 +120,7 @@ export class Executor {
         return 'begun';
       }),
     );
-    const swapped = await this.#swap('free', ready, run);
+    const swapped = await this.#swap(ready, run, () => this.#ports.ledger.free(ready, run.signal));
     if (swapped === 'done') for (const free of ready) this.#refusals.delete(free);
     return results.map((result) => (result === 'begun' ? swapped : result));
   }
@@ -123,17 +129,29 @@ export class Executor {
    * Where a swap fails, each of its nodes waits and asks again by itself. So if the API server refuses a list for its length, the nodes that fit
    * still get their slots (rule L7). Each swap begins with a read of the Lease, which also shows what became of a swap of unknown outcome.
    */
-  async #swap(change: 'take' | 'free', commands: readonly (Start | Free)[], { signal }: Run): Promise<Result> {
-    if (commands.length === 0) return 'done';
+  async #swap(commands: readonly Swapping[], { signal }: Run, swap: () => Promise<void>): Promise<Result> {
+    const [first] = commands;
+    if (!first) return 'needless';
     try {
-      await this.#ports.ledger[change](commands, signal);
+      await swap();
       this.#reporter.slotsReadable();
       return 'done';
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
-      this.#report({ swap: change, slots: commands.length }, error);
+      this.#report({ swap: first.kind, slots: commands.length }, error);
       return this.#withhold(commands, error);
     }
+  }
+
+  async #note(notes: readonly NoteReboot[], run: Run): Promise<Result> {
+    const amendments = notes.map(({ shadow, nodeUid, rebootAskedAt: at }) => ({
+      shadow,
+      nodeUid,
+      rebootAskedAt: at === undefined ? undefined : rfc3339(at),
+    }));
+    const swapped = await this.#swap(notes, run, () => this.#ports.ledger.amend(amendments, run.signal));
+    if (swapped === 'done') for (const note of notes) this.#refusals.delete(note);
+    return swapped;
   }
 
   #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Attempted>): Results {
@@ -236,12 +254,19 @@ interface Run {
   readonly signal: AbortSignal;
 }
 
+interface SlotCommands {
+  readonly starts: readonly Start[];
+  readonly frees: readonly Free[];
+  readonly notes: readonly NoteReboot[];
+}
+
 interface SlotResults {
   readonly started: readonly Result[];
   readonly freed: readonly Result[];
+  readonly noted: readonly Result[];
 }
 
 /** A command with such a result is asked for again, after a pause of its own. */
 const NOT_TAKEN: ReadonlySet<Result> = new Set(['refused', 'unanswered']);
 /** Commands that are carried out together, or elsewhere. */
-const BATCHED: ReadonlySet<Command['kind']> = new Set(['start', 'free', 'bump', 'set-condition']);
+const BATCHED: ReadonlySet<Command['kind']> = new Set(['start', 'free', 'note-reboot', 'bump', 'set-condition']);

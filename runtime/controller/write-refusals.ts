@@ -84,6 +84,7 @@ const WANTED: Readonly<Record<Command['kind'], string>> = {
   start: 'the start of its update',
   bump: 'the write that settles an earlier one',
   free: 'the return of its slot',
+  'note-reboot': 'the note of its reboot',
   release: 'the release of its marks',
   rescue: 'the end of its update',
   disown: 'the change of its marks',

@@ -25,7 +25,7 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L1',
     does: 'takes no slot before a start',
     file: 'runtime/controller/executor.ts',
-    find: "const swapped = await this.#swap('take', starts, run);",
+    find: 'const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));',
     replace: "const swapped: Result = 'done';",
     tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
   },
@@ -41,9 +41,9 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L1',
     does: 'writes the spec before it takes the slot',
     file: 'runtime/controller/executor.ts',
-    find: "const swapped = await this.#swap('take', starts, run);",
+    find: 'const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));',
     replace:
-      "await this.#each(starts, run, (start) => this.#write(start, run.signal));\n    const swapped = await this.#swap('take', starts, run);",
+      'await this.#each(starts, run, (start) => this.#write(start, run.signal));\n    const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));',
     tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
   },
   {

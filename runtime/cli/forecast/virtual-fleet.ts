@@ -1,4 +1,4 @@
-import type { Command, SetSpec, Start } from '../../controller/plan/commands.ts';
+import type { Command, NoteReboot, SetSpec, Start } from '../../controller/plan/commands.ts';
 import { isUnderWay } from '../../controller/plan/phase.ts';
 import type { SlotView } from '../../controller/plan/permit.ts';
 import { type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
@@ -80,6 +80,7 @@ export class VirtualFleet {
     } else if (command.kind === 'set-spec') this.#wish(command, now);
     else if (command.kind === 'call-off') this.#wish(command, now);
     else if (command.kind === 'free') this.#slots.delete(command.shadow);
+    else if (command.kind === 'note-reboot') this.#note(command);
     else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
     else if (command.kind === 'bump') this.#settle(command.shadow);
     else if ('node' in command) this.#leaveAlone(command.node);
@@ -88,6 +89,11 @@ export class VirtualFleet {
   #settle(name: string): void {
     const slot = this.#slots.get(name);
     if (slot) this.#slots.set(name, { ...slot, writes: 'settled' });
+  }
+
+  #note({ shadow, rebootAskedAt }: NoteReboot): void {
+    const slot = this.#slots.get(shadow);
+    if (slot) this.#slots.set(shadow, { ...slot, rebootAskedAt });
   }
 
   /** The other commands write to a Node: they undo its marks and end the requests on it. */

@@ -11,6 +11,7 @@ export type Command =
   /** Makes sure that no earlier write can land on the shadow any more (rule L4). */
   | { readonly kind: 'bump'; readonly shadow: string; readonly nodeUid: string }
   | Free
+  | NoteReboot
   /** Releases marks at rest: on a node whose shadow is idle, or that has neither shadow nor agent (rule M8 a, b). */
   | { readonly kind: 'release'; readonly node: string; readonly shadow: string }
   /** Ends the update of a node whose agent is gone (rule M8 c). */
@@ -77,6 +78,15 @@ export interface Free {
   readonly nodeUid: string;
   /** Which clause of rule L3 holds. */
   readonly because: 'idle' | 'node-gone' | 'shadow-gone' | 'rescued';
+}
+
+/** Keeps on the Lease when the reboot of this attempt was first seen to be requested: a controller that restarts counts on from there. */
+export interface NoteReboot {
+  readonly kind: 'note-reboot';
+  readonly shadow: string;
+  readonly nodeUid: string;
+  /** Undefined where what is noted was another request, which the host did not carry out. */
+  readonly rebootAskedAt: number | undefined;
 }
 
 export interface SetCondition {

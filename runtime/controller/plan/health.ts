@@ -125,10 +125,11 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   return { ...WELL, agentSilent, notReturned, soak, outageUntil: outageOf(info, measures, now), changesAt };
 }
 
-function departedHealth({ shadow, phase }: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
+function departedHealth(info: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
+  const { shadow, phase } = info;
   // Nothing is done from a stale view, and a fresh one plans anew: nobody is woken for it.
   if (!shadow || shadow.stale || !phase.goesDown) return WELL;
-  const until = (shadow.rebootAskedAt ?? shadow.stateSeenAt) + returnTimeoutMs;
+  const until = (rebootAskedAt(info) ?? shadow.stateSeenAt) + returnTimeoutMs;
   return { ...WELL, goesDown: until > now, changesAt: nextAfter(now, [until]) };
 }
 

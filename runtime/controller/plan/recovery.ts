@@ -1,4 +1,4 @@
-import type { Command, Free } from './commands.ts';
+import type { Command, Free, NoteReboot } from './commands.ts';
 import type { AssessedNode } from './health.ts';
 import { isAtRest, isOverUnreported } from './phase.ts';
 import type { SlotView } from './permit.ts';
@@ -40,15 +40,24 @@ function isDisowned(node: NodeView): boolean {
   return node.marks?.owns.includes('cordon') === true && !node.unschedulable;
 }
 
-/** How a slot comes back (rules L3 and L4); undefined while its node needs it. @param holder undefined where the node is gone */
-export function recoverSlot(
-  { shadow, nodeUid, writes }: SlotView,
-  holder: AssessedNode | undefined,
-): Command | undefined {
+/** How a slot comes back (rules L3 and L4), or what is to be noted on it while its node needs it. @param holder undefined where the node is gone */
+export function recoverSlot(slot: SlotView, holder: AssessedNode | undefined): Command | undefined {
+  const { shadow, nodeUid, writes } = slot;
   if (!holder) return { kind: 'free', shadow, nodeUid, because: 'node-gone' };
   if (writes === 'unknown') return { kind: 'bump', shadow, nodeUid };
   const because = holder.node.marks ? undefined : over(holder);
-  return because && { kind: 'free', shadow, nodeUid, because };
+  return because ? { kind: 'free', shadow, nodeUid, because } : noteFor(slot, holder);
+}
+
+/** Between two requests of one attempt its phase is one of those in which no reboot can have been requested yet. */
+function noteFor(slot: SlotView, { shadow, phase }: AssessedNode): NoteReboot | undefined {
+  const { nodeUid, rebootAskedAt: noted } = slot;
+  if (!shadow || shadow.stale) return undefined;
+  const note = { kind: 'note-reboot', shadow: shadow.name, nodeUid } as const;
+  const { rebootAskedAt } = shadow;
+  if (noted === undefined) return rebootAskedAt === undefined ? undefined : { ...note, rebootAskedAt };
+  const isBefore = phase.kind === 'asked' || phase.kind === 'draining';
+  return isBefore ? { ...note, rebootAskedAt: undefined } : undefined;
 }
 
 function over(holder: AssessedNode): Free['because'] | undefined {

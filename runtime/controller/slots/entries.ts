@@ -97,6 +97,14 @@ export function withTaken(
   return [...kept, ...taken];
 }
 
+/** What is learned of an attempt while it lasts, or how it ended. */
+export type Amendment = SlotKey & Pick<SlotEntry, 'rebootAskedAt' | 'ended'>;
+
+/** Fields that an amendment does not name stay as they are. */
+export function withAmended(entries: readonly SlotEntry[], amendments: readonly Amendment[]): readonly SlotEntry[] {
+  return entries.map((entry) => ({ ...entry, ...amendments.find(sameSlot(entry)) }));
+}
+
 export function withoutFreed(entries: readonly SlotEntry[], keys: readonly SlotKey[]): readonly SlotEntry[] {
   return entries.filter((entry) => !keys.some(sameSlot(entry)));
 }

@@ -5,12 +5,14 @@ import { type Random, randomId } from '../../lib/random.ts';
 import { CONTROLLER_LEASE } from '../../shadow/names.ts';
 import type { SlotKey, SlotView } from '../plan/permit.ts';
 import {
+  type Amendment,
   type SlotEntry,
   formatEntries,
   parseEntries,
   SLOTS_ANNOTATION,
   type Taking,
   viewOfEntry,
+  withAmended,
   withoutFreed,
   withTaken,
 } from './entries.ts';
@@ -89,6 +91,11 @@ export class SlotLedger {
   async free(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
     await this.#swap((entries) => withoutFreed(entries, keys), signal);
     for (const { nodeUid } of keys) this.#writes.delete(nodeUid);
+  }
+
+  /** Adds to slots what is learned of their attempts. Where one is no longer on the list, nothing is added. @throws as `take` */
+  async amend(amendments: readonly Amendment[], signal: AbortSignal): Promise<void> {
+    await this.#swap((entries) => withAmended(entries, amendments), signal);
   }
 
   /** Records what is known of writes to the shadow of a slot. */

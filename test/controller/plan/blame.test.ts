@@ -13,6 +13,7 @@ import {
   plan,
   POLICY,
   rebooting,
+  slot,
   staging,
   updated,
   type World,
@@ -99,6 +100,16 @@ describe('an agent that does not come back from the reboot into a release', () =
     expect(reasons(withA(a, on, silentFor(15)))).toEqual(blamed('NotReturned'));
     expect(reasons(withA(a, on, silentFor(14)))[0]).not.toBe('NotReturned');
     expect(reasons(withA(a, on))[0]).not.toBe('NotReturned');
+  });
+
+  test('has its time from when any controller first saw the request, where its slot remembers that', () => {
+    const remembered = (count: number, seen = 0): World => ({
+      ...withA(record({ requested_at: moment(-seen) }), down),
+      slots: [{ ...slot('a'), rebootAskedAt: minutes(-count) }],
+    });
+    expect(reasons(remembered(15))).toEqual(blamed('NotReturned'));
+    expect(reasons(remembered(14))[0]).not.toBe('NotReturned');
+    expect(reasons(remembered(-60, 15))).toEqual(blamed('NotReturned'));
   });
 
   test('has its time from the request on, however late its agent that asked was seen to run', () => {

@@ -35,6 +35,31 @@ const rebooted = (bootId: string | null): Parts => ({
 
 describe('a slot', () => {
   const held = { slots: [slot('a')] };
+  const requested = rebooted('boot-1');
+  const noted = { slots: [{ ...slot('a'), rebootAskedAt: minutes(-9) }] };
+  const note = { kind: 'note-reboot', shadow: 'brs-a', nodeUid: 'uid-a' };
+
+  test.each<[string, Partial<World>, readonly object[]]>([
+    [
+      'remembers when a reboot was first seen to be requested',
+      fleet({ a: requested }, held),
+      [{ ...note, rebootAskedAt: minutes(-30) }],
+    ],
+    ['that remembers it is left as it is', fleet({ a: requested }, noted), []],
+    ['is not written to on an old view', fleet({ a: { ...requested, stale: true } }, held), []],
+    [
+      'whose writes are in doubt is settled first',
+      fleet({ a: requested }, { slots: [slot('a', 'unknown')] }),
+      [{ kind: 'bump', shadow: 'brs-a', nodeUid: 'uid-a' }],
+    ],
+    [
+      'forgets a request after which its node is drained again',
+      fleet({ a: rebooting }, { ...noted, nodes: [node('a', { marks: MARKS, unschedulable: true })] }),
+      [note],
+    ],
+  ])('%s', (_name, world, expected) => {
+    expect(commands(world)).toEqual(expected);
+  });
 
   test.each<[string, Partial<World>, string]>([
     ['of a node at rest', fleet({ a: updated }, held), 'idle'],
@@ -151,7 +176,8 @@ describe('a node that lost its label when a reboot had been asked for', () => {
     const nodes = [node('a', { managed: false, marks: drained, unschedulable: true, bootId })];
     return fleet({ a: { spec, status } }, { nodes, slots: [slot('a')], ...silentFor(1) });
   };
-  const asked = (bootId: string, minutesAgo: number): readonly Command[] => commands(world(bootId, minutesAgo));
+  const asked = (bootId: string, minutesAgo: number): readonly Command[] =>
+    commands(world(bootId, minutesAgo)).filter(({ kind }) => kind !== 'note-reboot');
   const deletion = { kind: 'delete-shadow', shadow: 'brs-a', uid: 'shadow-a', resourceVersion: '100' };
 
   test('keeps its shadow, its marks and its slot until it is back', () => {

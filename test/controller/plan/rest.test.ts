@@ -113,6 +113,7 @@ const LONGEST_CLEANUP = [['delete-shadow'], ['release', 'bump'], ['free'], ['sta
 /** What has to be seen done to an object before a command on it: a slot settles only on a shadow, and on a node, that is left alone. */
 const DUE_TO: Readonly<Partial<Record<Command['kind'], readonly Command['kind'][]>>> = {
   bump: ['call-off', 'delete-shadow', 'rescue', 'set-spec'],
+  'note-reboot': ['bump', 'disown', 'set-spec'],
   free: ['bump', 'delete-shadow', 'release', 'rescue', 'set-spec'],
   release: ['delete-shadow'],
   forget: ['start', 'release', 'rescue'],

@@ -116,7 +116,7 @@ describe('a node that is refused its drain for two minutes', () => {
     ['its view is out of date', fleet({ a: { ...blocked, stale: true }, b: {} }, since(9))],
   ])('is left alone where %s', (_where, world) => {
     const { commands, requeueAt = Infinity } = planned(world);
-    expect(commands).toEqual([]);
+    expect(commands.filter(({ kind }) => kind !== 'note-reboot')).toEqual([]);
     expect(requeueAt).toBeGreaterThan(minutes(60));
   });
 

@@ -146,6 +146,8 @@ const EFFECTS: Effects = {
     take(draft, command);
   },
   bump: take,
+  'note-reboot': (draft, { shadow: name, rebootAskedAt }) =>
+    change(draft.slots, name, (one) => ({ ...one, rebootAskedAt })),
   free: (draft, { shadow: name }) => draft.slots.delete(name),
   release: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: undefined })),
   disown: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: { ...MARKS, owns: [] } })),
