@@ -64,7 +64,7 @@ function placesOf(component: Component, { resources = `${component}.resources`, 
   const own = (name: string) => value(`${component}.${name}`);
   return [
     ['metadata/labels', (before = {}) => call('merge', before, own('workloadLabels'))],
-    ['metadata/annotations', () => own('workloadAnnotations')],
+    ['metadata/annotations', () => call('merge', {}, own('workloadAnnotations'))],
     [`${META}/labels`, (before = {}) => call('merge', before, own('podLabels'), value('labels'))],
     [`${META}/annotations`, (before = {}) => call('merge', {}, own('podAnnotations'), before, value('annotations'))],
     [`${CONTAINER}/resources/requests`, (before = {}) => amounts(`${resources}.requests`, before)],

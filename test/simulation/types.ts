@@ -238,7 +238,7 @@ export interface World {
 
 /** A rule that must hold in every run. */
 export interface Invariant {
-  /** As `docs/invariants.md` has it. */
+  /** As `test/simulation/README.md` has it. */
   readonly name: string;
   /** A judge for one run. */
   begin(scenario: Scenario): Judge;

@@ -4,8 +4,8 @@ import { expect, test } from '@jest/globals';
 import { ROOT } from '../../documents.ts';
 import { RULES } from './index.ts';
 
-test('docs/invariants.md says of each invariant what must hold, and of no other', () => {
-  const rows = readFileSync(join(ROOT, 'docs/invariants.md'), 'utf8').matchAll(
+test('test/simulation/README.md says of each invariant what must hold, and of no other', () => {
+  const rows = readFileSync(join(ROOT, 'test/simulation/README.md'), 'utf8').matchAll(
     /^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \| [^|]+ \| [^|]+ \|$/gm,
   );
   const documented = Array.from(rows, ([, cell = '']) => cell.replaceAll('`', '').split(', ')).flat();

@@ -18,7 +18,7 @@ import { cordonsAtRest, marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.
 import { NOTHING, type Rule } from './rule.ts';
 import { lastLook, swaps } from './swaps.ts';
 
-/** Every rule; docs/invariants.md says what each holds. */
+/** Every rule; test/simulation/README.md says what each holds. */
 export const RULES: readonly Rule[] = [
   concurrency,
   outOfService,
