@@ -37,7 +37,8 @@ const NEVER_SAID = {
 /** The status as it is, with the version that runs. The agent's own fields are null rather than absent, because absent fields would stay. */
 export function present(view: View): AgentStatus {
   const { shadow, version } = view;
-  const { conditions: _, drain: __, drain_refused: ___, ...told }: Status = shadow?.status ?? firstStatus(version);
+  const status: Status = shadow?.status ?? firstStatus(version);
+  const { conditions: _, drain: __, drain_refused: ___, drain_failed: ____, ...told } = status;
   const failed = stillFailed(told, version);
   // An offer to another version is void: it could be taken for an update to an older version.
   const target_version = told.current_version === version ? told.target_version : version;

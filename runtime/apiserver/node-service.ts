@@ -7,7 +7,7 @@ import type { Ports } from './ports.ts';
 import { notAllowed } from './refusal.ts';
 import type { NodeWrite } from '../shadow/drain.ts';
 import type { DrainProgress } from '../shadow/model.ts';
-import { type DrainCall, expectInTime, progressAhead } from './drain/cordon.ts';
+import { type DrainCall, expectDrainable, expectInTime, progressAhead } from './drain/cordon.ts';
 import { forgetRefusal, tellRefusal } from './refused-writes.ts';
 import { markedByOlderApiserver, type NodeSnapshot, whyNotDrain, whyNotRelease } from './rules.ts';
 import { retryOnConflict, takeSnapshot } from './snapshot.ts';
@@ -20,9 +20,10 @@ type NodePorts = Pick<Ports, 'nodes' | 'shadows' | 'clock' | 'random' | 'events'
  */
 export function excludeFromLb(ports: Ports, call: DrainCall): Promise<void> {
   const { agent, settings } = call;
-  return change(ports, { agent, write: 'exclusion', begun: () => progressAhead(ports, call) }, (snapshot) => {
+  return change(ports, { agent, write: 'exclusion', begun: () => progressAhead(ports, call) }, async (snapshot) => {
     allow(whyNotDrain(snapshot), 'no exclusion from load balancers');
     expectInTime(ports, snapshot, settings);
+    await expectDrainable(ports, call, snapshot);
     const attempt = { id: randomId(ports.random), now: rfc3339(ports.clock.now()), boot: agent.bootId };
     return excludeFromLbPatch(snapshot.node, attempt);
   });
@@ -60,11 +61,11 @@ interface Change {
 function change(
   ports: NodePorts,
   { agent, write, begun }: Change,
-  decide: (snapshot: NodeSnapshot) => NodePatch | undefined,
+  decide: (snapshot: NodeSnapshot) => NodePatch | undefined | Promise<NodePatch | undefined>,
 ): Promise<void> {
   return retryOnConflict(async () => {
     const { node, shadow } = await takeSnapshot(ports, agent);
-    const patch = decide({ node, shadow });
+    const patch = await decide({ node, shadow });
     if (!patch) return;
     const progress = shadow.status?.drain ?? undefined;
     const refused = { write, node, progress, shadowVersion: shadow.metadata.resourceVersion };

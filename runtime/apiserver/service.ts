@@ -1,7 +1,6 @@
 import type { ShadowObject } from '../kube/objects.ts';
 import type { Status } from '../shadow/model.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
-import { expectDrainable } from './drain/cordon.ts';
 import type { DrainSettings } from './drain/drain.ts';
 import { DrainEngine } from './drain/engine.ts';
 import { excludeFromLb, removeExclusionFromLb, uncordon } from './node-service.ts';
@@ -36,10 +35,7 @@ export function createService(ports: Ports, settings: DrainSettings): Service {
     putStatus: (report) => putStatus(ports, report),
     cordonAndDrain: (agent, gone, request) => engine.drain(agent, { gone, request }),
     uncordon: (agent) => uncordon(ports, agent),
-    excludeFromLb: async (agent) => {
-      if (settings.preflight === 'refuse') await expectDrainable(ports, { agent, settings });
-      await excludeFromLb(ports, { agent, settings });
-    },
+    excludeFromLb: (agent) => excludeFromLb(ports, { agent, settings }),
     removeExclusionFromLb: (agent) => removeExclusionFromLb(ports, agent),
     close: () => engine.close(),
     settled: () => engine.settled(),

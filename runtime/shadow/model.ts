@@ -54,12 +54,22 @@ const drainProgress = z
   })
   .describe('Progress of the drain that runs.');
 
+/** Of the pods that a drain has left. */
+export const MAX_LEFT = 50;
+
 const drainRefusal = z
   .object({
     since: timestamp.describe('When the drain was refused first.'),
     version: semver.describe('The version that the update leads to.'),
   })
   .describe('Since when the preflight refuses the drain for this version. Absent once a drain has begun.');
+
+const failedDrain = z
+  .object({
+    left: z.array(z.string()).max(MAX_LEFT).describe('UIDs of pods that were left, fifty at most.'),
+    due: timestamp.nullish().describe('By when those of them that were ending have to be gone, as their grace says.'),
+  })
+  .describe('What a drain that failed has left. Absent once another one has begun.');
 
 /** The reasons that our agents give, or gave: none says ActivateFailed any more. The schema allows any text, so that a status with a newer reason is not refused as a whole. */
 export const FAILURE_REASONS = [
@@ -133,6 +143,7 @@ export const statusV2 = z
     reboot: rebootRecord.nullish(),
     drain: drainProgress.nullish(),
     drain_refused: drainRefusal.nullish(),
+    drain_failed: failedDrain.nullish(),
     last_failure: lastFailure.nullish(),
     failed_versions: z
       .array(semver)
@@ -178,4 +189,4 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 export type ShadowCondition = z.infer<typeof condition>;
 export type Shadow = z.infer<typeof shadowV2>;
 /** What the agent sends: everything but the controller's conditions and what the apiserver says of drains. */
-export type AgentStatus = Omit<Status, 'conditions' | 'drain' | 'drain_refused'>;
+export type AgentStatus = Omit<Status, 'conditions' | 'drain' | 'drain_refused' | 'drain_failed'>;

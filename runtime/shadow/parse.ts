@@ -10,7 +10,7 @@ export class InvalidShadowError extends Error {
   }
 }
 
-const agentStatus = statusV2.omit({ conditions: true, drain: true, drain_refused: true });
+const agentStatus = statusV2.omit({ conditions: true, drain: true, drain_refused: true, drain_failed: true });
 
 /** A status as an agent may send it. Fields that are not the agent's are dropped. @throws InvalidShadowError */
 export function parseAgentStatus(value: unknown): AgentStatus {

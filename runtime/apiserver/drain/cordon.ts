@@ -19,7 +19,7 @@ import { type Blocked, type Drain, type DrainSettings, termsOf } from './drain.t
 import { drainBlocked, drainFailed, drainMayTimeOut, drainStarted, podsStuck } from './events.ts';
 import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from './filter.ts';
 import { type DrainPod, podName, podsOn } from './pod.ts';
-import { outlasting, precheck, preflightOn, refusedSince } from './preflight.ts';
+import { afterFailed, outlasting, precheck, preflightOn, refusedSince } from './preflight.ts';
 import { otherNodeTakesPods } from './reschedule.ts';
 import { isSame, progressOf, reasonsOf } from './status.ts';
 
@@ -48,8 +48,8 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
       tellStuck(ports, drain);
     }
     if (!cordon) return joining(ports, look, call.agent);
-    const noRefusal = begins && shadow.status?.drain_refused != null && { drain_refused: null };
-    const shadowVersion = await writeProgress(ports, look, { ...endOfProbe(call.agent, shadow), ...noRefusal });
+    const more = { ...endOfProbe(call.agent, shadow), ...(begins && endOfEarlier(shadow)) };
+    const shadowVersion = await writeProgress(ports, look, more);
     const node = await writeCordon(ports, { ...drain, shadowVersion }, cordon);
     if (begins) void ports.events.record(node, drainStarted(drain.progress.pods_left));
     // Pods that are left are waited for, and looked at again. That none is left counts only once it was read under the cordon.
@@ -109,11 +109,10 @@ export const progressAhead = async (ports: Ports, call: DrainCall): Promise<Drai
  * Throws where the preflight would refuse a drain now. What is done to a node before such a drain would last as long as the refusal.
  * @throws RefusedError 409, as `cordonForDrain` does
  */
-export function expectDrainable(ports: Ports, call: DrainCall): Promise<void> {
-  return retryOnConflict(async () => {
-    const look = await lookAt(ports, call);
-    if (look.begins && look.preflight === 'refuse') await expectEvictable(ports, look);
-  });
+export async function expectDrainable(ports: Ports, call: DrainCall, snapshot: NodeSnapshot): Promise<void> {
+  if (call.settings.preflight !== 'refuse' && !afterFailed(snapshot, Infinity)) return;
+  const look = await lookAt(ports, call);
+  if (look.begins && look.preflight === 'refuse') await expectEvictable(ports, look);
 }
 
 /** What a drain is decided on before anything is written. */
@@ -145,12 +144,10 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
   const { id, since, newestPod = since } = drainOn(node, attempt);
   if (joined && joined.id !== id) throw superseded();
   const begins = id === attempt.id;
-  const refused = refusedSince(shadow, ports.clock.now());
-  const preflight = preflightOn(node, { ...settings, refused, now: ports.clock.now() });
   const marked = { node, id, since, lateAfter: Date.parse(newestPod), blocked: joined?.blocked };
   const list = await listToDrain(ports, marked, { settings, pods });
   const left = podsLeft(list);
-  const unevictable = begins ? await precheck(ports, left, preflight) : NONE;
+  const { unevictable, ...judged } = await judgeDrain(ports, { node, shadow }, { settings, left, begins });
   const progress = begins ? { ...progressOf(since, left, unevictable), ...begun } : laterProgress(shadow, marked, left);
   const drain = { ...marked, seen, list, progress, shadowVersion: shadow.metadata.resourceVersion };
   return {
@@ -158,10 +155,28 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Pro
     drain,
     begins,
     cordon: cordonPatch(node, attempt),
-    preflight,
-    refused,
+    ...judged,
     reasons: reasonsOf(left, unevictable),
   };
+}
+
+interface DrainAhead extends Pick<DrainCall, 'settings'> {
+  readonly left: readonly DrainPod[];
+  readonly begins: boolean;
+}
+
+/** What would keep a drain that begins from ending, and what the preflight does then. */
+async function judgeDrain(
+  ports: Ports,
+  { node, shadow }: NodeSnapshot,
+  { settings, left, begins }: DrainAhead,
+): Promise<Pick<Look, 'preflight' | 'refused'> & { readonly unevictable: Blocked }> {
+  const now = ports.clock.now();
+  const again = afterFailed({ node, shadow }, now + (settings.timeoutMs || Infinity));
+  const unevictable = begins ? await precheck(ports, left, { ...settings, again }) : NONE;
+  const repeats = left.some(({ uid }) => again?.left.has(uid) === true && unevictable.has(uid));
+  const refused = refusedSince(shadow, now);
+  return { refused, preflight: preflightOn(node, { ...settings, refused, repeats, now }), unevictable };
 }
 
 const NONE: Blocked = new Map();
@@ -205,11 +220,17 @@ function laterProgress(
   return blocked === undefined ? stated : progressOf(since, left, blocked);
 }
 
+interface StatusPatch {
+  readonly reboot?: null;
+  readonly drain_refused?: DrainRefusal | null;
+  readonly drain_failed?: null;
+}
+
 /** Writes with the resourceVersion that was read. @returns the resourceVersion after the write */
 async function writeProgress(
   { shadows, clock }: Ports,
   { shadow: { metadata }, drain: { progress } }: Look,
-  more: { readonly reboot?: null; readonly drain_refused?: DrainRefusal | null } = {},
+  more: StatusPatch = {},
 ): Promise<string> {
   const { name, resourceVersion } = metadata;
   const patch = { metadata: { resourceVersion }, status: { drain: stamped(progress, clock.now()), ...more } };
@@ -223,6 +244,14 @@ async function writeProgress(
 function endOfProbe(agent: VerifiedAgent, { status }: ShadowObject): { readonly reboot?: null } {
   const reboot = status?.reboot;
   return agent.bootId === null && reboot != null && reboot.requested_at == null ? { reboot: null } : {};
+}
+
+/** What was said of drains that did not begin, or failed, ends with the one that begins. */
+function endOfEarlier({ status }: ShadowObject): Pick<StatusPatch, 'drain_refused' | 'drain_failed'> {
+  return {
+    ...(status?.drain_refused != null && { drain_refused: null }),
+    ...(status?.drain_failed != null && { drain_failed: null }),
+  };
 }
 
 /**

@@ -15,7 +15,7 @@ import { EvictionQueue } from './evictor.ts';
 import { podsLeft } from './filter.ts';
 import { podName } from './pod.ts';
 import { DrainRun, type RunEnd } from './run.ts';
-import { describeLeft, reportEmpty } from './status.ts';
+import { describeLeft, reportEmpty, reportFailed } from './status.ts';
 import { awaitVolumes } from './volumes.ts';
 
 interface DrainRequest {
@@ -84,6 +84,7 @@ export class DrainEngine {
       case 'prove':
         return (await this.#proveEmpty(ports, drain, signal)) ? 'proven' : 'changed';
       case 'refuse':
+        await reportFailed(ports, drain);
         throw this.#tooLate(drain);
       case 'wait':
         return this.#join(ports, drain);

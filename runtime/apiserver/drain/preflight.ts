@@ -2,11 +2,13 @@ import { listAll, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
 import type { Node, PodDisruptionBudget, ShadowObject } from '../../kube/objects.ts';
 import { keyOf } from '../../kube/reflector.ts';
 import { BUDGETS_PATH } from '../../kube/resources.ts';
-import { rfc3339 } from '../../lib/clock.ts';
+import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { selects } from '../../lib/selector.ts';
 import { readMarks } from '../../marks/marks.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
+import type { NodeSnapshot } from '../rules.ts';
+import { RETRY_ANNOTATION } from '../../shadow/names.ts';
 import type { DrainRefusal } from '../../shadow/model.ts';
 import type { Blocked, DrainSettings } from './drain.ts';
 import { type DrainPod, isFinished } from './pod.ts';
@@ -24,6 +26,7 @@ export function refusedSince({ spec, status }: ShadowObject, now: number): Drain
 
 interface PreflightTerms extends Pick<DrainSettings, 'preflight' | 'refuseMs'> {
   readonly refused: DrainRefusal | undefined;
+  readonly repeats: boolean;
   readonly now: number;
 }
 
@@ -31,11 +34,29 @@ interface PreflightTerms extends Pick<DrainSettings, 'preflight' | 'refuseMs'> {
  * What the preflight does on this node. A refusal leaves a node in service, so it is meant for nodes in service. A node may bear our marks
  * already, from the boot before or from its exclusion from load balancers. There a refusal would leave the marks for as long as it lasts,
  * whereas a drain ends at its deadline. It is not for ever either: some budgets are relaxed only once the node is cordoned, and some pods
- * move only once they are evicted.
+ * move only once they are evicted. A drain that has failed has shown that it is not so here: another try waits until it can end otherwise.
  */
-export function preflightOn(node: Node, { preflight, refuseMs, refused, now }: PreflightTerms): Preflight {
+export function preflightOn(node: Node, { preflight, refuseMs, refused, repeats, now }: PreflightTerms): Preflight {
+  if (readMarks(node)) return 'warn';
+  if (repeats) return 'refuse';
   const isOver = refused && refuseMs > 0 && now - Date.parse(refused.since) >= refuseMs;
-  return isOver || readMarks(node) ? 'warn' : preflight;
+  return isOver ? 'warn' : preflight;
+}
+
+/** What a drain is judged by that follows a failed one. */
+export interface Again {
+  /** UIDs of pods that were left. What is used up only for the moment would leave them again. */
+  readonly left: ReadonlySet<string>;
+  /** When it would fail, milliseconds since the Unix epoch. */
+  readonly deadline: number;
+}
+
+/** Undefined where the last drain of the node did not fail, and where somebody has asked for another try since. */
+export function afterFailed({ node, shadow: { status } }: NodeSnapshot, deadline: number): Again | undefined {
+  const { crash_count = 0, last_failure, state_transition_failure_timestamp: failedAt, drain_failed } = status ?? {};
+  const isRetry = node.metadata.annotations?.[RETRY_ANNOTATION] === failedAt;
+  if (crash_count === 0 || last_failure?.reason !== 'DrainFailed' || isRetry || !drain_failed) return undefined;
+  return { left: new Set(drain_failed.left), deadline };
 }
 
 /**
@@ -49,21 +70,22 @@ export function outlasting(pods: readonly DrainPod[], timeoutMs: number): readon
 
 /**
  * By UID: the pods that no eviction can move as things are, and why.
- * @throws what the transport throws, but only with `refuse`. With `warn` the drain goes on without a warning where budgets cannot be read
+ * @throws what the transport throws, but only with `refuse` and after a failed drain. With `warn` the drain goes on without a warning where budgets cannot be read
  */
 export async function precheck(
   { transport, logger }: Pick<Ports, 'transport' | 'logger'>,
   pods: readonly DrainPod[],
-  preflight: Preflight,
+  { preflight, again }: Pick<DrainSettings, 'preflight'> & { readonly again: Again | undefined },
 ): Promise<Blocked> {
   if (pods.length === 0) return new Map();
   try {
     return unevictable(
       pods,
       await listAll(transport, { path: BUDGETS_PATH, project: budgetFields, pageSize: SMALL_PAGE_SIZE }),
+      again,
     );
   } catch (error) {
-    if (preflight === 'refuse') throw error;
+    if (preflight === 'refuse' || again) throw error;
     logger.warn('disruption budgets not read before a drain', { error });
     return new Map();
   }
@@ -81,11 +103,16 @@ function budgetFields({ metadata, spec, status }: PodDisruptionBudget): PodDisru
 
 /**
  * What would keep a drain of these pods from ever ending: by UID of the pod, why its eviction cannot be granted as things are. A budget
- * that is merely used up, because some of its pods are not healthy at the moment, is not among the reasons.
+ * that is merely used up, because some of its pods are not healthy at the moment, is a reason only for one that was left before.
  */
-export function unevictable(pods: readonly DrainPod[], budgets: readonly PodDisruptionBudget[]): Blocked {
+export function unevictable(
+  pods: readonly DrainPod[],
+  budgets: readonly PodDisruptionBudget[],
+  again?: Again,
+): Blocked {
   const reasons = pods.flatMap((pod): [string, string][] => {
-    const why = whyNever(pod, budgets);
+    const earlier = again?.left.has(pod.uid) ? again : undefined;
+    const why = whyTooLate(pod, earlier) ?? whyNever(pod, budgets, earlier !== undefined);
     return why === undefined ? [] : [[pod.uid, why]];
   });
   return new Map(reasons);
@@ -95,13 +122,18 @@ export function unevictable(pods: readonly DrainPod[], budgets: readonly PodDisr
  * In the API server's order: a pod that provides nothing is evicted freely, two budgets for one pod are an error, and then its one budget
  * decides.
  */
-function whyNever(pod: DrainPod, budgets: readonly PodDisruptionBudget[]): string | undefined {
+function whyNever(pod: DrainPod, budgets: readonly PodDisruptionBudget[], wasLeft: boolean): string | undefined {
   if (pod.due !== undefined || isFinished(pod) || pod.phase === 'Pending') return undefined;
   const own = budgets.filter((budget) => covers(budget, pod));
   if (own.length > 1) return `${own.length} PodDisruptionBudgets at once: ${own.map(keyOf).join(', ')}`;
   const [budget] = own;
-  if (!budget || hasSpare(budget) || unhealthyGoes(budget, pod)) return undefined;
+  if (!budget || hasSpare(budget, wasLeft) || unhealthyGoes(budget, pod)) return undefined;
   return `PodDisruptionBudget ${keyOf(budget)}`;
+}
+
+/** A pod may end before it is due, but the last drain has waited in vain. */
+function whyTooLate({ due }: DrainPod, again: Again | undefined): string | undefined {
+  return again && (instantOf(due) ?? -Infinity) > again.deadline ? `may take until ${due} to end` : undefined;
 }
 
 function covers({ metadata, spec }: PodDisruptionBudget, pod: DrainPod): boolean {
@@ -109,12 +141,13 @@ function covers({ metadata, spec }: PodDisruptionBudget, pod: DrainPod): boolean
 }
 
 /**
- * Whether the budget allows a disruption now, or will once all of its pods are healthy. A budget that its controller has not counted yet
+ * Whether the budget allows a disruption now, or, for a pod that was not left before, will once all of its pods are healthy. A budget that its controller has not counted yet
  * may allow one.
  */
-function hasSpare(budget: PodDisruptionBudget): boolean {
+function hasSpare(budget: PodDisruptionBudget, wasLeft: boolean): boolean {
   const { disruptionsAllowed = 0, desiredHealthy, expectedPods } = budget.status ?? {};
   if (isUncounted(budget)) return true;
+  if (wasLeft) return disruptionsAllowed > 0;
   return disruptionsAllowed > 0 || desiredHealthy === undefined || (expectedPods ?? 0) > desiredHealthy;
 }
 

@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConflictError } from '../../kube/errors.ts';
-import { instantOf } from '../../lib/clock.ts';
+import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts } from '../../lib/parts.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { Node } from '../../kube/objects.ts';
-import type { DrainProgress } from '../../shadow/model.ts';
+import { type DrainProgress, MAX_LEFT } from '../../shadow/model.ts';
 import { shadowName } from '../../shadow/names.ts';
 import type { Ports } from '../ports.ts';
 import { stamped, tellRefusedReport } from '../refused-writes.ts';
 import { retryOnConflict } from '../snapshot.ts';
 import type { Blocked, Drain } from './drain.ts';
+import { podsLeft } from './filter.ts';
 import { type DrainPod, podName } from './pod.ts';
 
 /** Enough to act on; a status must not grow with the node. */
@@ -72,6 +73,25 @@ export async function reportEmpty(
   } catch (error) {
     logger.debug('progress of a drain not written', { node: nodeName, error });
   }
+}
+
+/** Says what a drain that has failed has left: another one before that can have changed would evict others for nothing. Never rejects. */
+export async function reportFailed(
+  { shadows, clock, logger }: Omit<StatusPorts, 'events'>,
+  { node: { metadata }, list, progress, shadowVersion: resourceVersion }: Drain,
+): Promise<void> {
+  const pods = podsLeft(list);
+  const left = pods.slice(0, MAX_LEFT).map(({ uid }) => uid);
+  const status = { drain: stamped(progress, clock.now()), drain_failed: { left, due: lastDue(pods) } };
+  await shadows
+    .patchStatus(shadowName(metadata.name), { metadata: { resourceVersion }, status })
+    .catch((error: unknown) => logger.debug('progress of a drain not written', { node: metadata.name, error }));
+}
+
+/** When the last of those that are ending is due (RFC 3339). */
+function lastDue(pods: readonly DrainPod[]): string | null {
+  const due = Math.max(...pods.map((pod) => instantOf(pod.due) ?? -Infinity));
+  return Number.isFinite(due) ? rfc3339(due) : null;
 }
 
 /** Least time between two writes, milliseconds. */

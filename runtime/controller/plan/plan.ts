@@ -7,6 +7,7 @@ import { Groups } from './groups.ts';
 import { assess, type AssessedNode, type Fleet } from './health.ts';
 import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
+import type { PhaseKind } from './phase.ts';
 import type { Halted, ReleaseUnderPolicy } from './releases.ts';
 import {
   type PolicyReport,
@@ -19,7 +20,7 @@ import {
 import { NEVER, nextAfter } from './requeue.ts';
 import { Rulings } from './rulings.ts';
 import { type Stops, stopsOf } from './second-gate.ts';
-import type { Settings, ShadowView, Snapshot } from './snapshot.ts';
+import type { NodeView, Settings, ShadowView, Snapshot } from './snapshot.ts';
 import type { GateContext } from './start-gate.ts';
 import { chooseStarts, type Starts } from './starts.ts';
 import type { Stop, Verdict } from './verdict.ts';
@@ -201,17 +202,23 @@ function adoptions(
 
 /**
  * Takes a request away from its node once the update has begun, or where there is none to begin (rule P9). A node with marks is left alone:
- * other writes to it come first.
+ * other writes to it come first. One that may try its drain again keeps that until the drain has begun.
  */
 function answeredRequests(unsettled: readonly AssessedNode[]): Command[] {
-  const answered = unsettled.filter(({ node, shadow, offered }) => {
+  const answered = unsettled.filter(({ node, shadow, offered, phase }) => {
     const isAsked = node.askedBy !== undefined || node.retryOf !== undefined;
     if (!isAsked || node.marks || !shadow?.status || shadow.stale) return false;
-    const isAtRest = shadow.status.current_state === 'Idle';
-    return shadow.spec.state !== 'Idle' || (isAtRest && offered === undefined);
+    const { current_state: state, state_transition_failure_timestamp: failedAt } = shadow.status;
+    if (shadow.spec.state === 'Idle') return state === 'Idle' && offered === undefined;
+    return !(AHEAD_OF_DRAIN.has(phase.kind) && isRetryOf(node, failedAt));
   });
   return answered.map(({ node }) => ({ kind: 'forget', node: node.name }));
 }
+
+const isRetryOf = ({ retryOf }: NodeView, failedAt: string | null | undefined): boolean =>
+  retryOf !== undefined && retryOf === failedAt;
+
+const AHEAD_OF_DRAIN: ReadonlySet<PhaseKind> = new Set<PhaseKind>(['staging', 'staged', 'asked']);
 
 /** Names of the shadows that these commands write to. A release writes to the Node alone, so the bump of a shadow need not wait for it. */
 function writtenShadows(writes: readonly Command[]): Set<string> {

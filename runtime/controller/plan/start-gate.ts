@@ -1,4 +1,5 @@
-import { MINUTE_MS } from '../../lib/clock.ts';
+import { instantOf, MINUTE_MS } from '../../lib/clock.ts';
+import type { Status } from '../../shadow/model.ts';
 import { isPresumed, unaskedBootOf, versionOfFailure } from './blame.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Families, Group, Groups } from './groups.ts';
@@ -169,22 +170,33 @@ function resting({ info, version }: Candidate): Finding | undefined {
 
 const LONGEST_BACKOFF_MINUTES = 1440;
 
-/**
- * After a failure a node tries that version again only after more than min(2^crashes, 1440) minutes. There is no pause where the time of the
- * failure is not known, nor after the one failure that somebody has named on the node (rule P9).
- */
+/** There is no pause where the time of the failure is not known, nor after the one failure that somebody has named on the node (rule P9). */
 function backingOff({ info, shadow, version }: Candidate, now: number): Finding | undefined {
-  const { node } = info;
   const { status, failedAt } = shadow;
   if (!status || status.crash_count === 0 || failedAt === undefined) return undefined;
-  if (node.retryOf !== undefined && node.retryOf === status.state_transition_failure_timestamp) return undefined;
-  const failed = versionOfFailure(shadow);
-  if (failed !== undefined && failed !== version && status.failed_versions?.includes(version) !== true)
-    return undefined;
-  const until = failedAt + Math.min(2 ** status.crash_count, LONGEST_BACKOFF_MINUTES) * MINUTE_MS + 1;
+  const { retryOf } = info.node;
+  if (retryOf !== undefined && retryOf === status.state_transition_failure_timestamp) return undefined;
+  const due = leftUntil(status);
+  const until = Math.max(due, pausedUntil(shadow, status, { version, failedAt }));
   if (until <= now) return undefined;
-  return found('BackingOff', `the last attempt failed; the next one comes after ${atTime(until)}`, until);
+  const why = until === due ? 'the last drain failed, and a pod may take that long' : 'the last attempt failed';
+  return found('BackingOff', `${why}; the next one comes after ${atTime(until)}`, until);
 }
+
+/** After a failure a node tries that version again only after more than min(2^crashes, 1440) minutes. */
+function pausedUntil(
+  shadow: ShadowView,
+  { crash_count, failed_versions }: Status,
+  { version, failedAt }: { readonly version: string; readonly failedAt: number },
+): number {
+  const failed = versionOfFailure(shadow);
+  if (failed !== undefined && failed !== version && failed_versions?.includes(version) !== true) return -Infinity;
+  return failedAt + Math.min(2 ** crash_count, LONGEST_BACKOFF_MINUTES) * MINUTE_MS + 1;
+}
+
+/** When the pods are due that were ending as a drain failed: one before that would evict the others again, and fail again. */
+const leftUntil = ({ last_failure, drain_failed }: Status): number =>
+  (last_failure?.reason === 'DrainFailed' ? instantOf(drain_failed?.due) : undefined) ?? -Infinity;
 
 /** Its update was called off because its drain was refused. */
 function refusedLately({ name, status }: ShadowView, { snapshot, now }: GateContext): Finding | undefined {

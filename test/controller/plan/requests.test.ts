@@ -94,6 +94,20 @@ describe('the pause after a failure', () => {
     expect(started(retried(at), UNPROVEN_TOO)).toEqual(['a']);
   });
 
+  test('of a drain lasts until its pods that were ending are due, says so, and ends where somebody names the failure', () => {
+    const drain_failed = { left: [], due: moment(120) };
+    const failure = { state: 'RebootedIntoUpdate', reason: 'DrainFailed', message: 'no', time: at } as const;
+    const drained: Parts = { status: { ...failed, drain_failed, last_failure: failure } };
+    const verdicts = plan(fleet({ a: drained }), { ...POLICY, ...UNPROVEN_TOO }, NOW).verdicts;
+    expect(verdicts).toMatchObject([{ reason: 'BackingOff', until: minutes(120) }]);
+    expect(verdicts[0]!.message).toContain('the last drain failed, and a pod may take that long');
+    expect(started(fleet({ a: drained }, { nodes: [node('a', { retryOf: at })] }), UNPROVEN_TOO)).toEqual(['a']);
+    const other: Parts = { status: { ...failed, drain_failed, last_failure: { ...failure, reason: 'HostFailed' } } };
+    expect(plan(fleet({ a: other }), { ...POLICY, ...UNPROVEN_TOO }, NOW).verdicts).toMatchObject([
+      { until: minutes(7) + 1 },
+    ]);
+  });
+
   test('of another failure does not end by it', () => {
     expect(started(retried(moment(-2)), UNPROVEN_TOO)).toEqual([]);
     expect(reasons(retried(moment(-2)), UNPROVEN_TOO)).toEqual({ a: 'BackingOff' });
@@ -123,6 +137,12 @@ describe('what was asked for is taken away', () => {
     ['while it waits', {}, ASKED],
     ['on what is known to be out of date', { ...staging, stale: true }, ASKED],
     ['beside a write of the marks', updated, { ...ASKED, marks: MARKS }],
+    // The apiserver lets its drain be tried again.
+    [
+      'before the drain that may be tried again',
+      { ...staging, status: { ...staging.status, crash_count: 1, state_transition_failure_timestamp: moment(-1) } },
+      { retryOf: moment(-1) },
+    ],
     ['where nobody asked', staging, {}],
   ])('but not %s', (_, a, on) => {
     expect(forgotten(asking({ slots: [slot('x')] }, a, on))).toEqual([]);
