@@ -78,6 +78,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     MY_NODE_NAME: podField('spec.nodeName'),
     MY_POD_NAME: podField('metadata.name'),
     MAX_CONCURRENT_UPDATE: controller.maxConcurrentUpdate,
+    READ_AHEAD: controller.readAhead,
     MAX_FAILED_UPDATE: controller.maxFailedUpdate,
     PROOF_NODES: controller.proofNodes,
     ...scheduleEnv(controller.schedule),

@@ -102,6 +102,7 @@ export const VALUES = {
     replicas: 'default',
     topologySpreadConstraints: 'unset',
     maxConcurrentUpdate: 'default',
+    readAhead: 'default',
     maxFailedUpdate: 'default',
     proofNodes: 'default',
     schedule: 'unset',

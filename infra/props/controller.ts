@@ -12,6 +12,11 @@ export interface ControllerProps extends WorkloadProps, ServedProps {
   readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[] | undefined;
   /** Nodes that may be updating at once: a number up to 600, a percentage such as `10%`, or `unlimited`, which both come to 600 at most. @default 1 */
   readonly maxConcurrentUpdate?: number | string;
+  /**
+   * Nodes that wait for their turn and prepare their update meanwhile, in service: a number up to 600, a percentage, `unlimited`, or `auto` for as many
+   * as may be updating at once; 0 = none. @default auto
+   */
+  readonly readAhead?: number | string;
   /** Nodes that may fail on a version before it is halted: a number, a percentage or `unlimited`. @default 10% */
   readonly maxFailedUpdate?: number | string;
   /**
@@ -61,6 +66,7 @@ export const controllerProps = z.strictObject({
   topologySpreadConstraints: topologySpreadConstraints.optional(),
   replicas: count(1).default(1),
   maxConcurrentUpdate: countOrText(controllerEnv.MAX_CONCURRENT_UPDATE),
+  readAhead: countOrText(controllerEnv.READ_AHEAD),
   maxFailedUpdate: countOrText(controllerEnv.MAX_FAILED_UPDATE),
   proofNodes: countOrText(controllerEnv.PROOF_NODES),
   schedule: scheduleProps,

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { Verdict } from '../controller/plan/verdict.ts';
+import type { Ahead, Verdict } from '../controller/plan/verdict.ts';
 import { rfc3339 } from '../lib/clock.ts';
 import type { Answer } from './command.ts';
 import { paint, type Terminal } from './terminal.ts';
@@ -39,6 +39,12 @@ export function verdictValue({ since, until, newer, ...verdict }: Verdict): obje
     until: timeValue(until),
     ...(newer && { newer: { reason: newer.reason, message: newer.message } }),
   };
+}
+
+/** What a node that waits prepares meanwhile. */
+export function aheadText({ version, isStaged, error }: Ahead): string {
+  if (isStaged) return `${version} is staged ahead`;
+  return error === undefined ? `${version} is being staged ahead` : `not staged ahead: ${error}`;
 }
 
 /** The first `most` texts, and how many more there are. */

@@ -8,7 +8,7 @@ import { type Answer, type Command, EXIT, RefusedCommandError } from './command.
 import { inspect, type Inspection } from './inspect.ts';
 import { noLeaderLines, noLeaderValue } from './leader.ts';
 import { PLAIN, table } from './terminal.ts';
-import { firstOf, timeValue, unknownLines, verdictValue } from './output.ts';
+import { aheadText, firstOf, timeValue, unknownLines, verdictValue } from './output.ts';
 
 export const why: Command = {
   name: 'why',
@@ -150,7 +150,7 @@ export function whyHeld({ because }: Holder, verdict: Verdict | undefined): stri
 }
 
 function cells(
-  { node, policy, reason, message, step, since, until, position }: Verdict,
+  { node, policy, reason, message, step, since, until, position, ahead }: Verdict,
   now: number,
   more?: string,
 ): readonly string[] {
@@ -158,6 +158,7 @@ function cells(
     policy === undefined ? undefined : `policy ${policy}`,
     step,
     position === undefined ? undefined : `position ${position}`,
+    ahead && aheadText(ahead),
     since === undefined || since === 0 ? undefined : `for ${durationText(now - since)}`,
     until === undefined ? undefined : `in ${durationText(until - now)}`,
     more,

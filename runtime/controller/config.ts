@@ -18,7 +18,15 @@ import {
 import { logEnv } from '../lib/log.ts';
 import { timeZone } from '../lib/time-zone.ts';
 import type { UpdatePolicy } from '../policy/policy.ts';
-import { ANY_COUNT, COUNT_AT_ONCE, limit, PROOF_NODES, type Quantity, type QuantityKind } from '../policy/quantity.ts';
+import {
+  ANY_COUNT,
+  COUNT_AT_ONCE,
+  limit,
+  MOST_AT_ONCE,
+  PROOF_NODES,
+  type Quantity,
+  type QuantityKind,
+} from '../policy/quantity.ts';
 
 const quantity = (
   { expected, most, pattern, parse }: QuantityKind,
@@ -34,6 +42,26 @@ const quantity = (
   },
   ...meta,
 });
+
+/** Undefined = as many as may be updating at once. */
+const readAhead: OptionalEnvVar<{ readonly atMost: Quantity | undefined }> = {
+  expected: `a whole number from 0 to ${MOST_AT_ONCE}, a percentage, "unlimited" or "auto"`,
+  parse: (value) => {
+    if (value === 'auto') return { atMost: undefined };
+    const atMost = value === '0' ? NONE : limit(COUNT_AT_ONCE).parse(value);
+    return atMost && { atMost };
+  },
+  schema: {
+    anyOf: [
+      { type: 'integer', minimum: 0, maximum: MOST_AT_ONCE },
+      { type: 'string', pattern: `^(0|auto|${limit(COUNT_AT_ONCE).pattern.slice(2, -2)})$` },
+    ],
+  },
+  help: 'nodes that wait for their turn and prepare their update meanwhile: a number, a percentage, "unlimited", or "auto" for as many as may be updating at once; 0 = none',
+  default: 'auto',
+};
+
+const NONE: Quantity = { kind: 'count', count: 0 };
 
 /** A time of day in milliseconds since midnight, UTC; null where none was given. */
 const dayTime = (help: string): OptionalEnvVar<number | null> => ({
@@ -54,6 +82,7 @@ export const controllerEnv = {
     help: 'nodes that may be updating at once: a number, a percentage or "unlimited"; never more than 600',
     default: '1',
   }),
+  READ_AHEAD: readAhead,
   MAX_FAILED_UPDATE: quantity(limit(ANY_COUNT), {
     help: 'nodes that may fail on a version before it is halted: a number, a percentage or "unlimited"',
     default: '10%',
@@ -200,6 +229,7 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
 export function settingsOf(config: ControllerConfig): Omit<Settings, 'conditionWrites'> {
   return {
     maxConcurrent: config.MAX_CONCURRENT_UPDATE,
+    readAhead: config.READ_AHEAD.atMost,
     ownNode: config.MY_NODE_NAME,
     soakTimeoutMs: config.MONITORING_TIMEOUT_IN_SEC * 1000,
     agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000,

@@ -5,7 +5,7 @@ import { inParallel } from '../lib/parallel.ts';
 import type { Random } from '../lib/random.ts';
 import { adopt, forget } from './actions/nodes.ts';
 import type { ActionPorts, Outcome } from './actions/ports.ts';
-import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
+import { callOff, type SpecWrite, writeHint, writeSpec } from './actions/specs.ts';
 import { deleteShadow, disown, releaseNode, rescue } from './actions/release.ts';
 import { bump, mayFree } from './actions/fencing.ts';
 import type { Command, Free, NoteReboot, SetCondition, Start } from './plan/commands.ts';
@@ -194,6 +194,7 @@ export class Executor {
       const write = await callOff(ports, command, signal);
       return write ? this.#write(write, signal) : 'moved';
     }
+    if (command.kind === 'set-hint') return writeHint(ports, command, signal);
     if (command.kind === 'release') return releaseNode(ports, command.node, signal);
     if (command.kind === 'rescue') return rescue(ports, command.node, signal);
     if (command.kind === 'disown') return disown(ports, command.node, signal);

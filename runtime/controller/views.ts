@@ -15,9 +15,11 @@ import {
   RETRY_ANNOTATION,
   shadowName,
   UPDATE_NOW_ANNOTATION,
+  UPDATED_FROM_ANNOTATION,
 } from '../shadow/names.ts';
+import { hintIn } from '../shadow/hint.ts';
 import { ownersOf } from '../shadow/owner.ts';
-import { versionOfOsImage } from '../shadow/semver.ts';
+import { isSemver, versionOfOsImage } from '../shadow/semver.ts';
 import { isLifecycle } from './lifecycle-conditions.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
@@ -194,8 +196,16 @@ export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFa
     spec,
     status: status ?? undefined,
     lastUpdateMs: lastUpdateMs(metadata),
+    hint: hintIn(metadata.annotations),
+    updatedFrom: versionIn(metadata, UPDATED_FROM_ANNOTATION),
     finishStatedAt: instantOf(metadata.annotations?.[LAST_UPDATE_FINISHED_ANNOTATION]),
   };
+}
+
+/** Anybody may have written the annotation. */
+function versionIn({ annotations }: ShadowObject['metadata'], name: string): string | undefined {
+  const text = annotations?.[name];
+  return text !== undefined && isSemver(text) ? text : undefined;
 }
 
 function lastUpdateMs({ annotations }: ShadowObject['metadata']): number | undefined {

@@ -91,6 +91,7 @@ const WANTED: Readonly<Record<Command['kind'], string>> = {
   adopt: 'its label',
   forget: 'the removal of what was asked for on it',
   'delete-shadow': 'the deletion of its shadow',
+  'set-hint': 'the version to prepare meanwhile',
   'set-condition': 'its condition',
 };
 

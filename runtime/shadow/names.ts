@@ -56,6 +56,10 @@ export const ADOPTED_ANNOTATION = `${GROUP}/adopted`;
 export const LAST_UPDATE_ANNOTATION = `${GROUP}/last-update-seconds`;
 /** On a shadow: when the node's last complete update was finished (RFC 3339). */
 export const LAST_UPDATE_FINISHED_ANNOTATION = `${GROUP}/last-update-finished`;
+/** On a shadow: the version that the node ran when its present update, or its last one, began. */
+export const UPDATED_FROM_ANNOTATION = `${GROUP}/updated-from`;
+/** On a shadow: the version that the node ran before its last complete update. */
+export const VERSION_BEFORE_ANNOTATION = `${GROUP}/version-before`;
 /** On a shadow: the version that its node is to prepare at rest, and since when (rule H1). */
 export const STAGE_ANNOTATION = `${GROUP}/stage`;
 /** On a shadow that is given out as v1, and on no other: its spec and status as of v2. */

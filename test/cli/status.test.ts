@@ -23,6 +23,7 @@ const held = (reason: Reasoned['reason'], message: string, more: Partial<Reasone
   policy: undefined,
   message,
   nodes: ['a'],
+  staged: 0,
   since: undefined,
   until: undefined,
   ...more,

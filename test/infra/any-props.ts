@@ -116,6 +116,7 @@ export const anyProps = partial({
   controller: partial({
     ...pods,
     maxConcurrentUpdate: amountTo(600),
+    readAhead: fc.oneof(amountTo(600), fc.constantFrom<string | number>(0, 'auto')),
     maxFailedUpdate: amountTo(999),
     proofNodes: fc.oneof(fc.integer({ min: 1, max: 600 }), fc.constantFrom('5%', '100%')),
     schedule,

@@ -170,6 +170,7 @@ test('every tunable arrives at its process', () => {
     },
     controller: {
       maxConcurrentUpdate: '5%',
+      readAhead: 0,
       maxFailedUpdate: 6,
       proofNodes: '5%',
       schedule: { kind: 'window', start: '22:00:00', stop: '04:00:00' },
@@ -201,6 +202,7 @@ test('every tunable arrives at its process', () => {
   const controller = literalEnv(tuned, 'controller');
   expect(controller).toMatchObject({
     MAX_CONCURRENT_UPDATE: '5%',
+    READ_AHEAD: '0',
     MAX_FAILED_UPDATE: '6',
     PROOF_NODES: '5%',
     UPDATE_WINDOW_START: '22:00:00',

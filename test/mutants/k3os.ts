@@ -27,7 +27,7 @@ export const k3osMutants: readonly Mutant[] = [
     does: 'does not say with an order which release it means',
     unseen: NO_K3OS,
     file: 'runtime/controller/plan/starts.ts',
-    find: '...(shadow.order?.annotations && { annotations: shadow.order.annotations }),',
+    find: '...shadow.order?.annotations,',
     replace: '',
     tests: ['test/controller/k3os/channels.test.ts'],
   },

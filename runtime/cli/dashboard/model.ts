@@ -6,6 +6,7 @@ import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
+import { aheadText } from '../output.ts';
 import { byTime, type Moment } from '../past/moments.ts';
 import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
@@ -150,7 +151,7 @@ function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Sources): Que
 function rowOf(member: Member, { snapshot, now }: Inspection): NodeRow {
   const { info, verdict, standing, step } = member;
   const { node, slot } = info;
-  const { policy, reason, message, since, until } = verdict;
+  const { policy, reason, message, since, until, ahead } = verdict;
   return {
     name: node.name,
     policy,
@@ -168,6 +169,7 @@ function rowOf(member: Member, { snapshot, now }: Inspection): NodeRow {
     since: since || slot?.since,
     until,
     drain: drainOf(member, now),
+    ahead: ahead && aheadText(ahead),
     failure: failureOf(member),
     ...reportedBy(info),
   };

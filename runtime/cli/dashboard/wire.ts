@@ -116,6 +116,8 @@ export interface NodeRow {
   readonly runs?: string | undefined;
   readonly offered?: string | undefined;
   readonly drain?: DrainRow | undefined;
+  /** What it prepares while it waits. */
+  readonly ahead?: string | undefined;
   readonly failure?: { readonly text: string; readonly times: number; readonly at?: number | undefined } | undefined;
   readonly lastUpdateMs?: number | undefined;
   readonly finishedAt?: number | undefined;

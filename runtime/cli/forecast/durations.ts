@@ -35,12 +35,22 @@ export class Durations {
     this.#grainMs = Math.max(1000, Math.round(this.typicalMs * GRAIN));
   }
 
-  /** Milliseconds until the agent has reached the state in the spec. */
-  of(node: NodeView, { spec, lastUpdateMs }: ShadowView): number {
+  /** Milliseconds until the agent has reached the state in the spec. What is staged already takes no time. */
+  of(node: NodeView, shadow: ShadowView): number {
+    const { spec, status } = shadow;
+    if (spec.state === 'RebootedIntoUpdate') return this.#workingMs(node, shadow) * (1 - STAGING_SHARE);
+    const isStaged = spec.version != null && status?.staged?.version === spec.version;
+    return spec.state === 'StagedAndPerformedUpdate' && !isStaged ? this.stagingMs(node, shadow) : 0;
+  }
+
+  /** Milliseconds that a version takes to be prepared. */
+  stagingMs(node: NodeView, shadow: ShadowView): number {
+    return this.#workingMs(node, shadow) * STAGING_SHARE;
+  }
+
+  #workingMs(node: NodeView, { lastUpdateMs }: ShadowView): number {
     const whole = lastUpdateMs ?? this.#byFamily.get(node.family) ?? this.typicalMs;
-    const working = Math.max(0, whole - this.#soakMs(node));
-    if (spec.state === 'StagedAndPerformedUpdate') return working * STAGING_SHARE;
-    return spec.state === 'RebootedIntoUpdate' ? working * (1 - STAGING_SHARE) : 0;
+    return Math.max(0, whole - this.#soakMs(node));
   }
 
   rounded(instant: number): number {

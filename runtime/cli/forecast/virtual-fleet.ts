@@ -1,4 +1,4 @@
-import type { Command, NoteReboot, SetSpec, Start } from '../../controller/plan/commands.ts';
+import type { Command, NoteReboot, SetHint, SetSpec, Start } from '../../controller/plan/commands.ts';
 import { isUnderWay } from '../../controller/plan/phase.ts';
 import type { SlotView } from '../../controller/plan/permit.ts';
 import { type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
@@ -21,6 +21,8 @@ export class VirtualFleet {
   readonly #slots: Map<string, SlotView>;
   /** By name of the shadow: when its agent will have reached the state in the spec. */
   readonly #due = new Map<string, number>();
+  /** By name of the shadow: when its agent will have prepared the version that it is named at rest. */
+  readonly #prepared = new Map<string, number>();
   readonly #rest: Snapshot;
   readonly #durations: Durations;
 
@@ -32,6 +34,7 @@ export class VirtualFleet {
     this.#slots = new Map(snapshot.slots.map((slot) => [slot.shadow, slot]));
     for (const shadow of snapshot.shadows) {
       if (isUnderWay(shadow)) this.#ask(shadow, { began: instantOf(shadow.spec.state_transition_timestamp), now });
+      else if (shadow.hint) this.#prepare(shadow, now);
     }
   }
 
@@ -48,7 +51,7 @@ export class VirtualFleet {
 
   /** When the next agent reaches its state; Infinity where no agent is working. */
   get nextStep(): number {
-    return Math.min(Infinity, ...this.#due.values());
+    return Math.min(Infinity, ...this.#due.values(), ...this.#prepared.values());
   }
 
   get updating(): number {
@@ -58,6 +61,7 @@ export class VirtualFleet {
   /** Lets every agent whose time has come reach its state. @returns the nodes whose update has ended well */
   letAgentsAct(now: number): readonly string[] {
     const done: string[] = [];
+    for (const [name, due] of this.#prepared) if (due <= now) this.#stage(name);
     for (const [name, due] of this.#due) {
       if (due > now) continue;
       this.#due.delete(name);
@@ -79,6 +83,7 @@ export class VirtualFleet {
       this.#wish(command, now);
     } else if (command.kind === 'set-spec') this.#wish(command, now);
     else if (command.kind === 'call-off') this.#wish(command, now);
+    else if (command.kind === 'set-hint') this.#hint(command, now);
     else if (command.kind === 'free') this.#slots.delete(command.shadow);
     else if (command.kind === 'note-reboot') this.#note(command);
     else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
@@ -102,21 +107,53 @@ export class VirtualFleet {
       if (node.name === name) this.#nodes.set(key, { ...released(node), joinable: false, ...NO_REQUESTS });
   }
 
+  #hint({ shadow: name, version }: SetHint, now: number): void {
+    const shadow = this.#shadows.get(name);
+    if (!shadow) return;
+    const hinted = { ...shadow, hint: version === null ? undefined : { version, since: now } };
+    this.#shadows.set(name, hinted);
+    this.#prepared.delete(name);
+    this.#prepare(hinted, now);
+  }
+
+  #prepare(shadow: ShadowView, now: number): void {
+    const { name, hint, status } = shadow;
+    const node = this.#workingNode(name);
+    if (!node || !hint || !status?.staged || status.staged.version === hint.version) return;
+    const done = this.#durations.rounded((hint.since ?? now) + this.#durations.stagingMs(node, shadow));
+    this.#prepared.set(name, Math.max(done, now + REACTION_MS));
+  }
+
+  #stage(name: string): void {
+    this.#prepared.delete(name);
+    const shadow = this.#shadows.get(name);
+    if (!shadow?.hint || !shadow.status) return;
+    const staged = { version: shadow.hint.version, boot_id: this.#nodes.get(name)?.bootId };
+    this.#shadows.set(name, { ...shadow, status: { ...shadow.status, staged } });
+  }
+
   #wish({ shadow: name, spec }: Pick<Start | SetSpec, 'shadow' | 'spec'>, now: number): void {
     const shadow = this.#shadows.get(name);
     if (!shadow) return;
-    const wished = { ...shadow, spec, stateSeenAt: now };
+    const wished = { ...shadow, spec, stateSeenAt: now, hint: spec.state === 'Idle' ? shadow.hint : undefined };
     this.#shadows.set(name, wished);
     if (wished.spec.state !== wished.status?.current_state) this.#ask(wished, { began: now, now });
   }
 
-  /** Starts the agent's work. A node that is not Ready, or has no agent, does nothing. */
+  /** Starts the agent's work, or goes on with what it has begun at rest. */
   #ask(shadow: ShadowView, { began = 0, now }: { readonly began: number | undefined; readonly now: number }): void {
-    const node = this.#nodes.get(shadow.name);
-    if (!node?.ready || this.#rest.silentSince.has(node.name) || shadow.spec.state === shadow.status?.current_state)
-      return;
-    const done = this.#durations.rounded(began + this.#durations.of(node, shadow));
-    this.#due.set(shadow.name, Math.max(done, now + REACTION_MS));
+    const { name, spec, status } = shadow;
+    const node = this.#workingNode(name);
+    if (!node || spec.state === status?.current_state) return;
+    const done = this.#prepared.get(name) ?? this.#durations.rounded(began + this.#durations.of(node, shadow));
+    this.#prepared.delete(name);
+    this.#due.set(name, Math.max(done, now + REACTION_MS));
+  }
+
+  /** A node that is not Ready, or has no agent, does nothing. */
+  #workingNode(shadow: string): NodeView | undefined {
+    const node = this.#nodes.get(shadow);
+    return node?.ready && !this.#rest.silentSince.has(node.name) ? node : undefined;
   }
 
   /** @returns whether this ends an update well */
@@ -141,6 +178,7 @@ function reached({ state, version }: Spec, status: Status, isFinished: boolean):
     ...status,
     current_state: state,
     ...(state === 'RebootedIntoUpdate' && { current_version: version ?? status.current_version, reboot: null }),
+    ...(state === 'RebootedIntoUpdate' && status.staged && { staged: {} }),
     ...(isFinished && { crash_count: 0, failed_versions: null }),
   };
 }

@@ -50,9 +50,10 @@ function needsYouLines({ needsYou, halted, noLeader, now }: FleetStatus, termina
   return [paint(terminal, 'bad', 'NEEDS YOU'), ...said];
 }
 
-function reasonedText({ reason, policy, message, nodes, since, until }: Reasoned, now: number): string {
+function reasonedText({ reason, policy, message, nodes, staged, since, until }: Reasoned, now: number): string {
   const details = [
     policy === undefined ? undefined : `policy ${policy}`,
+    staged === 0 ? undefined : `${staged} staged ahead`,
     since === undefined ? undefined : `for ${durationText(now - since)}`,
     until === undefined ? undefined : `in ${durationText(until - now)}`,
   ].filter((detail) => detail !== undefined);

@@ -57,6 +57,8 @@ export interface Reasoned {
   /** The message of the first one. */
   readonly message: string;
   readonly nodes: readonly string[];
+  /** How many of them have staged their update ahead. */
+  readonly staged: number;
   /** The earliest times, milliseconds since the Unix epoch. */
   readonly since: number | undefined;
   readonly until: number | undefined;
@@ -158,7 +160,8 @@ function reasoned(verdicts: readonly Verdict[]): readonly Reasoned[] {
   const { reason, policy, message } = first;
   const since = earliest(verdicts.map((verdict) => verdict.since));
   const until = earliest(verdicts.map((verdict) => verdict.until));
-  return [{ reason, policy, message, nodes: verdicts.map(({ node }) => node), since, until }];
+  const staged = verdicts.filter(({ ahead }) => ahead?.isStaged).length;
+  return [{ reason, policy, message, nodes: verdicts.map(({ node }) => node), staged, since, until }];
 }
 
 /** The earliest of the known times. */

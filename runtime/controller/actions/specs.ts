@@ -1,8 +1,14 @@
 import type { ShadowObject } from '../../kube/objects.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Spec } from '../../shadow/model.ts';
-import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../shadow/names.ts';
-import type { CallOff, Completion } from '../plan/commands.ts';
+import { hintText } from '../../shadow/hint.ts';
+import {
+  LAST_UPDATE_ANNOTATION,
+  LAST_UPDATE_FINISHED_ANNOTATION,
+  STAGE_ANNOTATION,
+  VERSION_BEFORE_ANNOTATION,
+} from '../../shadow/names.ts';
+import type { CallOff, Completion, SetHint } from '../plan/commands.ts';
 import { isUndisturbed, phaseOf } from '../plan/phase.ts';
 import { viewOfNode } from '../views.ts';
 import { type ActionPorts, ownShadow } from './ports.ts';
@@ -13,8 +19,8 @@ export interface SpecWrite {
   readonly spec: Spec;
   /** Where it completes an update. */
   readonly completes?: Completion;
-  /** Where it starts an update whose order says more than the version. */
-  readonly annotations?: Readonly<Record<string, string>>;
+  /** What the shadow says besides where it starts an update. Null takes away. */
+  readonly annotations?: Readonly<Record<string, string | null>>;
 }
 
 /** Writes a spec on the shadow as it was read. @throws ConflictError, NotFoundError, UnreachableError (it may land yet) */
@@ -30,10 +36,27 @@ export async function writeSpec(
   return written;
 }
 
-/** What later plans need of the update: how long it took, where that is known, and when it was over. */
-function completed({ beganAt }: Completion, now: number): Readonly<Record<string, string>> {
+/** Of the update, how long it took, where that is known, when it was over, and what to go back to: nothing, where that is not known. */
+function completed({ beganAt, versionBefore }: Completion, now: number): Readonly<Record<string, string | null>> {
   const took = beganAt !== undefined && { [LAST_UPDATE_ANNOTATION]: String(Math.round((now - beganAt) / 1000)) };
-  return { ...took, [LAST_UPDATE_FINISHED_ANNOTATION]: rfc3339(now) };
+  return {
+    ...took,
+    [LAST_UPDATE_FINISHED_ANNOTATION]: rfc3339(now),
+    [VERSION_BEFORE_ANNOTATION]: versionBefore ?? null,
+  };
+}
+
+/** Rule H2. @throws ConflictError, NotFoundError */
+export async function writeHint(
+  { shadows, expectations, clock }: Pick<ActionPorts, 'shadows' | 'expectations' | 'clock'>,
+  { shadow, resourceVersion, version }: SetHint,
+  signal: AbortSignal,
+): Promise<'done'> {
+  const value = version === null ? null : hintText(version, clock.now());
+  const metadata = { resourceVersion, annotations: { [STAGE_ANNOTATION]: value } };
+  const written = await shadows.patch(shadow, { metadata }, signal);
+  expectations.written(shadow, written.metadata.resourceVersion);
+  return 'done';
 }
 
 /**

@@ -23,6 +23,7 @@ export type Command =
   /** Removes requests from the node: the update has begun, or there is none to begin (rule P9). */
   | { readonly kind: 'forget'; readonly node: string }
   | DeleteShadow
+  | SetHint
   | SetCondition;
 
 /** The node is no longer managed. */
@@ -46,6 +47,8 @@ export interface SetSpec {
 export interface Completion {
   /** When the update began, milliseconds since the Unix epoch; undefined where that is not known. */
   readonly beganAt: number | undefined;
+  /** What the node ran before; undefined where that is not known. */
+  readonly versionBefore: string | undefined;
 }
 
 export interface Start extends PermitTerms {
@@ -57,8 +60,8 @@ export interface Start extends PermitTerms {
   readonly spec: Spec;
   /** Who asked for it to come next, as that person wrote it. */
   readonly askedBy?: string;
-  /** What the shadow says besides, for a host that is ordered what to run. */
-  readonly annotations?: Readonly<Record<string, string>>;
+  /** What the shadow says besides: what it ran, and what a host that is ordered what to run needs to know. Null takes away. */
+  readonly annotations: Readonly<Record<string, string | null>>;
 }
 
 /** Ends an update whose node has not been disturbed for it yet. This is neither a start nor a failure. */
@@ -87,6 +90,14 @@ export interface NoteReboot {
   readonly nodeUid: string;
   /** Undefined where what is noted was another request, which the host did not carry out. */
   readonly rebootAskedAt: number | undefined;
+}
+
+/** Names the version that the node is to prepare at rest, or takes that back (rule H2). It starts nothing. */
+export interface SetHint {
+  readonly kind: 'set-hint';
+  readonly shadow: string;
+  readonly resourceVersion: string;
+  readonly version: string | null;
 }
 
 export interface SetCondition {

@@ -50,7 +50,7 @@ interface Row {
 }
 
 /** An agent waits two hours for a busy host, and starts again where the host is rebooted meanwhile. */
-const STAGING_MS = 180 * MINUTE_MS;
+export const STAGING_MS = 180 * MINUTE_MS;
 /** What a reboot takes besides the drain: the load balancers' time, activation, volumes, the boot itself. */
 const REBOOTING_MS = 60 * MINUTE_MS;
 /** An agent does everything else at once. */

@@ -1,10 +1,11 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { Budgets, type Holder } from './budgets.ts';
-import type { CallOff, Command, SetSpec } from './commands.ts';
+import type { CallOff, Command, SetHint, SetSpec } from './commands.ts';
 import { conditionCommands } from './conditions.ts';
 import { Dependencies } from './dependencies.ts';
 import { Groups } from './groups.ts';
 import { assess, type AssessedNode, type Fleet } from './health.ts';
+import { hintsFor } from './hints.ts';
 import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
 import type { PhaseKind } from './phase.ts';
@@ -65,16 +66,19 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const warnings = warningsFor(fleet.all, groups, settings);
   const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
   const { judged, changesAt } = judge(managed, decisions, context);
-  const written = writtenShadows(commands);
+  const hints = hintsFor(managed, starts, { ...context, capacity: budgets.capacity });
+  const naming = withheld.due(unwritten(hints.commands, commands));
+  const written = writtenShadows([...commands, ...naming]);
   const conditions = conditionCommands(judged, { written, withheld, limit: settings.conditionWrites, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...groups.all.map(releasesChangeAt));
   times.push(...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
+  times.push(hints.changesAt, withheld.changesAt(hints.commands));
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {
-    commands: [...commands, ...withheld.due(conditions)],
+    commands: [...commands, ...naming, ...withheld.due(conditions)],
     verdicts: judged.map(({ verdict }) => verdict),
     ...offers(groups),
     warnings,
@@ -152,7 +156,9 @@ function nextStep(info: AssessedNode, stop: Stop | undefined, timestamp: string)
   if (stop) return callOffFor(node.name, shadow, { stop, timestamp });
   const spec = progress({ shadow, phase }, health.soak, timestamp);
   if (!spec) return undefined;
-  const completes = health.soak === 'passed' && { completes: { beganAt: slot?.since } };
+  const completes = health.soak === 'passed' && {
+    completes: { beganAt: slot?.since, versionBefore: shadow.updatedFrom },
+  };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
 }
 
@@ -219,6 +225,12 @@ const isRetryOf = ({ retryOf }: NodeView, failedAt: string | null | undefined): 
   retryOf !== undefined && retryOf === failedAt;
 
 const AHEAD_OF_DRAIN: ReadonlySet<PhaseKind> = new Set<PhaseKind>(['staging', 'staged', 'asked']);
+
+/** Those for shadows that no other command writes to. */
+function unwritten(hints: readonly SetHint[], commands: readonly Command[]): readonly SetHint[] {
+  const written = writtenShadows(commands);
+  return hints.filter(({ shadow }) => !written.has(shadow));
+}
 
 /** Names of the shadows that these commands write to. A release writes to the Node alone, so the bump of a shadow need not wait for it. */
 function writtenShadows(writes: readonly Command[]): Set<string> {

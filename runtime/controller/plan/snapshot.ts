@@ -2,6 +2,7 @@ import type { Marks } from '../../marks/marks.ts';
 import type { PolicyStatus } from '../../policy/model.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../policy/policy.ts';
 import type { Quantity } from '../../policy/quantity.ts';
+import type { Hint } from '../../shadow/hint.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Command } from './commands.ts';
 import type { SlotView } from './permit.ts';
@@ -35,6 +36,8 @@ export interface Snapshot {
 export interface Settings {
   /** Nodes that may be updating at once, under all policies together. */
   readonly maxConcurrent: Quantity;
+  /** Nodes that may prepare their update while they wait; undefined = as many as may be updating at once. */
+  readonly readAhead: Quantity | undefined;
   /** The node that the controller itself runs on; it is updated last. */
   readonly ownNode: string;
   /** How long a node may be not Ready after its update before it counts as failed. */
@@ -186,6 +189,10 @@ export interface ShadowView {
   readonly endedAt: number | undefined;
   /** How long its last complete update took, milliseconds; undefined where that is not known. */
   readonly lastUpdateMs: number | undefined;
+  /** What the node is named to prepare while it waits; undefined where nothing is. */
+  readonly hint: Hint | undefined;
+  /** The version that it ran when its present update, or its last one, began; undefined where that is not known. */
+  readonly updatedFrom: string | undefined;
   /** Absent for a host that offers versions by itself. Otherwise the target of `status` is what this says. */
   readonly order?: HostOrder;
 }

@@ -1,4 +1,5 @@
 import { rfc3339 } from '../../lib/clock.ts';
+import { STAGE_ANNOTATION, UPDATED_FROM_ANNOTATION } from '../../shadow/names.ts';
 import type { Budgets } from './budgets.ts';
 import type { Start } from './commands.ts';
 import type { Group } from './groups.ts';
@@ -177,7 +178,11 @@ function startOf(candidate: Candidate, now: number): Start {
     spec: { state: 'StagedAndPerformedUpdate', version, state_transition_timestamp: rfc3339(now) },
     ...termsOf(candidate),
     ...(node.askedBy !== undefined && { askedBy: node.askedBy }),
-    ...(shadow.order?.annotations && { annotations: shadow.order.annotations }),
+    annotations: {
+      ...(shadow.status && { [UPDATED_FROM_ANNOTATION]: shadow.status.current_version }),
+      ...(shadow.hint && { [STAGE_ANNOTATION]: null }),
+      ...shadow.order?.annotations,
+    },
   };
 }
 
@@ -193,7 +198,7 @@ function startOf(candidate: Candidate, now: number): Start {
  * @param candidates by name
  * @param offer returns whether the candidate waits for a place
  */
-function inTurn(candidates: readonly Candidate[], zones: Zones, offer: OfferPlace): void {
+export function inTurn(candidates: readonly Candidate[], zones: Zones, offer: OfferPlace): void {
   const sorted = candidates.toSorted((a, b) => rankOf(a) - rankOf(b) || a.createdAt - b.createdAt);
   for (const alike of Map.groupBy(sorted, rankOf).values()) zoneByZone(alike, zones, offer);
 }

@@ -19,8 +19,19 @@ export interface Verdict {
   readonly until?: number;
   /** Place among those that wait for a slot, 1 = the next. */
   readonly position?: number;
+  /** What a node that waits prepares meanwhile. */
+  readonly ahead?: Ahead;
   /** For a node that has not begun its update yet: why it does not switch to the newer version that it is offered by now. */
   readonly newer?: Finding;
+}
+
+/** A version that a node prepares at rest (rule H1). */
+export interface Ahead {
+  readonly version: string;
+  /** It is in the inactive partition. */
+  readonly isStaged: boolean;
+  /** Why it could not be prepared. */
+  readonly error?: string;
 }
 
 /** Trouble of an update that only a person, or the node itself, can end. */

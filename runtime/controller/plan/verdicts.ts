@@ -4,6 +4,7 @@ import { compareSemver } from '../../shadow/semver.ts';
 import { unaskedBootOf } from './blame.ts';
 import type { Judged } from './conditions.ts';
 import type { AssessedNode } from './health.ts';
+import { aheadOf } from './hints.ts';
 import { isStepOver, type Phase, PHASES } from './phase.ts';
 import { isDone, isReason, type Reason } from './reasons.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
@@ -64,7 +65,9 @@ class Judgement {
 
   on(info: AssessedNode): Verdict {
     const { node, ruling } = info;
-    const verdict = verdictOn(node.name, this.#finding(info), ruling.policy?.name);
+    const ahead = aheadOf(info);
+    const own = verdictOn(node.name, this.#finding(info), ruling.policy?.name);
+    const verdict = ahead ? { ...own, ahead } : own;
     return withWarnings(verdict, this.#decisions.warnings);
   }
 

@@ -48,6 +48,7 @@ export const POLICY: Rules = {
   returnTimeoutMs: 900_000,
   drainTimeoutMs: 1_800_000,
   notReadyHoldMs: 3_600_000,
+  readAhead: undefined,
   checkFailedAfterMs: 3_600_000,
   labelNodes: false,
   excludesFromLb: false,
@@ -93,8 +94,19 @@ export type Parts = Omit<Partial<ShadowView>, 'spec' | 'status'> & {
   readonly status?: Partial<NonNullable<ShadowView['status']>> | null;
 };
 
+const NOT_KNOWN = {
+  rebootAskedAt: undefined,
+  finishedAt: undefined,
+  upToDateSince: undefined,
+  endedAt: undefined,
+  lastUpdateMs: undefined,
+  hint: undefined,
+  updatedFrom: undefined,
+} as const satisfies Partial<ShadowView>;
+
 /** At rest on 1.0.0 with 1.1.0 on offer, unless told otherwise. Times that it states were seen as they came to be. */
 export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}): ShadowView {
+  const beganAt = instantOf(spec?.state_transition_timestamp) ?? NOW;
   return {
     name: shadowName(nodeName),
     uid: `shadow-${nodeName}`,
@@ -105,17 +117,13 @@ export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}):
       status === null
         ? undefined
         : { current_version: '1.0.0', target_version: '1.1.0', current_state: 'Idle', crash_count: 0, ...status },
+    ...NOT_KNOWN,
     stale: false,
-    stateSeenAt: instantOf(spec?.state_transition_timestamp) ?? NOW,
-    stepBeganAt: Math.min(instantOf(spec?.state_transition_timestamp) ?? NOW, more.stateSeenAt ?? NOW),
-    rebootAskedAt: undefined,
+    stateSeenAt: beganAt,
+    stepBeganAt: Math.min(beganAt, more.stateSeenAt ?? NOW),
     failedAt: instantOf(status?.state_transition_failure_timestamp),
-    finishedAt: undefined,
     cannotLookSince: instantOf(status?.check?.failing_since),
-    upToDateSince: undefined,
-    endedAt: undefined,
     offeredAt: minutes(-60),
-    lastUpdateMs: undefined,
     ...more,
   };
 }

@@ -142,7 +142,7 @@ const EFFECTS: Effects = {
   'set-spec': (draft, { shadow: name, spec }) => change(draft.shadows, name, (one) => ({ ...one, spec })),
   'call-off': (draft, { shadow: name, spec }) => change(draft.shadows, name, (one) => ({ ...one, spec })),
   start(draft, command) {
-    change(draft.shadows, command.shadow, (one) => ({ ...one, spec: command.spec }));
+    change(draft.shadows, command.shadow, (one) => ({ ...one, spec: command.spec, hint: undefined }));
     take(draft, command);
   },
   bump: take,
@@ -155,6 +155,8 @@ const EFFECTS: Effects = {
   forget: (draft, { node: name }) =>
     change(draft.nodes, name, (one) => ({ ...one, askedBy: undefined, retryOf: undefined })),
   'delete-shadow': (draft, { shadow: name }) => draft.shadows.delete(name),
+  'set-hint': (draft, { shadow: name, version }) =>
+    change(draft.shadows, name, (one) => ({ ...one, hint: version === null ? undefined : { version, since: NOW } })),
   'set-condition': (draft, { shadow: name, conditions }) =>
     change(draft.shadows, name, (one) =>
       one.status ? { ...one, status: { ...one.status, conditions: [...conditions] } } : one,

@@ -100,6 +100,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       replicas: 2,
       topologySpreadConstraints: spread,
       maxConcurrentUpdate: 600,
+      readAhead: 4,
       maxFailedUpdate: 12_000_000,
       proofNodes: 3,
       schedule: { kind: 'cron', expression: '0 0 20 * * Fri *', timeZone: 'Europe/Berlin', windowFit: 'strict' },

@@ -1,0 +1,139 @@
+import { concurrency } from '../../policy/quantity.ts';
+import type { SetHint } from './commands.ts';
+import type { Group } from './groups.ts';
+import type { AssessedNode } from './health.ts';
+import { STAGING_MS } from './phase.ts';
+import { NEVER, nextAfter } from './requeue.ts';
+import type { NodeInfo, ShadowView } from './snapshot.ts';
+import { type Candidate, candidateOf, type GateContext } from './start-gate.ts';
+import { inTurn, type Starts } from './starts.ts';
+import type { Ahead, Finding } from './verdict.ts';
+
+/** Which nodes prepare their update while they wait for their turn (rule H2). */
+export interface Hints {
+  readonly commands: readonly SetHint[];
+  /** When time alone changes which nodes these are. */
+  readonly changesAt: number;
+}
+
+interface Context extends GateContext {
+  /** Nodes that may be updating at once, over all. */
+  readonly capacity: number;
+}
+
+/** @param managed nodes of the fleet */
+export function hintsFor(managed: readonly AssessedNode[], starts: Starts, context: Context): Hints {
+  const { now } = context;
+  const deserving = managed.filter((info) => isDeserving(info, starts));
+  const room = new Room(managed.length, context);
+  // Those that have theirs keep it, or hints would go round.
+  const right = deserving.filter(({ shadow, offered }) => shadow?.hint?.version === offered);
+  const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(context.groups.of(info))));
+  const next = room.isFull ? [] : nextOf(deserving, { right, room, context });
+  const starting = new Set(starts.commands.map(({ nodeUid }) => nodeUid));
+  const wrong = managed.filter((info) => info.shadow?.hint && !kept.has(info) && !starting.has(info.node.uid));
+  const named = new Map<AssessedNode, string | null>(wrong.map((info) => [info, null]));
+  for (const { info, version } of next) named.set(info, version);
+  return {
+    commands: [...named].flatMap(([{ shadow }, version]) => (shadow && !shadow.stale ? naming(shadow, version) : [])),
+    changesAt: nextAfter(now, [...kept].map(overdueAt)),
+  };
+}
+
+const naming = ({ name: shadow, resourceVersion }: ShadowView, version: string | null): SetHint => ({
+  kind: 'set-hint',
+  shadow,
+  resourceVersion,
+  version,
+});
+
+/** What other nodes do, and what does not last, keeps it from its update, and nothing else. Its agent has said that it prepares updates at rest. */
+function isDeserving({ node, shadow, slot }: AssessedNode, { findings }: Starts): boolean {
+  if (shadow?.status?.staged == null || shadow.spec.state !== 'Idle' || slot || node.marks) return false;
+  return WAITS.has(findings.get(node.uid)?.reason);
+}
+
+const WAITS: ReadonlySet<Finding['reason'] | undefined> = new Set<Finding['reason']>([
+  'Pausing',
+  'WriteRefused',
+  'Unproven',
+  'ZoneBusy',
+  'WaitingForSlot',
+]);
+
+/** When a node that has shown nothing gives its place to another; NEVER for one that has prepared what it was named. */
+function overdueAt({ node, shadow }: NodeInfo): number {
+  if (!shadow?.hint || isStagedAhead(node, shadow)) return NEVER;
+  return (shadow.hint.since ?? -Infinity) + STAGING_MS;
+}
+
+/** What the node is named is in its inactive partition. */
+const isStagedAhead = ({ bootId }: NodeInfo['node'], { hint, status }: ShadowView): boolean =>
+  hint !== undefined && status?.staged?.version === hint.version && status.staged.boot_id === bootId;
+
+/** Undefined where the node is named nothing, or its update is under way. */
+export function aheadOf({ node, shadow, phase }: NodeInfo): Ahead | undefined {
+  if (!shadow?.hint || phase.kind !== 'resting') return undefined;
+  const { version } = shadow.hint;
+  const error = shadow.status?.staged?.error;
+  return { version, isStaged: isStagedAhead(node, shadow), ...(error != null && { error }) };
+}
+
+interface Turn {
+  /** Nodes that are named what they would start on. */
+  readonly right: readonly AssessedNode[];
+  readonly room: Room;
+  readonly context: Context;
+}
+
+/** The next ones to start, up to the room that is left. The controller's own node comes last, as it does then. */
+function nextOf(deserving: readonly AssessedNode[], { right, room, context }: Turn): readonly Candidate[] {
+  const have = new Set(right);
+  const candidates = deserving.flatMap((info) => (have.has(info) ? [] : (candidateFor(info, context) ?? [])));
+  const own = candidates.filter(({ info }) => info.node.name === context.settings.ownNode);
+  const next: Candidate[] = [];
+  const offer = (candidate: Candidate): true => {
+    if (room.take(candidate.group)) next.push(candidate);
+    return true;
+  };
+  const others = candidates.filter((candidate) => !own.includes(candidate));
+  for (const [group, members] of Map.groupBy(others, (one) => one.group)) inTurn(members, group.zones, offer);
+  own.forEach(offer);
+  return next;
+}
+
+function candidateFor(info: AssessedNode, context: Context): Candidate | undefined {
+  const { shadow, offered: version } = info;
+  return shadow && version !== undefined ? candidateOf(info, { shadow, version }, context) : undefined;
+}
+
+/** How many more nodes may prepare their update, over all and under each policy. */
+class Room {
+  readonly #context: Context;
+  readonly #under = new Map<Group, number>();
+  #all: number;
+
+  constructor(managed: number, context: Context) {
+    const { readAhead } = context.settings;
+    this.#context = context;
+    this.#all = readAhead === undefined ? context.capacity : concurrency(readAhead, managed);
+  }
+
+  get isFull(): boolean {
+    return this.#all <= 0;
+  }
+
+  /** @returns whether there was room */
+  take(group: Group | undefined): boolean {
+    const left = group ? (this.#under.get(group) ?? this.#limitOf(group)) : 0;
+    if (!group || this.#all <= 0 || left <= 0) return false;
+    this.#all -= 1;
+    this.#under.set(group, left - 1);
+    return true;
+  }
+
+  #limitOf({ budget, members }: Group): number {
+    const { readAhead } = this.#context.settings;
+    return readAhead === undefined ? budget.capacity : concurrency(readAhead, members.length);
+  }
+}
