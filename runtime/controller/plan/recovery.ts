@@ -54,10 +54,9 @@ function noteFor(slot: SlotView, { shadow, phase }: AssessedNode): NoteReboot | 
   const { nodeUid, rebootAskedAt: noted } = slot;
   if (!shadow || shadow.stale) return undefined;
   const note = { kind: 'note-reboot', shadow: shadow.name, nodeUid } as const;
-  const { rebootAskedAt } = shadow;
-  if (noted === undefined) return rebootAskedAt === undefined ? undefined : { ...note, rebootAskedAt };
   const isBefore = phase.kind === 'asked' || phase.kind === 'draining';
-  return isBefore ? { ...note, rebootAskedAt: undefined } : undefined;
+  const rebootAskedAt = isBefore ? undefined : (noted ?? shadow.rebootAskedAt);
+  return rebootAskedAt === noted ? undefined : { ...note, rebootAskedAt };
 }
 
 function over(holder: AssessedNode): Free['because'] | undefined {
