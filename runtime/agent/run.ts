@@ -28,8 +28,8 @@ export async function runAgent(
     random,
     logger,
     times: {
-      lbWaitMs: config.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC * 1000,
-      checkIntervalMs: config.UPDATE_CHECK_INTERVAL_IN_SEC * 1000,
+      lbWaitMs: config.EXCLUDE_FROM_LB_WAIT_TIME_MS,
+      checkIntervalMs: config.UPDATE_CHECK_INTERVAL_MS,
     },
   });
   await serveHttp({ port: config.HTTP_PORT, routes: probeRoutes(() => agent.ready), logger, signal });

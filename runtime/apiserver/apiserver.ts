@@ -28,12 +28,12 @@ interface ApiserverOptions {
   readonly namespace: string;
   readonly config: Pick<
     ApiserverConfig,
-    | 'DRAIN_TIMEOUT_IN_SEC'
+    | 'DRAIN_TIMEOUT_MS'
     | 'DRAIN_PREFLIGHT'
-    | 'DRAIN_REFUSAL_TIMEOUT_IN_SEC'
+    | 'DRAIN_REFUSAL_TIMEOUT_MS'
     | 'MAX_CONCURRENT_EVICTIONS'
-    | 'VOLUME_DETACH_TIMEOUT_IN_SEC'
-    | 'SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC'
+    | 'VOLUME_DETACH_TIMEOUT_MS'
+    | 'SKIP_WAIT_FOR_DELETE_TIMEOUT_MS'
     | 'REQUIRE_CLIENT_CERTIFICATE'
   >;
   readonly clock: Clock;
@@ -74,12 +74,12 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     namespace,
   };
   const service = createService(ports, {
-    timeoutMs: config.DRAIN_TIMEOUT_IN_SEC * 1000,
+    timeoutMs: config.DRAIN_TIMEOUT_MS,
     preflight: config.DRAIN_PREFLIGHT,
-    refuseMs: config.DRAIN_REFUSAL_TIMEOUT_IN_SEC * 1000,
+    refuseMs: config.DRAIN_REFUSAL_TIMEOUT_MS,
     maxInFlight: config.MAX_CONCURRENT_EVICTIONS,
-    volumesMs: config.VOLUME_DETACH_TIMEOUT_IN_SEC * 1000,
-    skipWaitMs: config.SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC * 1000,
+    volumesMs: config.VOLUME_DETACH_TIMEOUT_MS,
+    skipWaitMs: config.SKIP_WAIT_FOR_DELETE_TIMEOUT_MS,
   });
   const agents = { reviews: tokenReviewPort(transport), pods: podsOf(transport, namespace) };
   const authenticator = new Authenticator({ ...ports, ...agents });

@@ -2,6 +2,7 @@ import type { Settings } from './plan/snapshot.ts';
 import { ANY_TIME, cronExpression, type InZone } from './schedule/cron.ts';
 import { cached, dailySchedule, type Schedule, timeOfDay } from './schedule/schedule.ts';
 import {
+  atLeastSeconds,
   bool,
   EnvError,
   type EnvValues,
@@ -122,13 +123,10 @@ export const controllerEnv = {
     help: 'how long a node that is not Ready takes a slot; 0 = never',
     default: '3600',
   }),
-  CACHE_TIMEOUT_IN_SEC: {
-    expected: 'a whole number of seconds, 15 or more',
+  CACHE_TIMEOUT_IN_SEC: atLeastSeconds(15, {
     help: 'how long what was read of the cluster counts as current; nothing is disturbed anew after that',
     default: '90',
-    parse: (value) => (/^\d{1,9}$/.test(value) && Number(value) >= 15 ? Number(value) : undefined),
-    schema: { type: 'integer', minimum: 15, maximum: 999_999_999 },
-  } satisfies EnvVar<number>,
+  }),
   CHECK_FAILED_AFTER_IN_SEC: seconds({
     help: 'how long a host may fail to look for updates before its node is said to be unable to',
     default: '3600',
@@ -221,7 +219,7 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
     freezes: [],
     proof: { nodes: config.PROOF_NODES, soakMs: 0 },
     after: [],
-    soakMs: config.MONITORING_TIME_IN_SEC * 1000,
+    soakMs: config.MONITORING_TIME_MS,
   };
 }
 
@@ -231,13 +229,13 @@ export function settingsOf(config: ControllerConfig): Omit<Settings, 'conditionW
     maxConcurrent: config.MAX_CONCURRENT_UPDATE,
     readAhead: config.READ_AHEAD.atMost,
     ownNode: config.MY_NODE_NAME,
-    soakTimeoutMs: config.MONITORING_TIMEOUT_IN_SEC * 1000,
-    agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000,
-    returnTimeoutMs: config.NODE_RETURN_TIMEOUT_IN_SEC * 1000,
-    drainTimeoutMs: config.DRAIN_TIMEOUT_IN_SEC * 1000,
-    notReadyHoldMs: config.NOT_READY_HOLD_IN_SEC * 1000,
-    checkFailedAfterMs: config.CHECK_FAILED_AFTER_IN_SEC * 1000,
+    soakTimeoutMs: config.MONITORING_TIMEOUT_MS,
+    agentTimeoutMs: config.AGENT_TIMEOUT_MS,
+    returnTimeoutMs: config.NODE_RETURN_TIMEOUT_MS,
+    drainTimeoutMs: config.DRAIN_TIMEOUT_MS,
+    notReadyHoldMs: config.NOT_READY_HOLD_MS,
+    checkFailedAfterMs: config.CHECK_FAILED_AFTER_MS,
     labelNodes: config.LABEL_NODES,
-    excludesFromLb: config.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC > 0,
+    excludesFromLb: config.EXCLUDE_FROM_LB_WAIT_TIME_MS > 0,
   };
 }

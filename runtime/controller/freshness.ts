@@ -8,7 +8,7 @@ import { answerOf } from './write-refusals.ts';
 
 interface FreshnessOptions {
   readonly clock: Clock;
-  readonly config: Pick<ControllerConfig, 'CACHE_TIMEOUT_IN_SEC'>;
+  readonly config: Pick<ControllerConfig, 'CACHE_TIMEOUT_MS'>;
 }
 
 /** What is known of one collection. */
@@ -36,7 +36,7 @@ export class Freshness {
 
   constructor({ clock, config }: FreshnessOptions) {
     this.#clock = clock;
-    this.#timeoutMs = config.CACHE_TIMEOUT_IN_SEC * 1000;
+    this.#timeoutMs = config.CACHE_TIMEOUT_MS;
   }
 
   /** @param what the objects are, in the plural */

@@ -82,7 +82,7 @@ export function createManager(options: ManagerOptions): Manager {
   const base = partsOf(baseOf(options, metrics));
   const { caches, policies, orders, notifier, ledger, conditions, nodeWriters, statuses } = base;
   const events = new EventBroadcaster(recorderOf(base), clock);
-  const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_IN_SEC * 1000 });
+  const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_MS });
   const executor = new Executor({ ...base, ports: { ...base, ledger }, reporter, onOver: () => base.wakeup.ring() });
   const onLeading = async (signal: AbortSignal): Promise<void> => {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };

@@ -22,8 +22,12 @@ export type OptionalEnvVar<T> = EnvVar<T> & { readonly default: string };
 
 export type EnvSchema = Readonly<Record<string, EnvVar<unknown>>>;
 
-/** The values that reading a schema gives, by the names of the variables. */
-export type EnvValues<S extends EnvSchema> = { readonly [K in keyof S]: S[K] extends EnvVar<infer T> ? T : never };
+/** The values that reading a schema gives, by the names of the variables; a duration `X_IN_SEC` is `X_MS`, in milliseconds. */
+export type EnvValues<S extends EnvSchema> = {
+  readonly [K in keyof S as K extends `${infer Name}_IN_SEC` ? `${Name}_MS` : K]: S[K] extends EnvVar<infer T>
+    ? T
+    : never;
+};
 
 /** All faults of an environment together; `faults` has one line for each variable. */
 export class EnvError extends Error {
@@ -53,7 +57,7 @@ export function readEnv<S extends EnvSchema>(
     }
     const value = variable.parse(text);
     if (value === undefined) faults.push(`${name}: expected ${variable.expected}, got ${JSON.stringify(text)}`);
-    values[name] = value;
+    values[name.replace(/_IN_SEC$/, '_MS')] = value;
   }
   if (faults.length > 0) throw new EnvError(faults);
   return values as EnvValues<S>;
@@ -85,18 +89,18 @@ export const optionalText = (meta: Pick<Meta, 'help'>): OptionalEnvVar<string> =
   ...meta,
 });
 
-/** A whole number of seconds, zero included. */
-export const seconds = <M extends Meta>(meta: M): EnvVar<number> & M => ({
-  expected: 'a whole number of seconds, 0 or more',
-  parse: (value) => (/^\d{1,9}$/.test(value) ? Number(value) : undefined),
-  schema: { type: 'integer', minimum: 0, maximum: 999_999_999 },
-  ...meta,
-});
+/** A whole number of seconds, zero included; read as milliseconds. The variable's name ends in `_IN_SEC`. */
+export const seconds = <M extends Meta>(meta: M): EnvVar<number> & M => atLeastSeconds(0, meta);
 
-/** A whole number of seconds, zero not included. */
-export const positiveSeconds = <M extends Meta>(meta: M): EnvVar<number> & M => ({
-  ...positiveInteger(meta),
-  expected: 'a whole number of seconds, 1 or more',
+/** The same, zero not included. */
+export const positiveSeconds = <M extends Meta>(meta: M): EnvVar<number> & M => atLeastSeconds(1, meta);
+
+/** The same, not below a number. */
+export const atLeastSeconds = <M extends Meta>(least: number, meta: M): EnvVar<number> & M => ({
+  expected: `a whole number of seconds, ${least} or more`,
+  parse: (value) => (/^\d{1,9}$/.test(value) && Number(value) >= least ? Number(value) * 1000 : undefined),
+  schema: { type: 'integer', minimum: least, maximum: 999_999_999 },
+  ...meta,
 });
 
 /** A TCP port; 0 lets the system choose one. */

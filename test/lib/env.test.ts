@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import {
+  atLeastSeconds,
   bool,
   describeEnv,
   EnvError,
@@ -24,12 +25,18 @@ const schema = {
 test('values come typed, absent and empty ones by default', () => {
   expect(readEnv(schema, { NAME: 'x', WAIT_IN_SEC: '', COUNT: '7', ON: 'True' })).toEqual({
     NAME: 'x',
-    WAIT_IN_SEC: 0,
+    WAIT_MS: 0,
     PORT: 8080,
     COUNT: 7,
     SHAPE: 'round',
     ON: true,
   });
+});
+
+test('a duration is in milliseconds from there on, and its name says so', () => {
+  const durations = { WAIT_IN_SEC: schema.WAIT_IN_SEC, LONG_IN_SEC: atLeastSeconds(15, { help: 'a long wait' }) };
+  expect(readEnv(durations, { WAIT_IN_SEC: '90', LONG_IN_SEC: '15' })).toEqual({ WAIT_MS: 90_000, LONG_MS: 15_000 });
+  expect(() => readEnv(durations, { LONG_IN_SEC: '14' })).toThrow('expected a whole number of seconds, 15 or more');
 });
 
 test('every fault is reported together, with what was expected and what came', () => {

@@ -98,8 +98,8 @@ const agent: Program = async ({ container, member, network, settings, clock, ran
     random,
     logger,
     times: {
-      lbWaitMs: config.EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC * 1000,
-      checkIntervalMs: config.UPDATE_CHECK_INTERVAL_IN_SEC * 1000,
+      lbWaitMs: config.EXCLUDE_FROM_LB_WAIT_TIME_MS,
+      checkIntervalMs: config.UPDATE_CHECK_INTERVAL_MS,
     },
   });
   return running.run(signal);
