@@ -39,6 +39,8 @@ interface CachesOptions {
   readonly manages?: IsManaged;
 }
 
+type Changed = 'nodes' | 'shadows' | 'agents';
+
 /** The part of a snapshot that the caches show. */
 type ClusterView = Omit<Snapshot, 'policies' | 'notCurrent' | 'refusals'>;
 
@@ -62,7 +64,7 @@ export class Caches {
   #seenShadows: readonly ObservedShadow[] = [];
   #silentSince: Snapshot['silentSince'] = new Map();
   /** What has changed since the last observation. */
-  readonly #changed = new Set<'nodes' | 'shadows' | 'agents'>();
+  readonly #changed = new Set<Changed>();
   readonly #wakeup = new Wakeup();
   #ready = false;
 
@@ -143,7 +145,7 @@ export class Caches {
     this.#agents.onChange(() => this.#noteChange('agents'));
   }
 
-  #noteChange(what: 'nodes' | 'shadows' | 'agents'): void {
+  #noteChange(what: Changed): void {
     this.#changed.add(what);
     this.#wakeup.ring();
   }
@@ -156,12 +158,18 @@ export class Caches {
     }
   }
 
-  /** Handles all changes since the last time together: a new release, or an outage, changes thousands of objects within seconds. */
-  #observe(moment: Moment): void {
+  /** Where the clock was set, everything has changed. */
+  #takeChanged(moment: Moment): ReadonlySet<Changed> {
     if (this.#ready && this.#observations.follow(moment)) this.#changed.add('nodes');
     const changed = new Set(this.#changed);
-    if (changed.size === 0) return;
     this.#changed.clear();
+    return changed;
+  }
+
+  /** Handles all changes since the last time together: a new release, or an outage, changes thousands of objects within seconds. */
+  #observe(moment: Moment): void {
+    const changed = this.#takeChanged(moment);
+    if (changed.size === 0) return;
     const { now, monotonic } = moment;
     if (changed.has('nodes')) this.#seenNodes = this.#observations.nodes([...this.#nodes.items().values()], now);
     if (changed.has('nodes') || changed.has('shadows')) {
