@@ -81,7 +81,7 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     during: '5m',
     summary: '{{ $value }} node(s) wait because the controller does not know the cluster as it is now.',
     description:
-      'The message of the condition UpToDate of the shadow names what cannot be read, and the answer: a right that the role lacks, or an API server that does not answer. The log of the controller says the same: "watch interrupted".',
+      'The message of the condition UpToDate of the shadow names what cannot be read, and the answer: a right that the role lacks, or an API server that does not answer. The log of the controller says the same: "watch interrupted". Where it is the list of releases: kubectl apply -f dist/brupop.k8s.yaml, or the CustomResourceDefinition bottlerocketreleases.brupop.bottlerocket.aws and the roles of this version.',
   },
   BrupopRolloutHalted: {
     severity: 'critical',

@@ -13,11 +13,20 @@ import type { ChannelObject } from '../k3os/model.ts';
 import { Collection } from '../kube/collection.ts';
 import { isServed } from '../kube/discovery.ts';
 import { ApiStatusError } from '../kube/errors.ts';
-import type { KubeObject, Lease, Node, Pod, ShadowObject, UpdatePolicyObject } from '../kube/objects.ts';
-import { leasesOf, namespacesOf, nodesOf, podsOf, policiesOf, shadowsOf } from '../kube/resources.ts';
+import type {
+  KubeObject,
+  Lease,
+  Node,
+  Pod,
+  ReleaseResource,
+  ShadowObject,
+  UpdatePolicyObject,
+} from '../kube/objects.ts';
+import { leasesOf, namespacesOf, nodesOf, podsOf, policiesOf, releasesOf, shadowsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
-import { POLICY_VERSION } from '../policy/names.ts';
+import { POLICY_PLURAL, POLICY_VERSION } from '../policy/names.ts';
 import { COMPONENTS, CONTROLLER_LEASE, GROUP, nodeNameOf, PAUSED_ANNOTATION } from '../shadow/names.ts';
+import { viewOfRelease } from '../controller/releases/releases.ts';
 import type { Cluster } from './command.ts';
 import { deployedSettings } from './deployed-settings.ts';
 import { type NoLeader, noLeaderIn, withoutSlot } from './leader.ts';
@@ -113,14 +122,16 @@ interface ClusterObjects {
   readonly nodes: readonly Node[];
   readonly shadows: readonly ShadowObject[];
   readonly policies: Read<readonly UpdatePolicyObject[]>;
+  readonly releases: Read<readonly ReleaseResource[]>;
   readonly agents: Read<readonly Pod[]>;
   readonly lease: Read<Lease | undefined>;
   readonly paused: Read<boolean>;
 }
 
 async function readObjects({ transport, namespace }: Cluster): Promise<ClusterObjects> {
-  const [policies, nodes, shadows, agents, lease, home] = await Promise.all([
+  const [policies, releases, nodes, shadows, agents, lease, home] = await Promise.all([
     ifAllowed(readPolicies(transport), []),
+    ifAllowed(readReleases(transport), []),
     nodesOf(transport).list(),
     shadowsOf(transport, namespace).list(),
     ifAllowed(podsOf(transport, namespace).list(selecting(COMPONENTS.agent)), []),
@@ -128,7 +139,17 @@ async function readObjects({ transport, namespace }: Cluster): Promise<ClusterOb
     ifAllowed(namespacesOf(transport).get(namespace), undefined),
   ]);
   const paused = home.value?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
-  return { policies, nodes, shadows, agents, lease, paused: { ...home, value: paused } };
+  return { policies, releases, nodes, shadows, agents, lease, paused: { ...home, value: paused } };
+}
+
+/** All releases; none where the cluster does not have their CustomResourceDefinition. @throws as `KubeTransport.request` */
+export async function readReleases(transport: KubeTransport): Promise<readonly ReleaseResource[]> {
+  try {
+    return await releasesOf(transport).list();
+  } catch (error) {
+    if (error instanceof ApiStatusError && error.status.code === 404) return [];
+    throw error;
+  }
 }
 
 /** All policies; none where the cluster does not have their CustomResourceDefinition. @throws as `KubeTransport.request` */
@@ -142,12 +163,16 @@ export async function readPolicies(transport: KubeTransport): Promise<readonly U
   }
 }
 
-const POLICY_KINDS = { group: GROUP, version: POLICY_VERSION };
+const POLICY_KINDS = { group: GROUP, version: POLICY_VERSION, plural: POLICY_PLURAL };
 
-function refusedReads({ policies, agents, lease, paused }: ClusterObjects, channels: Channels): readonly string[] {
+function refusedReads(
+  { policies, releases, agents, lease, paused }: ClusterObjects,
+  channels: Channels,
+): readonly string[] {
   const said = [
     [channels ?? NOT_ASKED, 'update channels, which you may not list', 'no k3OS node is assumed to start'],
     [policies, 'update policies, which you may not list', 'none are assumed'],
+    [releases, 'releases, which you may not list', 'none is assumed to have failed, and nothing starts'],
     [agents, 'which agents run, since you may not list pods', 'all are assumed to'],
     [lease, 'who has a slot, since you may not read the Lease', 'what the shadows show is assumed'],
     [paused, 'whether the fleet is paused, since you may not read the namespace', 'it is assumed not to be'],
@@ -173,7 +198,7 @@ interface PlanRules {
 
 /** @param now milliseconds since the Unix epoch */
 function snapshotOf(
-  { nodes, shadows, agents, lease, paused }: ClusterObjects,
+  { nodes, shadows, agents, lease, paused, releases }: ClusterObjects,
   { config, orders, policies }: PlanRules,
   now: number,
 ): Snapshot {
@@ -198,6 +223,7 @@ function snapshotOf(
     refusals: knownRefusals(facts),
     // Only the controller remembers these. The conditions show their effect.
     drainRefusals: new Map(),
+    releases: { objects: releases.value.map(viewOfRelease), refused: new Map(), seeds: false },
   };
 }
 

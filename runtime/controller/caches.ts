@@ -42,7 +42,7 @@ interface CachesOptions {
 type Changed = 'nodes' | 'shadows' | 'agents';
 
 /** The part of a snapshot that the caches show. */
-type ClusterView = Omit<Snapshot, 'policies' | 'notCurrent' | 'refusals'>;
+type ClusterView = Omit<Snapshot, 'policies' | 'releases' | 'notCurrent' | 'refusals'>;
 
 /** How often changes are observed where no plans are made, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
 const OBSERVED_EACH_MS = 1000;

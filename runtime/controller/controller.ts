@@ -17,6 +17,8 @@ import type { Planner, Preview } from './planner.ts';
 import type { Policies } from './policies.ts';
 import type { PolicyStatusWriter } from './policy-status-writer.ts';
 import type { Reporter } from './reporter.ts';
+import type { LedgerWriter } from './releases/ledger-writer.ts';
+import type { ReleaseCache } from './releases/releases.ts';
 import { NotLeadingError, type SlotLedger, UnreadableSlotsError } from './slots/ledger.ts';
 
 interface ControllerOptions {
@@ -27,10 +29,12 @@ interface ControllerOptions {
   readonly policies: Pick<Policies, 'onChange'>;
   readonly freshness: Pick<Freshness, 'onChange' | 'renew'>;
   readonly planner: Pick<Planner, 'preview'>;
-  readonly ledger: Pick<SlotLedger, 'reset' | 'load' | 'reference'>;
+  readonly ledger: Pick<SlotLedger, 'reset' | 'load' | 'reference' | 'isKeeper' | 'keep'>;
   readonly executor: Pick<Executor, 'carryOut' | 'settled'>;
   readonly conditions: Pick<ConditionWriter, 'replace'>;
   readonly statuses: Pick<PolicyStatusWriter, 'replace'>;
+  readonly releases: Pick<ReleaseCache, 'onChange'>;
+  readonly ledgers: Pick<LedgerWriter, 'replace'>;
   readonly nodeWriters: readonly Pick<NodeWriter<never>, 'replace'>[];
   readonly orders?: Pick<Orders, 'observe'> | undefined;
   readonly expectations: Pick<Expectations, 'retain'>;
@@ -43,6 +47,9 @@ interface ControllerOptions {
 /** Pause before a new plan where not everything went as planned. A change of the cluster ends it early. */
 const RETRY = { firstMs: 100, maxMs: 30_000 };
 
+/** What ledgers say of each day is written where nothing else happens, too. */
+const LONGEST_MS = 86_400_000;
+
 /** The reconcile loop of a leader: it plans, and has the plan carried out. */
 export class Controller {
   readonly #options: ControllerOptions;
@@ -53,8 +60,8 @@ export class Controller {
 
   /** Works for one term as leader. What was known of slots is forgotten first. */
   async run(signal: AbortSignal): Promise<void> {
-    const { caches, policies, freshness, executor, wakeup } = this.#options;
-    const stops = [caches, policies, freshness].map((source) => source.onChange(() => wakeup.ring()));
+    const { caches, policies, releases, freshness, executor, wakeup } = this.#options;
+    const stops = [caches, policies, releases, freshness].map((source) => source.onChange(() => wakeup.ring()));
     try {
       await freshness.renew(signal);
       await this.#loop(signal);
@@ -82,19 +89,21 @@ export class Controller {
       }
       failures = next === undefined ? failures + 1 : 0;
       const retryAt = clock.now() + backoff(failures - 1, { ...RETRY, random });
-      await wakeup.wait(clock, next ?? retryAt, signal);
+      await wakeup.wait(clock, Math.min(next ?? retryAt, clock.now() + LONGEST_MS), signal);
     }
   }
 
   /** Makes a plan and carries it out. @returns when to plan again at the latest; undefined where not everything went as planned */
   async #reconcile(signal: AbortSignal): Promise<number | undefined> {
-    const { clock, ledger, executor, conditions, statuses, nodeWriters, orders, expectations, reporter } =
+    const { clock, ledger, ledgers, executor, conditions, statuses, nodeWriters, orders, expectations, reporter } =
       this.#options;
     const preview = this.#plan();
     const { commands, requeueAt = Infinity, snapshot } = preview;
     expectations.retain(snapshot.shadows);
     conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
     statuses.replace(preview.policies, snapshot, clock.now());
+    ledgers.replace(preview.ledger);
+    if (!ledger.isKeeper && isSeeded(preview)) await ledger.keep(signal);
     for (const writer of nodeWriters) writer.replace(snapshot);
     orders?.observe(preview);
     reporter.report({ plan: preview, snapshot, lease: ledger.reference });
@@ -120,6 +129,10 @@ export class Controller {
     logger.warn('plan not carried out', { error });
   }
 }
+
+/** Nothing is left to be added to the ledgers of what an earlier controller knew. */
+const isSeeded = ({ snapshot, ledger }: Preview): boolean =>
+  !snapshot.releases.seeds || (snapshot.notCurrent === undefined && ledger.length === 0);
 
 /** The shadows that commands name, by name: of a large fleet, a few. */
 function namedIn(commands: readonly Command[], { shadows }: Snapshot): ReadonlyMap<string, ShadowView> {

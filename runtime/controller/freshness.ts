@@ -1,3 +1,4 @@
+import { ApiStatusError } from '../kube/errors.ts';
 import { Informer, type InformerOptions } from '../kube/informer.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import { deadline } from '../lib/abort.ts';
@@ -11,8 +12,12 @@ interface FreshnessOptions {
   readonly config: Pick<ControllerConfig, 'CACHE_TIMEOUT_MS'>;
 }
 
+type Remediable<T extends KubeObject, P> = InformerOptions<T, P> & Pick<Partial<Known>, 'remedy'>;
+
 /** What is known of one collection. */
 interface Known {
+  /** What a person does where the API server refuses the list, as the end of a sentence. */
+  readonly remedy: string | undefined;
   /** When it was last known to be current, monotonic; -Infinity = not in this term. */
   at: number;
   /** What the API server has answered first since then. */
@@ -39,15 +44,15 @@ export class Freshness {
     this.#timeoutMs = config.CACHE_TIMEOUT_MS;
   }
 
-  /** @param what the objects are, in the plural */
-  informer<T extends KubeObject, P>(what: string, options: InformerOptions<T, P>): Informer<T, P> {
+  /** @param what the objects are, in the plural; `remedy` what a person does where the API server refuses to list them */
+  informer<T extends KubeObject, P>(what: string, { remedy, ...options }: Remediable<T, P>): Informer<T, P> {
     const informer: Informer<T, P> = new Informer<T, P>({
       ...options,
       currentForMs: this.#timeoutMs,
       onCurrent: (at) => this.#current(known, at),
       onInterrupted: (error) => (known.error ??= error),
     });
-    const known: Known = { at: -Infinity, error: undefined, relist: () => informer.relist() };
+    const known: Known = { remedy, at: -Infinity, error: undefined, relist: () => informer.relist() };
     this.#known.set(what, known);
     return informer;
   }
@@ -117,7 +122,8 @@ export class Freshness {
   }
 }
 
-function lostText(what: string, { at, error }: Known): string {
-  if (error !== undefined) return `the list of ${what} ${answerOf(error)}`;
+function lostText(what: string, { at, error, remedy }: Known): string {
+  const todo = remedy !== undefined && error instanceof ApiStatusError ? `; ${remedy}` : '';
+  if (error !== undefined) return `the list of ${what} ${answerOf(error)}${todo}`;
   return at === -Infinity ? `the ${what} have not been read yet` : `nothing is heard of the ${what}`;
 }

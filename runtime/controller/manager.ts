@@ -2,7 +2,7 @@ import { countingFailures } from '../kube/counted.ts';
 import { EventBroadcaster } from '../kube/event-broadcaster.ts';
 import { eventRecorder, type EventRecorder } from '../kube/event-recorder.ts';
 import { LeaderElection } from '../kube/leader-election.ts';
-import { crdsOf, leasesOf, nodesOf, podsOf, policiesOf, shadowsOf } from '../kube/resources.ts';
+import { crdsOf, leasesOf, nodesOf, podsOf, policiesOf, releasesOf, shadowsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { unlessAborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -25,6 +25,8 @@ import { ordersBy, type OrdersFactory } from './orders.ts';
 import { Planner, type Preview } from './planner.ts';
 import { Policies } from './policies.ts';
 import { PolicyStatusWriter } from './policy-status-writer.ts';
+import { LedgerWriter } from './releases/ledger-writer.ts';
+import { ReleaseCache } from './releases/releases.ts';
 import { managedBesides } from './views.ts';
 import { WriteRefusals } from './write-refusals.ts';
 import { Reporter } from './reporter.ts';
@@ -80,13 +82,13 @@ export function createManager(options: ManagerOptions): Manager {
   const { clock, config } = options;
   const metrics = new ControllerMetrics();
   const base = partsOf(baseOf(options, metrics));
-  const { caches, policies, orders, notifier, ledger, conditions, nodeWriters, statuses } = base;
+  const { caches, policies, releases, orders, notifier, ledger, ledgers, conditions, nodeWriters, statuses } = base;
   const events = new EventBroadcaster(recorderOf(base), clock);
   const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_MS });
   const executor = new Executor({ ...base, ports: { ...base, ledger }, reporter, onOver: () => base.wakeup.ring() });
   const onLeading = async (signal: AbortSignal): Promise<void> => {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
-    const writing = [conditions, statuses, ...nodeWriters].map((writer) => writer.run(signal));
+    const writing = [conditions, statuses, ledgers, ...nodeWriters].map((writer) => writer.run(signal));
     const writers = [...writing, migrateStorage(migration, signal)];
     await Promise.all([notifier?.lead(signal), controller.run(signal), orders?.lead(signal), ...writers]);
   };
@@ -105,7 +107,7 @@ export function createManager(options: ManagerOptions): Manager {
         () => election.run(signal),
         () => undefined,
       );
-      const kept = [caches, policies, base.freshness, orders].map((one) => one?.run(signal));
+      const kept = [caches, policies, releases, base.freshness, orders].map((one) => one?.run(signal));
       await Promise.all([...kept, events.run(signal), led]);
     },
   };
@@ -145,6 +147,8 @@ function partsOf(base: ReturnType<typeof baseOf>) {
       notifierBy(notifierOf, { ...base, dir: config.NOTIFICATIONS_DIR, metrics: metrics.addNotifications() }),
     caches: new Caches({ ...base, orders, manages }),
     policies: new Policies({ ...base, orders }),
+    releases: new ReleaseCache(base),
+    ledgers: new LedgerWriter({ ...base, releases: releasesOf(base.transport) }),
     ledger: new SlotLedger(base),
     conditions: new ConditionWriter(base),
     nodeWriters: [

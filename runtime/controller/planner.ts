@@ -7,6 +7,8 @@ import type { Freshness } from './freshness.ts';
 import { type Plan, plan } from './plan/plan.ts';
 import type { Settings, Snapshot } from './plan/snapshot.ts';
 import type { Policies } from './policies.ts';
+import type { LedgerWriter } from './releases/ledger-writer.ts';
+import type { ReleaseCache } from './releases/releases.ts';
 import type { WriteRefusals } from './write-refusals.ts';
 import { slotsOn } from './slots/entries.ts';
 import type { SlotLedger } from './slots/ledger.ts';
@@ -16,8 +18,10 @@ interface PlannerOptions {
   readonly clock: Clock;
   readonly caches: Pick<Caches, 'look'>;
   readonly policies: Pick<Policies, 'view'>;
+  readonly releases: Pick<ReleaseCache, 'view'>;
+  readonly ledgers: Pick<LedgerWriter, 'refused'>;
   readonly freshness: Pick<Freshness, 'lost'>;
-  readonly ledger: Pick<SlotLedger, 'slots'>;
+  readonly ledger: Pick<SlotLedger, 'slots' | 'seeds'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
   readonly refusals: Pick<WriteRefusals, 'view'>;
   readonly conditions: Pick<ConditionWriter, 'capacity'>;
@@ -45,13 +49,15 @@ export class Planner {
 
   /** What would be done now, and the verdict on each node. A process that does not lead takes the slots from the Lease. */
   preview(): Preview {
-    const { clock, caches, policies, freshness, ledger, election, refusals, conditions } = this.#options;
+    const { clock, caches, policies, releases, ledgers, freshness, ledger, election, refusals, conditions } =
+      this.#options;
     const moment = momentOf(clock);
     const { now } = moment;
     const { leading, lease } = election;
     const snapshot: Snapshot = {
       ...caches.look(moment, leading ? ledger.slots : slotsOn(lease)),
       policies: policies.view(now),
+      releases: { objects: releases.view(), refused: ledgers.refused, seeds: leading && ledger.seeds },
       notCurrent: freshness.lost,
       refusals: refusals.view(moment),
     };

@@ -6,7 +6,7 @@ import type { KubeTransport } from '../kube/transport.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { POLICY_VERSION } from '../policy/names.ts';
+import { POLICY_PLURAL, POLICY_VERSION } from '../policy/names.ts';
 import { GROUP } from '../shadow/names.ts';
 import type { ControllerConfig } from './config.ts';
 import type { Freshness } from './freshness.ts';
@@ -45,7 +45,8 @@ export class Policies {
       path: POLICIES_PATH,
       project: policyOnly,
       optional: {
-        isServed: (signal) => isServed(transport, { group: GROUP, version: POLICY_VERSION }, signal),
+        isServed: (signal) =>
+          isServed(transport, { group: GROUP, version: POLICY_VERSION, plural: POLICY_PLURAL }, signal),
         retryMs: ABSENT_RETRY_MS,
       },
     });

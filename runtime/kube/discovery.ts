@@ -1,23 +1,30 @@
 import type { ResourcePath } from './paths.ts';
 import type { KubeTransport } from './transport.ts';
 
-/** The fields of a discovery document that are read. */
+/** The fields of discovery documents that are read: of a group, and of a version of it. */
 interface ApiGroup {
   readonly kind?: string;
   readonly versions?: readonly { readonly version?: string }[];
 }
+interface ApiResourceList {
+  readonly kind?: string;
+  readonly resources?: readonly { readonly name?: string }[];
+}
 
 /**
- * Whether the API server lists this version of the group. Only the group's own document is proof that it does not: a request for a kind that is
+ * Whether the API server lists this kind of the group. Only the group's own documents are proof that it does not: a request for a kind that is
  * not served gets a 404 in plain text, and any proxy on the way might send the same.
  * @throws as `KubeTransport.request`
  */
 export async function isServed(
   transport: KubeTransport,
-  { group = '', version }: Pick<ResourcePath, 'group' | 'version'>,
+  { group = '', version, plural }: Pick<ResourcePath, 'group' | 'version' | 'plural'>,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const answer = await transport.request({ method: 'GET', path: `/apis/${group}`, ...(signal && { signal }) });
-  const { kind, versions = [] } = answer as ApiGroup;
-  return kind !== 'APIGroup' || versions.some((one) => one.version === version);
+  const read = (path: string): Promise<unknown> =>
+    transport.request({ method: 'GET', path, ...(signal && { signal }) });
+  const { kind, versions = [] } = (await read(`/apis/${group}`)) as ApiGroup;
+  if (kind === 'APIGroup' && versions.every((one) => one.version !== version)) return false;
+  const list = (await read(`/apis/${group}/${version}`)) as ApiResourceList;
+  return list.kind !== 'APIResourceList' || (list.resources ?? []).some(({ name }) => name === plural);
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
 
 /** A text from outside is not read as JSON; the message says what was expected of it. */
 export class JsonError extends Error {
@@ -77,4 +78,21 @@ export function withoutNulls(value: unknown, except?: string): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const present = Object.entries(value).filter(([, inner]) => inner != null);
   return Object.fromEntries(present.map(([key, inner]) => [key, key === except ? inner : withoutNulls(inner, except)]));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The JSON merge patch (RFC 7386) that makes `after` of `before`: a null for each field that goes. Null and absent are one. */
+export function mergePatch(before: Fields, after: Fields): Fields {
+  const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) => {
+    const [was, is] = [before[key] ?? null, after[key] ?? null];
+    if (isDeepStrictEqual(was, is)) return [];
+    if (!isFields(was) || !isFields(is)) return [[key, is] as const];
+    const inner = mergePatch(was, is);
+    return Object.keys(inner).length > 0 ? [[key, inner] as const] : [];
+  });
+  return Object.fromEntries(changed);
 }

@@ -74,10 +74,13 @@ export const releaseStatus = z.object({
 });
 
 export type ReleaseSpec = z.infer<typeof releaseSpec>;
-export type ReleaseStatus = z.infer<typeof releaseStatus>;
+export type ReleaseStatus = Readonly<z.infer<typeof releaseStatus>>;
+export type Failure = Readonly<z.infer<typeof failure>>;
+export type ClearedAttempt = Readonly<z.infer<typeof cleared>>;
+export type UnderPolicy = Readonly<z.infer<typeof underPolicy>>;
 
-/** The resource as it stands on the wire. Its CRD may be another one, so what it says is read by the schemas above. */
+/** The resource as it stands on the wire, validated by its CRD. */
 export interface ReleaseObject {
-  readonly spec?: unknown;
-  readonly status?: unknown;
+  readonly spec: ReleaseSpec;
+  readonly status?: ReleaseStatus | null;
 }

@@ -14,17 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-/** A group that serves gizmos as v1, and may serve gadgets as v2 besides. */
+/** A group that serves gizmos, and may serve gadgets besides: in a version that lists others. */
 async function group() {
   const name = `${await cluster.namespace()}.example.com`;
-  const gizmos = { names: { kind: 'Gizmo', plural: 'gizmos' }, versions: [version('v1', true)] };
+  const gizmos = { names: { kind: 'Gizmo', plural: 'gizmos' }, versions: [version('v1', true), version('v2', false)] };
   await cluster.admin.create(CRDS, { ...definition(gizmos, name), metadata: { name: `gizmos.${name}` } });
   await eventually(() => cluster.admin.list(`/apis/${name}/v1/gizmos`));
   const path = `/apis/${name}/v2/gadgets`;
   const { transport } = cluster.admin;
   return {
     path,
-    isServed: (signal?: AbortSignal) => isServed(transport, { group: name, version: 'v2' }, signal),
+    isServed: (signal?: AbortSignal) => isServed(transport, { group: name, version: 'v2', plural: 'gadgets' }, signal),
     define: () => cluster.admin.create(CRDS, definition({ scope: 'Cluster', versions: [version('v2', true)] }, name)),
     undefine: () => cluster.admin.delete(`${CRDS}/gadgets.${name}`),
     make: (gadget: string) =>

@@ -65,7 +65,7 @@ test('a step that is refused in mid-update keeps its slot, and the other updates
   expect(await stage.specs('a', 'b', 'c')).toEqual([STARTED, 'Idle', STARTED]);
   expect([...(await stage.slots())].toSorted()).toEqual(['brs-a', 'brs-c']);
   expect(await verdictOn('a')).toMatchObject({ reason: 'WriteRefused' });
-  expect(await writesIn(minutes(60))).toBeLessThan(30);
+  expect(await writesIn(minutes(60))).toBeLessThan(35);
   end();
   await stage.pass(minutes(6));
   expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
@@ -95,7 +95,7 @@ describe('where a webhook fails with 500', () => {
       reason: 'WriteRefused',
       message: 'the write that settles an earlier one fails: 500 Denied: not on Fridays',
     });
-    expect(await writesIn(minutes(60))).toBeLessThan(30);
+    expect(await writesIn(minutes(60))).toBeLessThan(35);
     end();
     await stage.pass(minutes(6));
     expect(await stage.spec('a')).toBe(STARTED);
@@ -187,7 +187,7 @@ test('a slot that the Node does not let go of keeps its place, and says so', asy
   await stage.pass();
   const end = stage.cluster.disturb({ resource: 'nodes', name: 'a' }, refusing(403));
   await stage.update('a');
-  expect(await writesIn(minutes(60))).toBeLessThan(30);
+  expect(await writesIn(minutes(60))).toBeLessThan(35);
   expect(await stage.slots()).toEqual(['brs-a']);
   expect(await verdictOn('a')).toMatchObject({
     reason: 'WriteRefused',

@@ -24,6 +24,7 @@ import { VirtualClock } from '../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { OLDER_SCHEMA } from '../e2e/older-crd.ts';
 import { seeded } from '../random.ts';
+import { releaseCrd } from '../release-crd.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 
 type Parts = 'transport' | 'identity' | 'clock' | 'ordersOf' | 'notifierOf';
@@ -94,7 +95,8 @@ export class Stage {
   static async #build(names: readonly string[], definition: object, clock = new VirtualClock()): Promise<Stage> {
     const stage = new Stage(clock);
     await stage.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
-    await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+    for (const one of [definition, releaseCrd()])
+      await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', one);
     stage.#agents = (await stage.create(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`, {
       metadata: { name: 'brupop-agent' },
     })) as KubeObject;

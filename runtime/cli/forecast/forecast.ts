@@ -85,10 +85,12 @@ class Rollout {
     this.#last = made;
     this.#plans += 1;
     this.#note(made);
-    this.#fleet.carryOut(made.commands, this.#now);
+    this.#fleet.carryOut(made, this.#now);
     this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#fleet.updating);
     const next =
-      made.commands.length > 0 ? this.#now + REACTION_MS : Math.min(this.#fleet.nextStep, made.requeueAt ?? Infinity);
+      made.commands.length + made.ledger.length > 0
+        ? this.#now + REACTION_MS
+        : Math.min(this.#fleet.nextStep, made.requeueAt ?? Infinity);
     const isEnough = this.#plans >= this.#limits.plans || this.#starts.length >= this.#limits.starts;
     this.#isCut = next < Infinity && (isEnough || next > this.#seen.now + LONGEST_MS);
     if (next === Infinity || this.#isCut) return false;

@@ -1,7 +1,8 @@
 import type { Command, NoteReboot, SetHint, SetSpec, Start } from '../../controller/plan/commands.ts';
 import { isUnderWay } from '../../controller/plan/phase.ts';
 import type { SlotView } from '../../controller/plan/permit.ts';
-import { type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
+import type { Plan } from '../../controller/plan/plan.ts';
+import { type NodeView, type ReleaseView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
 import { instantOf } from '../../lib/clock.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Durations } from './durations.ts';
@@ -23,6 +24,8 @@ export class VirtualFleet {
   readonly #due = new Map<string, number>();
   /** By name of the shadow: when its agent will have prepared the version that it is named at rest. */
   readonly #prepared = new Map<string, number>();
+  /** By name. */
+  readonly #releases: Map<string, ReleaseView>;
   readonly #rest: Snapshot;
   readonly #durations: Durations;
 
@@ -31,6 +34,7 @@ export class VirtualFleet {
     this.#durations = durations;
     this.#nodes = new Map(snapshot.nodes.map((node) => [node.shadowName, node]));
     this.#shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
+    this.#releases = new Map(snapshot.releases.objects.map((release) => [release.name, release]));
     this.#slots = new Map(snapshot.slots.map((slot) => [slot.shadow, slot]));
     for (const shadow of snapshot.shadows) {
       if (isUnderWay(shadow)) this.#ask(shadow, { began: instantOf(shadow.spec.state_transition_timestamp), now });
@@ -45,6 +49,7 @@ export class VirtualFleet {
       nodes: [...this.#nodes.values()],
       shadows: [...this.#shadows.values()],
       slots: [...this.#slots.values()],
+      releases: { ...this.#rest.releases, objects: [...this.#releases.values()], seeds: false },
       policies,
     };
   }
@@ -71,7 +76,13 @@ export class VirtualFleet {
     return done;
   }
 
-  carryOut(commands: readonly Command[], now: number): void {
+  /** What was written to the ledgers of releases is read at once. */
+  carryOut({ commands, ledger: writes }: Pick<Plan, 'commands' | 'ledger'>, now: number): void {
+    for (const { name, family, version, seen, ledger } of writes) {
+      const { uid = name, resourceVersion = '', decision = 'Automatic' as const } = seen ?? {};
+      if (ledger) this.#releases.set(name, { name, uid, resourceVersion, family, version, decision, ledger });
+      else this.#releases.delete(name);
+    }
     for (const command of commands) this.#carryOut(command, now);
   }
 

@@ -136,6 +136,11 @@ export class Families {
     this.#longestMs.set(node.family, Math.max(this.longestUpdateMs(node.family), shadow.lastUpdateMs));
   }
 
+  /** Whether any of its hosts runs the version or is offered it. */
+  knows(family: string, version: string): boolean {
+    return this.#versions.get(family)?.has(version) ?? false;
+  }
+
   /** By family, the newest version that any of its hosts runs or is offered. */
   newest(): ReadonlyMap<string, string> {
     return new Map([...this.#versions].map(([family, versions]) => [family, [...versions].reduce(newerOf)]));

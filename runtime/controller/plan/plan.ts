@@ -6,6 +6,7 @@ import { Dependencies } from './dependencies.ts';
 import { Groups } from './groups.ts';
 import { assess, type AssessedNode, type Fleet } from './health.ts';
 import { hintsFor } from './hints.ts';
+import { Ledgers, ledgerWrites, type ReleaseWrite } from './ledger.ts';
 import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
 import type { PhaseKind } from './phase.ts';
@@ -39,6 +40,8 @@ export interface Plan {
   /** Versions that nodes wait for. */
   readonly offered: readonly ReleaseUnderPolicy[];
   readonly warnings: readonly Warning[];
+  /** What is to be written to the ledgers of releases. */
+  readonly ledger: readonly ReleaseWrite[];
   /** One for each policy that is a resource, by name. */
   readonly policies: readonly PolicyReport[];
   /** How releases do on the nodes that the controller's variables rule. */
@@ -55,10 +58,8 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const fleet = assess(snapshot, { rulings, settings }, now);
   const { managed, unsettled } = fleet;
   const groups = new Groups(rulings, managed, { ...settings, now });
-  const withheld = new Withheld(snapshot, now);
-  const { families } = groups;
-  const dependencies = new Dependencies(groups);
-  const context: GateContext = { snapshot, settings, rulings, groups, families, dependencies, withheld, now };
+  const context = contextOf({ snapshot, settings, now }, rulings, groups);
+  const { withheld, ledgers } = context;
   const budgets = new Budgets(fleet, snapshot, { groups, settings });
   const starts = chooseStarts(managed, budgets, context);
   const { stops, stopsAt } = stopsOf(unsettled, starts, context);
@@ -69,7 +70,9 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const hints = hintsFor(managed, starts, { ...context, capacity: budgets.capacity });
   const naming = withheld.due(unwritten(hints.commands, commands));
   const written = writtenShadows([...commands, ...naming]);
-  const conditions = conditionCommands(judged, { written, withheld, limit: settings.conditionWrites, now });
+  const ledger = ledgerWrites(ledgers, { snapshot, groups, managed, now });
+  const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
+  const conditions = conditionCommands(judged, { written, withheld, limit, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
@@ -82,10 +85,26 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
     verdicts: judged.map(({ verdict }) => verdict),
     ...offers(groups),
     warnings,
+    ledger,
     policies,
     releases: releasesUnderVariables(groups.all),
     budget: { capacity: budgets.capacity, holders: budgets.holders },
     requeueAt: requeueAt === NEVER ? undefined : requeueAt,
+  };
+}
+
+type Given = Pick<GateContext, 'settings' | 'now'> & { readonly snapshot: Snapshot };
+
+function contextOf(given: Given, rulings: Rulings, groups: Groups): GateContext {
+  const { snapshot, now } = given;
+  return {
+    ...given,
+    rulings,
+    groups,
+    families: groups.families,
+    dependencies: new Dependencies(groups),
+    ledgers: new Ledgers(snapshot.releases),
+    withheld: new Withheld(snapshot, now),
   };
 }
 

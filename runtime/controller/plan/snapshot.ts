@@ -3,6 +3,8 @@ import type { PolicyStatus } from '../../policy/model.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../policy/policy.ts';
 import type { Quantity } from '../../policy/quantity.ts';
 import type { Hint } from '../../shadow/hint.ts';
+import type { Ledger } from '../../release/ledger.ts';
+import type { Decision } from '../../release/model.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Command } from './commands.ts';
 import type { SlotView } from './permit.ts';
@@ -21,6 +23,7 @@ export interface Snapshot {
   readonly paused: boolean;
   /** Every policy. The last is that of the controller's variables, which rules the nodes that no other policy selects. */
   readonly policies: readonly PolicyView[];
+  readonly releases: Releases;
   /** What of all this is not known to be current, as a sentence; undefined where all is. Nothing is disturbed anew meanwhile. */
   readonly notCurrent: string | undefined;
   /**
@@ -30,6 +33,26 @@ export interface Snapshot {
   readonly refusals: ReadonlyMap<string, readonly WriteRefusal[]>;
   /** Nodes whose drain is refused, or whose update was called off for that, by name of the shadow. */
   readonly drainRefusals: ReadonlyMap<string, DrainRefusal>;
+}
+
+/** The releases that the cluster has a ledger of. */
+interface Releases {
+  readonly objects: readonly ReleaseView[];
+  /** Why the ledger of a release cannot be written, by name of its object. */
+  readonly refused: ReadonlyMap<string, string>;
+  /** Another than this operator's last term has decided since: what shadows and policies say is added. */
+  readonly seeds: boolean;
+}
+
+/** A BottlerocketRelease: the controller's own, or one that a person has made to decide. */
+export interface ReleaseView {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly family: string;
+  readonly version: string;
+  readonly decision: Decision;
+  readonly ledger: Ledger;
 }
 
 /** What holds for the whole controller, whatever policy rules a node. Durations in milliseconds. */

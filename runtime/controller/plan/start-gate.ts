@@ -5,6 +5,7 @@ import type { Dependencies } from './dependencies.ts';
 import type { Families, Group, Groups } from './groups.ts';
 import { windowOf } from './group-times.ts';
 import type { AssessedNode } from './health.ts';
+import type { Ledgers } from './ledger.ts';
 import type { OsRelease } from './releases.ts';
 import { type GateResult, NEVER, nextAfter, PASS, stopped, within } from './requeue.ts';
 import type { Rulings } from './rulings.ts';
@@ -20,6 +21,7 @@ export interface GateContext {
   readonly groups: Groups;
   readonly families: Families;
   readonly dependencies: Dependencies;
+  readonly ledgers: Ledgers;
   /** A start that the API server refuses takes no slot, so that another node gets it meanwhile. */
   readonly withheld: Withheld;
   /** Milliseconds since the Unix epoch. */
@@ -92,6 +94,8 @@ export function ownGate(info: AssessedNode, candidate: Candidate | undefined, co
 function ownTime(candidate: Candidate, context: GateContext): GateResult {
   const { info, release, isRetry } = candidate;
   if (!info.node.ready) return stopped(NOT_READY);
+  const unkept = context.ledgers.unkept(release);
+  if (unkept) return stopped(unkept);
   if (!isRetry && release.failuresLeft <= 0) return stopped(haltedOn(release));
   const time = byTime(candidate, context);
   if (time.finding) return time;

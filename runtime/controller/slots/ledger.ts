@@ -2,7 +2,7 @@ import type { Collection } from '../../kube/collection.ts';
 import type { Lease, ObjectReference } from '../../kube/objects.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { type Random, randomId } from '../../lib/random.ts';
-import { CONTROLLER_LEASE } from '../../shadow/names.ts';
+import { CONTROLLER_LEASE, GROUP } from '../../shadow/names.ts';
 import type { SlotKey, SlotView } from '../plan/permit.ts';
 import {
   type Amendment,
@@ -49,6 +49,7 @@ export class SlotLedger {
   #entries: readonly SlotEntry[] = [];
   #writes = new Map<string, SlotView['writes']>();
   #lease: Pick<ObjectReference, 'name' | 'namespace' | 'uid'> = { name: CONTROLLER_LEASE };
+  #keeper: Keeper = 'unknown';
 
   constructor(options: LedgerOptions) {
     this.#options = options;
@@ -63,15 +64,36 @@ export class SlotLedger {
     return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...this.#lease };
   }
 
+  /** Whether another than a controller that keeps the ledgers of releases has led before this term. */
+  get seeds(): boolean {
+    return this.#keeper === 'other';
+  }
+
+  /** Whether the Lease says that this process keeps the ledgers of releases. */
+  get isKeeper(): boolean {
+    return this.#keeper === 'self';
+  }
+
+  /** Says so on the Lease. @throws as `take` */
+  async keep(signal: AbortSignal): Promise<void> {
+    const lease = await this.#read(signal);
+    const kept = `${this.#options.identity} ${lease.spec?.leaseTransitions ?? 0}`;
+    await this.#annotate(lease, { [KEEPER_ANNOTATION]: kept }, signal);
+    this.#keeper = 'self';
+  }
+
   /** Forgets what was known: a new term as leader begins. */
   reset(): void {
+    this.#keeper = 'unknown';
     this.#entries = [];
     this.#writes = new Map();
   }
 
   /** Reads the slots as they stand. @throws NotLeadingError, UnreadableSlotsError */
   async load(signal: AbortSignal): Promise<void> {
-    this.#learn(entriesOf(await this.#read(signal)));
+    const lease = await this.#read(signal);
+    this.#learn(entriesOf(lease));
+    this.#keeper = keeperOf(lease, this.#options.identity);
   }
 
   /**
@@ -118,12 +140,13 @@ export class SlotLedger {
       throw new SlotsMovedError('the slots on the Lease have changed since the plan was made');
     }
     const entries = change(found);
-    const annotations = { ...lease.metadata.annotations, [SLOTS_ANNOTATION]: formatEntries(entries) };
-    const written = await this.#options.leases.update(
-      { ...lease, metadata: { ...lease.metadata, annotations } },
-      signal,
-    );
-    this.#entries = entriesOf(written);
+    this.#entries = entriesOf(await this.#annotate(lease, { [SLOTS_ANNOTATION]: formatEntries(entries) }, signal));
+  }
+
+  /** On the Lease as it was read: where it has changed since, nothing is written. */
+  #annotate(lease: Lease, said: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Lease> {
+    const annotations = { ...lease.metadata.annotations, ...said };
+    return this.#options.leases.update({ ...lease, metadata: { ...lease.metadata, annotations } }, signal);
   }
 
   /** Forgets the state of writes for slots that somebody else has taken, or has taken again. */
@@ -143,6 +166,19 @@ export class SlotLedger {
     this.#lease = { name, uid, ...(namespace !== undefined && { namespace }) };
     return lease;
   }
+}
+
+/** Who keeps the ledgers of releases: its identity, and the number of the term. An older controller leaves it alone, and counts terms as well. */
+export const KEEPER_ANNOTATION = `${GROUP}/ledger-keeper`;
+
+/** Of the term before: `self` where this process has said so already, `predecessor` where the leader before has. */
+type Keeper = 'unknown' | 'self' | 'predecessor' | 'other';
+
+function keeperOf({ metadata, spec }: Lease, identity: string): Keeper {
+  const [keeper, term] = metadata.annotations?.[KEEPER_ANNOTATION]?.split(' ') ?? [];
+  const ago = (spec?.leaseTransitions ?? 0) - Number(term);
+  if (ago === 0 && keeper === identity) return 'self';
+  return ago === 1 ? 'predecessor' : 'other';
 }
 
 function entriesOf({ metadata: { name, annotations } }: Lease): readonly SlotEntry[] {

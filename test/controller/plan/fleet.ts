@@ -2,6 +2,7 @@ import { type Plan, plan as planOf } from '../../../runtime/controller/plan/plan
 import type {
   NodeView,
   PolicyView,
+  ReleaseView,
   Settings,
   ShadowView,
   Snapshot,
@@ -12,6 +13,8 @@ import type { UpdatePolicy } from '../../../runtime/policy/policy.ts';
 import { phaseOf } from '../../../runtime/controller/plan/phase.ts';
 import { instantOf, rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Marks } from '../../../runtime/marks/marks.ts';
+import { EMPTY } from '../../../runtime/release/ledger.ts';
+import { releaseObjectName } from '../../../runtime/release/names.ts';
 import { shadowName } from '../../../runtime/shadow/names.ts';
 import { VARIABLES } from '../../policy/policies.ts';
 
@@ -34,7 +37,31 @@ export const OPEN: WindowState = { open: true, triggeredAt: undefined, changesAt
 /** The world with the policy of the variables among the others. */
 export function underRules({ window, longestWindowMs, ...world }: World, rules: Rules): Snapshot {
   const variables: ValidPolicy = { kind: 'valid', policy: rules, window, longestWindowMs, resource: undefined };
-  return { ...world, policies: [...world.policies, variables] };
+  return { ...world, releases: kept(world), policies: [...world.policies, variables] };
+}
+
+export const NO_RELEASES: Snapshot['releases'] = { objects: [], refused: new Map(), seeds: true };
+
+/** The releases of the world, with a ledger for each that a node runs, is offered or heads for. */
+function kept({ releases, nodes, shadows }: Snapshot): Snapshot['releases'] {
+  const families = new Map(nodes.map(({ shadowName: name, family }) => [name, family]));
+  const known = new Map(releases.objects.map((one) => [one.name, one]));
+  for (const { name: of, spec, status } of shadows) {
+    for (const version of [spec.version, status?.current_version, status?.target_version]) {
+      const family = families.get(of);
+      if (version != null && family !== undefined) {
+        const one = ledgerObject({ family, version });
+        if (!known.has(one.name)) known.set(one.name, one);
+      }
+    }
+  }
+  return { ...releases, objects: [...known.values()] };
+}
+
+/** The object of a release with nothing in its ledger yet. */
+export function ledgerObject(of: Pick<ReleaseView, 'family' | 'version'>, ledger = EMPTY): ReleaseView {
+  const name = releaseObjectName(of);
+  return { ...of, name, uid: name, resourceVersion: '1', decision: 'Automatic', ledger };
 }
 
 export const plan = (world: World, rules: Rules, now: number): Plan => planOf(underRules(world, rules), rules, now);
@@ -137,6 +164,7 @@ export function snapshot(more: Partial<World> = {}): World {
     paused: false,
     window: OPEN,
     policies: [],
+    releases: NO_RELEASES,
     notCurrent: undefined,
     refusals: new Map(),
     drainRefusals: new Map(),

@@ -5,7 +5,7 @@ import type { NodeView, ShadowView } from '../../../runtime/controller/plan/snap
 import type { Taking } from '../../../runtime/controller/slots/entries.ts';
 import { instantOf } from '../../../runtime/lib/clock.ts';
 import { nodeNameOf, shadowName } from '../../../runtime/shadow/names.ts';
-import { MARKS, minutes, NOW, POLICY, type Rules, slot, type World } from './fleet.ts';
+import { MARKS, minutes, NO_RELEASES, NOW, POLICY, type Rules, slot, type World } from './fleet.ts';
 import { ago, member, rarely } from './members.ts';
 
 export const amount: fc.Arbitrary<Quantity> = fc.oneof(
@@ -97,6 +97,7 @@ export const world: fc.Arbitrary<World> = fc
     ),
     window,
     policies: [],
+    releases: NO_RELEASES,
     notCurrent: old ? 'nothing is heard of the nodes' : undefined,
   }));
 

@@ -1,0 +1,47 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ReleaseView } from '../../../runtime/controller/plan/snapshot.ts';
+import { EMPTY, type Ledger } from '../../../runtime/release/ledger.ts';
+import { fleet, ledgerObject, minutes, moment, NOW, plan, POLICY, type World } from './fleet.ts';
+
+const FAMILY = 'aws-k8s-1.33/amd64';
+const DAY = 1440;
+const FAILURE = { node: 'gone', policy: '', attempt: 'x', reason: 'Gone', at: moment(-9 * DAY) } as const;
+
+const object = (ledger: Partial<Ledger>, more: Partial<ReleaseView> = {}): ReleaseView => ({
+  ...ledgerObject({ family: FAMILY, version: '0.9.0' }, { ...EMPTY, ...ledger }),
+  ...more,
+});
+const world = (...objects: readonly ReleaseView[]): World =>
+  fleet({ a: {} }, { releases: { objects, refused: new Map(), seeds: false } });
+const writeOf = (of: World, now = NOW) => plan(of, POLICY, now).ledger.find(({ version }) => version === '0.9.0');
+
+describe('the ledger of a release that nobody runs, is offered or heads for', () => {
+  test('says since when', () => {
+    expect(writeOf(world(object({})))?.ledger).toMatchObject({ unusedSince: moment(0), state: 'Unused' });
+  });
+
+  test.each([
+    ['is forgotten seven days later', object({ unusedSince: moment(-7 * DAY) }), undefined],
+    ['is kept until then', object({ unusedSince: moment(-7 * DAY + 1) }), {}],
+    ['is kept where a person has decided on it', object({ unusedSince: moment(-8 * DAY) }, { decision: 'Halt' }), {}],
+    [
+      'is kept where somebody has failed on it',
+      object({ unusedSince: moment(-8 * DAY), failures: { gone: FAILURE } }),
+      {},
+    ],
+  ])('%s', (_, one, kept) => {
+    const { ledger } = writeOf(world(one)) ?? {};
+    if (kept) expect(ledger).toMatchObject(kept);
+    else expect(ledger).toBeUndefined();
+    expect(writeOf(world(one))).toBeDefined();
+  });
+});
+
+test('a day passes before it is written again that nodes of the family are there', () => {
+  const seen = world(ledgerObject({ family: FAMILY, version: '1.1.0' }));
+  const write = plan(seen, POLICY, NOW).ledger.find(({ version }) => version === '1.1.0');
+  const again = world(ledgerObject({ family: FAMILY, version: '1.1.0' }, write!.ledger));
+  const writes = (now: number) => plan(again, POLICY, now).ledger.filter(({ version }) => version === '1.1.0');
+  expect(writes(minutes(DAY - 1))).toEqual([]);
+  expect(writes(minutes(DAY))).toMatchObject([{ ledger: { policies: { '': { lastSeenAt: moment(DAY) } } } }]);
+});
