@@ -29,7 +29,7 @@ import { COMPONENTS, CONTROLLER_LEASE, GROUP, nodeNameOf, PAUSED_ANNOTATION } fr
 import { viewOfRelease } from '../controller/releases/releases.ts';
 import type { Cluster } from './command.ts';
 import { deployedSettings } from './deployed-settings.ts';
-import { type NoLeader, noLeaderIn, withoutSlot } from './leader.ts';
+import { type NoLeader, noLeaderIn, whyNobodyLeads, withoutSlot } from './leader.ts';
 import { ifAllowed, type Read, selecting } from './reading.ts';
 
 /** The cluster at one moment, and the controller's plan for it. */
@@ -78,12 +78,13 @@ export async function inspect(cluster: Cluster, now: number, overrides = NO_OVER
   const planned = plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now);
   const assumed = [...unknown, ...refusedReads(objects, objects.channels)];
   const { lease } = objects;
+  const noLeader = noLeaderIn(lease, snapshot, now);
   return {
     snapshot,
     config,
     policiesAt,
     plan: lease.refused === undefined ? asPermitted(planned, snapshot) : planned,
-    noLeader: noLeaderIn(lease, snapshot, now),
+    noLeader: noLeader && { ...noLeader, why: await whyNobodyLeads(cluster, noLeader) },
     slotsKnown: lease.refused === undefined,
     unknown: assumed,
     now,

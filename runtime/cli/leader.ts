@@ -1,10 +1,15 @@
 import type { SlotView } from '../controller/plan/permit.ts';
 import type { Snapshot } from '../controller/plan/snapshot.ts';
 import { found, type Verdict } from '../controller/plan/verdict.ts';
+import { Collection } from '../kube/collection.ts';
 import type { Lease } from '../kube/objects.ts';
+import { collectionPath } from '../kube/paths.ts';
 import { instantOf, MINUTE_MS, rfc3339 } from '../lib/clock.ts';
+import { CONTROLLER_DEPLOYMENT, LEASE_REFUSED } from '../shadow/names.ts';
+import type { Cluster } from './command.ts';
 import { timeValue } from './output.ts';
-import type { Read } from './reading.ts';
+import { type EventObject, momentsOfEvent } from './past/moments.ts';
+import { ifAllowed, type Read } from './reading.ts';
 
 /** No controller leads, so that nothing of a plan happens. */
 export interface NoLeader {
@@ -13,6 +18,8 @@ export interface NoLeader {
   /** How many of the managed nodes that are Ready have no running agent, and how many there are. */
   readonly agentsMissing: number;
   readonly nodes: number;
+  /** What the controllers that stand for election say of it; undefined where they say nothing. */
+  readonly why: string | undefined;
 }
 
 /** The time was written by another machine, whose clock may differ from this one's; and a controller may have to start on another node. */
@@ -26,12 +33,27 @@ export function noLeaderIn(lease: Read<Lease | undefined>, snapshot: Snapshot, n
   if (since !== undefined && now - since <= (leaseDurationSeconds ?? 0) * 1000 + TOLERATED_MS) return undefined;
   const ready = snapshot.nodes.filter((node) => node.managed && node.ready);
   const missing = ready.filter(({ name }) => snapshot.silentSince.has(name));
-  return { since, agentsMissing: missing.length, nodes: ready.length };
+  return { since, agentsMissing: missing.length, nodes: ready.length, why: undefined };
+}
+
+/** The last Event that says why, unless somebody has led since. */
+export async function whyNobodyLeads(
+  { transport, namespace }: Cluster,
+  { since = -Infinity }: NoLeader,
+): Promise<string | undefined> {
+  const path = collectionPath({ version: 'v1', plural: 'events', namespace });
+  const fieldSelector = `involvedObject.kind=Deployment,involvedObject.name=${CONTROLLER_DEPLOYMENT}`;
+  const { value } = await ifAllowed(new Collection<EventObject>(transport, path).list({ fieldSelector }), []);
+  const said = value.filter(({ reason }) => reason === LEASE_REFUSED).flatMap(momentsOfEvent);
+  return said.filter(({ at }) => at >= since).toSorted((a, b) => b.at - a.at)[0]?.message;
 }
 
 /** It stays the same for as long as nothing changes. */
-export function noLeaderText({ since, agentsMissing, nodes }: NoLeader): string {
-  const led = since === undefined ? 'no controller has led yet' : `no controller has led since ${rfc3339(since)}`;
+export function noLeaderText({ since, agentsMissing, nodes, why }: NoLeader): string {
+  const led = [
+    since === undefined ? 'no controller has led yet' : `no controller has led since ${rfc3339(since)}`,
+    ...(why === undefined ? [] : [why]),
+  ].join(': ');
   return agentsMissing === 0 ? led : `${led}, agents are missing on ${agentsMissing} of ${nodes} nodes`;
 }
 

@@ -1,6 +1,7 @@
 import { countingFailures } from '../kube/counted.ts';
 import { EventBroadcaster } from '../kube/event-broadcaster.ts';
 import { eventRecorder, type EventRecorder } from '../kube/event-recorder.ts';
+import { RefusedEvents, tellingRefusals } from './refused-tellings.ts';
 import { LeaderElection } from '../kube/leader-election.ts';
 import { crdsOf, leasesOf, nodesOf, podsOf, policiesOf, releasesOf, shadowsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
@@ -92,7 +93,7 @@ export function createManager(options: ManagerOptions): Manager {
     const writers = [...writing, migrateStorage(migration, signal)];
     await Promise.all([notifier?.lead(signal), controller.run(signal), orders?.lead(signal), ...writers]);
   };
-  const election = new LeaderElection({ ...base, name: CONTROLLER_LEASE, onLeading });
+  const election = new LeaderElection({ ...base, ...tellingRefusals(base, events), name: CONTROLLER_LEASE, onLeading });
   const planner = new Planner({ ...base, election });
   const controller = new Controller({ ...base, planner, executor, reporter });
   metrics.collectFrom(planner, base.freshness);
@@ -129,6 +130,7 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
     expectations: new Expectations(),
     freshness: new Freshness(options),
     refusals: new WriteRefusals(options),
+    refusedEvents: new RefusedEvents(options.clock),
     wakeup: new Wakeup(),
   };
 }
@@ -159,7 +161,8 @@ function partsOf(base: ReturnType<typeof baseOf>) {
   };
 }
 
-function recorderOf({ transport, config, identity, ...rest }: ManagerOptions): EventRecorder {
+function recorderOf({ transport, config, identity, refusedEvents, ...rest }: ReturnType<typeof baseOf>): EventRecorder {
   const instance = config.MY_POD_NAME || identity;
-  return eventRecorder(transport, { ...rest, component: EVENT_REPORTERS.controller, instance });
+  const onAnswer: RefusedEvents['note'] = (refusal) => refusedEvents.note(refusal);
+  return eventRecorder(transport, { ...rest, onAnswer, component: EVENT_REPORTERS.controller, instance });
 }

@@ -2,7 +2,7 @@ import { BoundedMap } from '../lib/bounded-map.ts';
 import { type Clock, rfc3339 } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { shortened } from '../lib/parts.ts';
-import { ConflictError, NotFoundError } from './errors.ts';
+import { ApiStatusError, ConflictError, NotFoundError } from './errors.ts';
 import type { ObjectReference } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { KubeTransport } from './transport.ts';
@@ -35,6 +35,8 @@ interface EventRecorderOptions {
   readonly component: string;
   /** Name of the pod. */
   readonly instance: string;
+  /** Called after each try: with what the API server refused it with, or undefined once it has taken one. */
+  readonly onAnswer?: ((refusal: ApiStatusError | undefined) => void) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -73,10 +75,12 @@ class ApiEventRecorder implements EventRecorder {
     try {
       const before = event.occasion === undefined ? this.#written.get(key) : undefined;
       this.#written.set(key, (before && (await this.#countUp(before))) ?? (await this.#create(event)));
+      this.#options.onAnswer?.(undefined);
       return true;
     } catch (error) {
       const { reason, regarding, occasion } = event;
       if (occasion !== undefined && error instanceof ConflictError) return true;
+      if (error instanceof ApiStatusError) this.#options.onAnswer?.(error);
       this.#options.logger.warn('event not written', { reason, kind: regarding.kind, name: regarding.name, error });
       return false;
     }

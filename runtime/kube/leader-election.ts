@@ -2,7 +2,7 @@ import { withDeadline } from '../lib/abort.ts';
 import { type Clock, rfc3339 } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { jitter, type Random } from '../lib/random.ts';
-import { ConflictError } from './errors.ts';
+import { ApiStatusError, ConflictError } from './errors.ts';
 import type { Collection } from './collection.ts';
 import type { Lease } from './objects.ts';
 
@@ -22,6 +22,10 @@ interface LeaderElectionOptions {
    * When the work settles by itself, the candidate gives the lease back and `run` settles the same way.
    */
   readonly onLeading: (signal: AbortSignal) => Promise<void>;
+  /** Called when the API server refuses a read or a write of the Lease, so that nobody leads, or soon nobody will. */
+  readonly onRefused?: ((error: ApiStatusError) => void) | undefined;
+  /** Annotations that the Lease bears while this candidate leads; undefined removes. */
+  readonly annotations?: (() => Readonly<Record<string, string | undefined>>) | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -133,13 +137,15 @@ export class LeaderElection {
   }
 
   async #attempt(ms: number, signal: AbortSignal): Promise<LeaseOutcome> {
-    const { clock, logger } = this.#options;
+    const { clock, logger, onRefused } = this.#options;
     try {
       return await withDeadline({ ms, clock, signal }, (inner) => this.#takeOrRenew(inner));
     } catch (error) {
       this.#held = undefined;
       if (error instanceof ConflictError) return 'conflict';
-      if (!signal.aborted) logger.warn('lease not written', { error });
+      if (signal.aborted) return 'failed';
+      logger.warn('lease not written', { error });
+      if (error instanceof ApiStatusError) onRefused?.(error);
       return 'failed';
     }
   }
@@ -151,10 +157,18 @@ export class LeaderElection {
     if (lease && !this.#isOurs(lease) && !this.#isInherited(lease) && !this.#isFree(lease)) return 'other';
     const spec = renewedSpec(lease?.spec, identity, microTime(clock.now()));
     this.#held = lease
-      ? await leases.update({ ...lease, spec }, signal)
+      ? await leases.update({ ...lease, metadata: this.#annotated(lease), spec }, signal)
       : await leases.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec }, signal);
     this.#seen = this.#held;
     return 'held';
+  }
+
+  #annotated({ metadata }: Lease): Lease['metadata'] {
+    const ours = Object.entries(this.#options.annotations?.() ?? {});
+    if (ours.length === 0) return metadata;
+    const kept = Object.entries(metadata.annotations ?? {}).filter(([key]) => !ours.some(([own]) => own === key));
+    const said = ours.flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, value]]));
+    return { ...metadata, annotations: Object.fromEntries([...kept, ...said]) };
   }
 
   #isOurs(lease: Lease): boolean {

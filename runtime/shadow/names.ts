@@ -41,6 +41,11 @@ export const CONTROLLER_SERVICE_ACCOUNT = 'brupop-controller-service-account';
 /** Audience of the agents' projected tokens. */
 export const TOKEN_AUDIENCE = 'brupop-apiserver';
 
+/** On the controller's Lease: since when, and with which words, the API server refuses its Events. */
+export const EVENTS_REFUSED_ANNOTATION = `${GROUP}/events-refused`;
+/** Reason of the Event on the controller's Deployment that says why nobody leads. */
+export const LEASE_REFUSED = 'LeaseRefused';
+
 /** On the namespace: no update starts. */
 export const PAUSED_ANNOTATION = `${GROUP}/paused`;
 /** On a node: no update starts, and the cordon stays when a running one ends. */

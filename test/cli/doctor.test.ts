@@ -91,7 +91,7 @@ describe('clocks and leaders', () => {
 
   test('nobody who leads, and a leader of whom nothing is heard, are problems', () => {
     const found = (spec: object | undefined) =>
-      problems(leaderFindings({ lease: read(spec && { ...object('l'), spec }) } as unknown as Facts, NOW));
+      problems(leaderFindings({ lease: read(spec && { ...object('l'), spec }), seen: {} } as unknown as Facts, NOW));
     expect(found(undefined)).toEqual(['no controller leads']);
     expect(found({ holderIdentity: null })).toEqual(['no controller leads']);
     expect(found({ holderIdentity: 'x', renewTime: at(0), leaseDurationSeconds: 15 })).toEqual([]);

@@ -84,3 +84,17 @@ test('whose Lease may not be read is not said to be without a leader', async () 
   );
   expect(await reached.json('status')).toMatchObject({ noLeader: null });
 });
+
+test('a Lease that is refused says so in an Event on the Deployment, which status, why and doctor repeat', async () => {
+  stage.cluster.disturb(
+    { resource: 'leases' },
+    { kind: 'refuse', code: 422, reason: 'Invalid', message: 'denied by policy "leases"' },
+  );
+  await stage.clock.advance(FIVE_DAYS_MS);
+  stage.start();
+  await stage.pass(5000);
+  const why = 'the Lease by which controllers elect a leader is refused: 422 Invalid: denied by policy "leases"';
+  expect(await stage.events()).toContainEqual(expect.stringContaining('LeaseRefused'));
+  for (const command of ['status', 'why', 'doctor']) expect(flat((await reached.run(command)).out)).toContain(why);
+  expect(await reached.json('status')).toMatchObject({ noLeader: { since, why } });
+});

@@ -3,7 +3,7 @@ import { routesOf } from '../../runtime/controller/routes.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import { setback } from '../../runtime/controller/events.ts';
 import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
-import { CONTROLLER_LEASE, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { CONTROLLER_LEASE, EVENTS_REFUSED_ANNOTATION, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { fleet, moment, rebooting } from './plan/fleet.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
@@ -100,6 +100,21 @@ test('the only node is warned of before its update starts', async () => {
   stage.start({ transport });
   await stage.pass();
   expect(order).toEqual(['OnlySchedulableNode', 'StagedAndPerformedUpdate', 'UpdateStarted']);
+});
+
+test('Events that are refused are told on the Lease, since when and in whose words, until one is taken', async () => {
+  stage = await Stage.with('a');
+  const refusal = { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'exceeded quota: events' } as const;
+  const over = stage.cluster.disturb({ resource: 'events' }, refusal);
+  stage.start();
+  await stage.pass(10_000);
+  const said = async () =>
+    (await stage.leases.get(CONTROLLER_LEASE))?.metadata.annotations?.[EVENTS_REFUSED_ANNOTATION];
+  expect(await said()).toMatch(/^since 2026-01-01T00:00:\d\dZ: 403 Forbidden: exceeded quota: events$/);
+  over();
+  await stage.report('a', { current_state: 'ErrorReset', crash_count: 1 });
+  await stage.pass(60_000);
+  expect(await said()).toBeUndefined();
 });
 
 test('Events that are not answered delay no step of an update, and are told once they are', async () => {

@@ -1,4 +1,6 @@
 import { durationText, instantOf } from '../../lib/clock.ts';
+import type { Lease } from '../../kube/objects.ts';
+import { EVENTS_REFUSED_ANNOTATION } from '../../shadow/names.ts';
 import type { Facts } from './facts.ts';
 import { type DoctorFinding, namesText, ok, problem, unknown } from './finding.ts';
 
@@ -7,9 +9,17 @@ const TOLERATED_MS = 30_000;
 const RENEWED_MS = 40_000;
 
 /** Checks which controller leads, and whether it still renews its Lease. */
-export function leaderFindings({ lease }: Facts, now: number): readonly DoctorFinding[] {
+export function leaderFindings({ lease, seen }: Facts, now: number): readonly DoctorFinding[] {
   if (lease.refused !== undefined) return [unknown('leader', `you may not read the Lease (${lease.refused})`)];
-  const { holderIdentity, renewTime, leaseDurationSeconds = 15 } = lease.value?.spec ?? {};
+  const refused = lease.value?.metadata.annotations?.[EVENTS_REFUSED_ANNOTATION];
+  const events =
+    refused === undefined ? [] : [problem('events', `the controller's Events are refused ${refused}`, EVENTS)];
+  const { why } = seen.noLeader ?? {};
+  return [...(why === undefined ? whoLeads(lease.value, now) : [problem('leader', why, REFUSED)]), ...events];
+}
+
+function whoLeads(lease: Lease | undefined, now: number): readonly DoctorFinding[] {
+  const { holderIdentity, renewTime, leaseDurationSeconds = 15 } = lease?.spec ?? {};
   if (!holderIdentity) return [problem('leader', 'no controller leads', LEADER)];
   const silentMs = now - (instantOf(renewTime) ?? -Infinity);
   if (silentMs > leaseDurationSeconds * 1000 + TOLERATED_MS)
@@ -17,6 +27,8 @@ export function leaderFindings({ lease }: Facts, now: number): readonly DoctorFi
   return [ok('leader', `${holderIdentity} leads`)];
 }
 
+const REFUSED = 'Look at what the message names: a policy, webhook, quota or right. Nothing starts meanwhile.';
+const EVENTS = 'Look at what the message names. Verdicts, conditions and metrics say the same meanwhile.';
 const LEADER = "Nothing starts meanwhile: look at the controller's pods and their logs.";
 
 /** Compares the clock of this machine, and those of nodes, with the API server's. Kubelets write their time into their Leases. */

@@ -29,7 +29,11 @@ function statusValue({ now, pace, noLeader, needsYou, waiting, updating, policie
     ...rest,
     policies: policies.map(({ name, ...policy }) => ({ name: name ?? null, ...policy })),
     needsYou: needsYou.map(reasonedValue),
-    updating: updating.map((one) => ({ ...one, since: timeValue(one.since) })),
+    updating: updating.map((one) => ({
+      ...one,
+      since: timeValue(one.since),
+      silentSince: timeValue(one.silentSince),
+    })),
     waiting: waiting.map(reasonedValue),
     pace: {
       ...counts,
