@@ -3,8 +3,9 @@ import { statedOrders } from '../controller/k3os/host-order.ts';
 import { Observations } from '../controller/observations.ts';
 import { upToDate } from '../controller/plan/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/orders.ts';
-import { type Plan, plan } from '../controller/plan/plan.ts';
+import { keepersOf, type Plan, plan } from '../controller/plan/plan.ts';
 import type { Snapshot } from '../controller/plan/snapshot.ts';
+import type { Finding } from '../controller/plan/verdict.ts';
 import { PolicyViews } from '../controller/policy-views.ts';
 import { slotsOn } from '../controller/slots/entries.ts';
 import { managedBesides, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../controller/views.ts';
@@ -36,6 +37,8 @@ import { ifAllowed, type Read, selecting } from './reading.ts';
 export interface Inspection {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
+  /** Everything that keeps a node from the update that it is offered, the verdict's reason first. */
+  readonly keepersOf: (node: string) => readonly Finding[];
   readonly config: ControllerConfig;
   /** Undefined where a controller leads, or that is not known. */
   readonly noLeader: NoLeader | undefined;
@@ -75,12 +78,14 @@ export async function inspect(cluster: Cluster, now: number, overrides = NO_OVER
   const views = new PolicyViews(config);
   const policiesAt = (at: number) => views.at(policies.value, at, orders?.policies());
   const snapshot = snapshotOf(objects, { config, orders, policies: policiesAt(now) }, now);
-  const planned = plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, now);
+  const made = [snapshot, { ...settingsOf(config), conditionWrites: 0 }, now] as const;
+  const planned = plan(...made);
   const assumed = [...unknown, ...refusedReads(objects, objects.channels)];
   const { lease } = objects;
   const noLeader = noLeaderIn(lease, snapshot, now);
   return {
     snapshot,
+    keepersOf: keepersOf(...made),
     config,
     policiesAt,
     plan: lease.refused === undefined ? asPermitted(planned, snapshot) : planned,

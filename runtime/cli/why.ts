@@ -1,4 +1,4 @@
-import type { Holder } from '../controller/plan/budgets.ts';
+import type { Holder } from '../controller/plan/busy.ts';
 import type { Halted } from '../controller/plan/releases.ts';
 import type { PolicyReport } from '../controller/plan/report.ts';
 import type { Verdict } from '../controller/plan/verdict.ts';
@@ -48,7 +48,13 @@ const policyValue = ({ nextChangeAt, ...report }: PolicyReport) => ({
 });
 
 function ofNodes(seen: Inspection, names: readonly string[]): Answer {
-  const lines = names.map((name) => nodeLine(seen, name) ?? `${name}  is no node of the cluster`);
+  const lines = names.flatMap((name) => [
+    nodeLine(seen, name) ?? `${name}  is no node of the cluster`,
+    ...seen
+      .keepersOf(name)
+      .slice(1)
+      .map(({ reason, message }) => `  then ${reason}: ${message}`),
+  ]);
   const missing = names.filter((name) => nodeLine(seen, name) === undefined);
   if (missing.length === names.length) throw new RefusedCommandError(`the cluster has no node ${missing.join(', ')}`);
   const asked = new Set(names);
@@ -59,7 +65,7 @@ function ofNodes(seen: Inspection, names: readonly string[]): Answer {
       at: rfc3339(seen.now),
       noLeader: noLeaderValue(seen.noLeader),
       notKnown: seen.unknown,
-      nodes: verdicts.map(verdictValue),
+      nodes: verdicts.map((verdict) => Object.assign(verdictValue(verdict), { keptBy: seen.keepersOf(verdict.node) })),
     },
     lines: () => [...noLeaderLines(seen.noLeader), ...unknownLines(seen.unknown, PLAIN), ...policies, ...lines],
     exitCode: missing.length > 0 ? EXIT.failed : EXIT.ok,

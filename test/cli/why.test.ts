@@ -2,13 +2,13 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { leftoverLines, leftoversIn } from '../../runtime/cli/leftovers.ts';
 import { unknownLines } from '../../runtime/cli/output.ts';
 import { PLAIN } from '../../runtime/cli/terminal.ts';
-import { fleetLines, nodeLine } from '../../runtime/cli/why.ts';
+import { fleetLines, nodeLine, why } from '../../runtime/cli/why.ts';
 import { UnknownSettingsError } from '../../runtime/cli/deployed-settings.ts';
 import type { Inspection } from '../../runtime/cli/inspect.ts';
 import { GROUP, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { UNRELEASED_ANNOTATION } from '../../runtime/marks/names.ts';
 import { Stage } from '../controller/stage.ts';
-import { deploy, deployContainer, seenOn } from './deployed.ts';
+import { deploy, deployContainer, requestOn, seenOn } from './deployed.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());
@@ -52,6 +52,17 @@ describe('a line for each node', () => {
     expect(nodeLine(await seen(), 'a')).toBe(
       'a  WriteRefused  the start of its update is refused: 403 Forbidden: not on Fridays',
     );
+  });
+
+  test('and, for a node that is asked for by name, all that keeps it besides', async () => {
+    stage = await Stage.with('a', 'b');
+    await deploy(stage, { SCHEDULER_CRON_EXPRESSION: '* * 2 * * * *' });
+    await stage.patch('/api/v1/nodes/a', { metadata: { annotations: { [`${GROUP}/hold`]: '' } } });
+    const answer = await why.run(requestOn(stage, ['a']));
+    expect(answer.lines(PLAIN).slice(-2)).toEqual([
+      'a  Held  the node bears the hold annotation',
+      '  then OutsideWindow: updates start again at 2026-01-01T02:00:00Z',
+    ]);
   });
 
   test('under what concerns all of them', async () => {

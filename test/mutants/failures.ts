@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const START_GATE = 'runtime/controller/plan/start-gate.ts';
+const GATES = 'runtime/controller/plan/gates.ts';
 /** What tries whom a release is blamed on. */
 const OF_BLAME = [
   'test/controller/plan/failure-budget.test.ts',
@@ -37,9 +37,9 @@ export const failureMutants: readonly Mutant[] = [
   {
     rule: 'F1',
     does: 'lets no node retry that has failed on a release which is halted',
-    file: START_GATE,
-    find: 'if (!isRetry && release.failuresLeft <= 0)',
-    replace: 'if (release.failuresLeft <= 0)',
+    file: GATES,
+    find: 'if (!release || isRetry || release.failuresLeft > 0) return PASS;',
+    replace: 'if (!release || release.failuresLeft > 0) return PASS;',
     tests: [...OF_BLAME, 'test/controller/plan/starts.test.ts'],
   },
   {
@@ -77,9 +77,9 @@ export const failureMutants: readonly Mutant[] = [
   {
     rule: 'B9',
     does: 'updates a node again to the release that it has left unasked',
-    file: 'runtime/controller/plan/start-gate.ts',
-    find: 'return boot?.version === version ? found(boot.reason, boot.message) : undefined;',
-    replace: 'return undefined;',
+    file: GATES,
+    find: 'boot && boot.version === version ?',
+    replace: 'boot && version === undefined ?',
     tests: ['test/controller/plan/unasked-boots.test.ts'],
   },
   {
@@ -133,18 +133,17 @@ export const failureMutants: readonly Mutant[] = [
   {
     rule: 'F2',
     does: 'lets everybody follow a release that nobody has proven',
-    file: START_GATE,
-    find: 'return proof.admits ? undefined : unproven;',
-    replace: 'return undefined;',
+    file: 'runtime/controller/plan/others.ts',
+    find: 'return proof.admits ? PASS : release.unproven;',
+    replace: 'return PASS;',
     tests: ['test/controller/plan/failure-budget.test.ts', 'test/controller/plan/properties.test.ts'],
   },
   {
     rule: 'F3',
     does: 'lets a rewrite of the version pass every gate',
     file: 'runtime/controller/plan/starts.ts',
-    find: 'const { finding, changesAt } = ownGate(info, candidate, this.#context);',
-    replace:
-      "const { finding, changesAt } = shadow.spec.state === 'Idle' ? ownGate(info, candidate, this.#context) : { finding: undefined, changesAt: NEVER };",
+    find: 'const alone = firstOf(asking, this.#world, { to: OTHERS });',
+    replace: "const alone = firstOf(asking, this.#world, { to: shadow.spec.state === 'Idle' ? OTHERS : 0 });",
     tests: [
       'test/controller/plan/failure-budget.test.ts',
       'test/controller/plan/starts.test.ts',

@@ -28,17 +28,17 @@ export const freshnessMutants: readonly Mutant[] = [
   {
     rule: 'L11',
     does: 'disturbs what is staged on what is not known to be current',
-    file: 'runtime/controller/plan/second-gate.ts',
-    find: 'lost === undefined ? rulings.unknown : notCurrent(lost);',
-    replace: 'rulings.unknown;',
+    file: 'runtime/controller/plan/gates.ts',
+    find: "forbidsHint: true, again: 'unknown', ask: notCurrent",
+    replace: 'forbidsHint: true, again: undefined, ask: notCurrent',
     tests: ['test/controller/freshness.test.ts', 'test/controller/plan/rulings.test.ts'],
   },
   {
     rule: 'L11',
     does: 'starts on what is not known to be current',
-    file: 'runtime/controller/plan/start-gate.ts',
-    find: 'if (snapshot.notCurrent !== undefined) return notCurrent(snapshot.notCurrent);',
-    replace: '',
+    file: 'runtime/controller/plan/gates.ts',
+    find: "return lost === undefined ? PASS : stopped(found('NotCurrent', lost));",
+    replace: 'return PASS;',
     tests: ['test/controller/freshness.test.ts', 'test/controller/plan/properties.test.ts'],
   },
 ];

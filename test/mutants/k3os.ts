@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const SECOND_GATE = 'runtime/controller/plan/second-gate.ts';
+const GATES = 'runtime/controller/plan/gates.ts';
 const NO_K3OS = 'the simulation has no hosts that are told what to run';
 /** What k3OS nodes are ordered. */
 export const k3osMutants: readonly Mutant[] = [
@@ -53,9 +53,9 @@ export const k3osMutants: readonly Mutant[] = [
     rule: 'L8',
     does: 'goes on with a version that a host is no longer ordered to run',
     unseen: NO_K3OS,
-    file: SECOND_GATE,
-    find: '  if (order.version === spec.version) return undefined;\n',
-    replace: '  if (order.version !== undefined) return undefined;\n',
+    file: GATES,
+    find: 'if (version === undefined || order.version === version) return PASS;',
+    replace: 'if (order.version !== undefined) return PASS;',
     tests: ['test/controller/k3os/channels.test.ts'],
   },
 ];

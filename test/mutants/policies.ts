@@ -1,11 +1,10 @@
 import type { Mutant } from './mutant.ts';
 
-const SECOND_GATE = 'runtime/controller/plan/second-gate.ts';
-const STARTS = 'runtime/controller/plan/starts.ts';
-const START_GATE = 'runtime/controller/plan/start-gate.ts';
+const GATES = 'runtime/controller/plan/gates.ts';
+const OTHERS = 'runtime/controller/plan/others.ts';
+const TURNS = 'runtime/controller/plan/turns.ts';
 const PROPERTIES = ['test/controller/plan/policies.test.ts'];
 const RULINGS = 'runtime/controller/plan/rulings.ts';
-const BUDGETS = 'runtime/controller/plan/budgets.ts';
 const PROOF = 'runtime/controller/plan/proof.ts';
 const NO_ORDER = "which of those that may start comes first is nobody's promise to judge";
 const RELEASES = 'runtime/controller/plan/releases.ts';
@@ -31,9 +30,9 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P1',
     does: 'starts what a policy rules that cannot be obeyed',
-    file: START_GATE,
-    find: 'return against ?? (rules.paused ?',
-    replace: 'return (rules.paused ?',
+    file: GATES,
+    find: 'return stopping(against ?? (rules.paused ?',
+    replace: 'return stopping((rules.paused ?',
     tests: PROPERTIES,
   },
   {
@@ -47,33 +46,33 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P1',
     does: 'starts nodes while nobody knows the policies',
-    file: START_GATE,
-    find: 'return rulings.unknown ?? shadow?.order?.stop?.because ?? byPolicy(ruling);',
-    replace: 'return shadow?.order?.stop?.because ?? byPolicy(ruling);',
+    file: GATES,
+    find: 'return stopping(rulings.unknown);',
+    replace: 'return PASS;',
     tests: PROPERTIES,
   },
   {
     rule: 'P2',
     does: 'does not keep the budget of a policy',
-    file: BUDGETS,
-    find: 'if (budget.shortFor(uid) > 0 || this.#all.shortFor(uid) > 0) return false;',
-    replace: 'if (this.#all.shortFor(uid) > 0) return false;',
+    file: OTHERS,
+    find: "full('budget', ",
+    replace: "full('all', ",
     tests: PROPERTIES,
   },
   {
     rule: 'P2',
     does: 'does not keep the budget over all policies',
-    file: BUDGETS,
-    find: 'if (budget.shortFor(uid) > 0 || this.#all.shortFor(uid) > 0) return false;',
-    replace: 'if (budget.shortFor(uid) > 0) return false;',
+    file: OTHERS,
+    find: "full('all', ",
+    replace: "full('budget', ",
     tests: PROPERTIES,
   },
   {
     rule: 'P3',
     does: 'works on all zones at once',
-    file: 'runtime/controller/plan/zones.ts',
-    find: 'if (others < this.#rules.atOnce) return PASS;',
-    replace: 'if (others < this.#zones.size) return PASS;',
+    file: OTHERS,
+    find: 'if (!group || group.rules.zones.atOnce === Infinity) return PASS;',
+    replace: 'if (!group || group.rules.zones.atOnce > 0) return PASS;',
     tests: PROPERTIES,
   },
   {
@@ -87,49 +86,49 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P4',
     does: 'starts nodes in a freeze',
-    file: START_GATE,
-    find: 'return freeze.finding ? freeze : within(freeze, ',
-    replace: 'return within({ finding: undefined, changesAt: NEVER }, ',
+    file: GATES,
+    find: 'return group?.freeze ?? PASS;',
+    replace: 'return PASS;',
     tests: PROPERTIES,
   },
   {
     rule: 'P4',
     does: 'disturbs nodes in a freeze',
-    file: SECOND_GATE,
-    find: '  if (freeze.finding) return callOff(freeze.finding, freeze.changesAt);\n',
-    replace: '',
+    file: GATES,
+    find: "again: 'call-off', ask: frozen",
+    replace: 'again: undefined, ask: frozen',
     tests: PROPERTIES,
   },
   {
     rule: 'P4',
     does: 'does not call off what a paused policy has staged',
-    file: SECOND_GATE,
-    find: 'orderedOtherwise(shadow) ?? forbiddenBy(ruling)',
-    replace: 'orderedOtherwise(shadow)',
+    file: GATES,
+    find: "again: 'call-off', ask: byPolicy",
+    replace: 'again: undefined, ask: byPolicy',
     tests: PROPERTIES,
   },
   {
     rule: 'P4',
     does: 'starts nodes outside of the windows of their policy',
-    file: START_GATE,
-    find: 'return group.closed && !isInTime(shadow, windowOf(group.view)) ? group.closed : ',
-    replace: 'return ',
+    file: 'runtime/controller/plan/windows.ts',
+    find: ' ? undefined : group.closed;',
+    replace: ' ? undefined : undefined;',
     tests: PROPERTIES,
   },
   {
     rule: 'P4',
     does: 'starts nodes before the pause after the last update is over',
-    file: START_GATE,
-    find: 'return others.finding ? others : within(others, group.pause);',
-    replace: 'return others;',
+    file: GATES,
+    find: 'return group?.pause ?? PASS;',
+    replace: 'return PASS;',
     tests: PROPERTIES,
   },
   {
     rule: 'P5',
     does: 'starts nodes on what is not complete where it has to come first',
-    file: START_GATE,
-    find: '  if (awaited.finding) return awaited;\n',
-    replace: '',
+    file: OTHERS,
+    find: 'return group && release ? dependencies.of(group, release) : PASS;',
+    replace: 'return PASS;',
     tests: PROPERTIES,
   },
   {
@@ -160,7 +159,7 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P6',
     does: 'does not put those that failed last',
     unseen: NO_ORDER,
-    file: STARTS,
+    file: TURNS,
     find: 'rankOf(a) - rankOf(b) || a.createdAt - b.createdAt',
     replace: 'a.createdAt - b.createdAt',
     tests: PROPERTIES,
@@ -169,8 +168,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P6',
     does: 'does not spread updates over zones',
     unseen: NO_ORDER,
-    file: STARTS,
-    find: 'a.zone.updating + a.queued - (b.zone.updating + b.queued) || byAge(a.head, b.head)',
+    file: TURNS,
+    find: 'a.moving - b.moving || byAge(a.head, b.head)',
     replace: 'byAge(a.head, b.head)',
     tests: PROPERTIES,
   },
@@ -178,17 +177,17 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P6',
     does: 'does not stay in the zone that was begun',
     unseen: NO_ORDER,
-    file: STARTS,
-    find: '  Number(b.isBegun) - Number(a.isBegun) ||\n',
+    file: TURNS,
+    find: 'Number(b.isBegun) - Number(a.isBegun) || ',
     replace: '',
     tests: PROPERTIES,
   },
   {
     rule: 'F2',
     does: 'disturbs all that has staged what is not proven',
-    file: SECOND_GATE,
-    find: 'return proof.letsThrough ? undefined :',
-    replace: 'return failuresLeft > 0 ? undefined :',
+    file: OTHERS,
+    find: 'isRetry || release.proof.letsThrough',
+    replace: 'isRetry || release.failuresLeft > 0',
     tests: PROPERTIES,
   },
   {

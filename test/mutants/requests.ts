@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const START_GATE = 'runtime/controller/plan/start-gate.ts';
+const GATES = 'runtime/controller/plan/gates.ts';
 const REQUESTS = ['test/controller/plan/requests.test.ts'];
 const PLAN = 'runtime/controller/plan/plan.ts';
 const NO_REQUESTS = 'nobody in the simulation asks for anything on a node';
@@ -12,8 +12,8 @@ export const requestMutants: readonly Mutant[] = [
     rule: 'P9',
     does: 'keeps a node that somebody asks for within the windows',
     unseen: NO_REQUESTS,
-    file: START_GATE,
-    find: '  if (isAsked) return PASS;\n',
+    file: 'runtime/controller/plan/windows.ts',
+    find: '  if (node.askedBy !== undefined) return PASS;\n',
     replace: '',
     tests: REQUESTS,
   },
@@ -21,7 +21,7 @@ export const requestMutants: readonly Mutant[] = [
     rule: 'P9',
     does: 'lets a node that somebody asks for wait for its turn',
     unseen: NO_REQUESTS,
-    file: STARTS,
+    file: 'runtime/controller/plan/turns.ts',
     find: '(isAsked ? -1 : crashes)',
     replace: 'crashes',
     tests: REQUESTS,
@@ -30,7 +30,7 @@ export const requestMutants: readonly Mutant[] = [
     rule: 'P9',
     does: 'ends every pause after a failure that somebody has ended once',
     unseen: NO_REQUESTS,
-    file: START_GATE,
+    file: GATES,
     find: 'retryOf !== undefined && retryOf === status.state_transition_failure_timestamp',
     replace: 'retryOf !== undefined',
     tests: [...REQUESTS, 'test/controller/requests-of-people.test.ts'],
@@ -58,8 +58,8 @@ export const requestMutants: readonly Mutant[] = [
     does: 'keeps the node of the controller last, whoever asks for it',
     unseen: NO_REQUESTS,
     file: STARTS,
-    find: 'this.#context.settings.ownNode && !isAsked)',
-    replace: 'this.#context.settings.ownNode)',
+    find: 'this.#world.settings.ownNode && !isAsked)',
+    replace: 'this.#world.settings.ownNode)',
     tests: REQUESTS,
   },
 ];

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts';
 
-const SECOND_GATE = 'runtime/controller/plan/second-gate.ts';
+const GATES = 'runtime/controller/plan/gates.ts';
 /** What tries the list of slots on the Lease. */
 const OF_THE_LIST = [
   'test/controller/slots/ledger.test.ts',
@@ -85,9 +85,9 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L7',
     does: 'takes slots until the Lease has no room left',
     unseen: 'the Lease has room for hundreds of slots, and the largest fleet has 200 nodes',
-    file: 'runtime/controller/plan/budgets.ts',
-    find: 'if (this.#bytes + bytes > LIST_BYTES) return false;',
-    replace: '',
+    file: 'runtime/controller/plan/busy.ts',
+    find: 'placeOf(LIST_BYTES, ',
+    replace: 'placeOf(Infinity, ',
     tests: ['test/controller/slots/ledger.test.ts'],
   },
   {
@@ -206,7 +206,7 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L6',
     does: 'does not count marks',
-    file: 'runtime/controller/plan/budgets.ts',
+    file: 'runtime/controller/plan/busy.ts',
     find: 'info.node.marks !== undefined || (',
     replace: '(',
     tests: [
@@ -218,9 +218,9 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'drains a staged node that is held',
-    file: SECOND_GATE,
-    find: 'if (kept) return callOff(kept);',
-    replace: '',
+    file: GATES,
+    find: "again: 'call-off', ask: held",
+    replace: 'again: undefined, ask: held',
     tests: [
       'test/controller/plan/second-gate.test.ts',
       'test/controller/plan/properties.test.ts',

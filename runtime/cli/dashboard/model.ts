@@ -1,4 +1,4 @@
-import type { Holder } from '../../controller/plan/budgets.ts';
+import type { Holder } from '../../controller/plan/busy.ts';
 import { needsPerson, VERDICTS } from '../../controller/plan/reasons.ts';
 import type { OsReleaseName } from '../../controller/plan/releases.ts';
 import { concurrency } from '../../policy/quantity.ts';

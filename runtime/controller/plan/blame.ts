@@ -67,8 +67,14 @@ interface UnaskedBoot {
   readonly message: string;
 }
 
+/** Whether its last failure may have been on the version, or an earlier one was. */
+export function isFailureOf(shadow: ShadowView, version: string): boolean {
+  const failed = versionOfFailure(shadow);
+  return failed === undefined || failed === version || shadow.status?.failed_versions?.includes(version) === true;
+}
+
 /** The version that its last failure was on; undefined where that is not known: an end that is no failure leaves a record of its own. */
-export function versionOfFailure({ spec, status }: ShadowView): string | undefined {
+function versionOfFailure({ spec, status }: ShadowView): string | undefined {
   const { last_failure: last, state_transition_failure_timestamp: failedAt } = status ?? {};
   if (last) return (instantOf(last.time) === instantOf(failedAt) && last.version) || undefined;
   return (spec.state === 'Idle' && spec.version) || undefined;

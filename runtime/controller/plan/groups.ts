@@ -1,13 +1,11 @@
 import { concurrency } from '../../policy/quantity.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import { newerOf } from '../../shadow/semver.ts';
-import { Budget } from './budget.ts';
 import { type GroupTimes, timesOf } from './group-times.ts';
 import type { AssessedNode } from './health.ts';
 import { OsReleases } from './releases.ts';
 import type { Ruling, Rulings } from './rulings.ts';
 import type { PolicyView, Settings } from './snapshot.ts';
-import { Zones } from './zones.ts';
 
 /** The managed nodes that one policy rules, with all that is counted among them alone. */
 export interface Group extends GroupTimes {
@@ -18,8 +16,8 @@ export interface Group extends GroupTimes {
   /** By name. */
   readonly members: readonly AssessedNode[];
   readonly releases: OsReleases;
-  readonly budget: Budget;
-  readonly zones: Zones;
+  /** How many of them may be busy at once. */
+  readonly capacity: number;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
@@ -107,8 +105,7 @@ function groupOf({ ruling: { rules, against }, view, counted }: CountedPolicy, {
     against,
     members,
     releases,
-    budget: new Budget(concurrency(rules.maxConcurrent, members.length)),
-    zones: new Zones(rules.zones, members),
+    capacity: concurrency(rules.maxConcurrent, members.length),
     ...timesOf({ rules, view }, pausesUntil, now),
     now,
   };

@@ -1,13 +1,15 @@
 import { concurrency } from '../../policy/quantity.ts';
+import { askingOf, type World } from './asking.ts';
 import type { SetHint } from './commands.ts';
+import { mayPrepare } from './gates.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import { STAGING_MS } from './phase.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import type { NodeInfo, ShadowView } from './snapshot.ts';
-import { type Candidate, candidateOf, type GateContext } from './start-gate.ts';
-import { inTurn, type Starts } from './starts.ts';
-import type { Ahead, Finding } from './verdict.ts';
+import type { Starts } from './starts.ts';
+import { type Candidate, candidateOf, inTurn } from './turns.ts';
+import type { Ahead } from './verdict.ts';
 
 /** Which nodes prepare their update while they wait for their turn (rule H2). */
 export interface Hints {
@@ -16,20 +18,15 @@ export interface Hints {
   readonly changesAt: number;
 }
 
-interface Context extends GateContext {
-  /** Nodes that may be updating at once, over all. */
-  readonly capacity: number;
-}
-
 /** @param managed nodes of the fleet */
-export function hintsFor(managed: readonly AssessedNode[], starts: Starts, context: Context): Hints {
-  const { now } = context;
+export function hintsFor(managed: readonly AssessedNode[], starts: Starts, world: World): Hints {
+  const { now } = world;
   const deserving = managed.filter((info) => isDeserving(info, starts));
-  const room = new Room(managed.length, context);
+  const room = new Room(managed.length, world);
   // Those that have theirs keep it, or hints would go round.
   const right = deserving.filter(({ shadow, offered }) => shadow?.hint?.version === offered);
-  const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(context.groups.of(info))));
-  const next = room.isFull ? [] : nextOf(deserving, { right, room, context });
+  const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(world.groups.of(info))));
+  const next = room.isFull ? [] : nextOf(deserving, { right, room, world });
   const starting = new Set(starts.commands.map(({ nodeUid }) => nodeUid));
   const wrong = managed.filter((info) => info.shadow?.hint && !kept.has(info) && !starting.has(info.node.uid));
   const named = new Map<AssessedNode, string | null>(wrong.map((info) => [info, null]));
@@ -48,18 +45,10 @@ const naming = ({ name: shadow, resourceVersion }: ShadowView, version: string |
 });
 
 /** What other nodes do, and what does not last, keeps it from its update, and nothing else. Its agent has said that it prepares updates at rest. */
-function isDeserving({ node, shadow, slot }: AssessedNode, { findings }: Starts): boolean {
+function isDeserving({ node, shadow, slot }: AssessedNode, { kept }: Starts): boolean {
   if (shadow?.status?.staged == null || shadow.spec.state !== 'Idle' || slot || node.marks) return false;
-  return WAITS.has(findings.get(node.uid)?.reason);
+  return mayPrepare(kept.get(node.uid) ?? {});
 }
-
-const WAITS: ReadonlySet<Finding['reason'] | undefined> = new Set<Finding['reason']>([
-  'Pausing',
-  'WriteRefused',
-  'Unproven',
-  'ZoneBusy',
-  'WaitingForSlot',
-]);
 
 /** When a node that has shown nothing gives its place to another; NEVER for one that has prepared what it was named. */
 function overdueAt({ node, shadow }: NodeInfo): number {
@@ -83,40 +72,42 @@ interface Turn {
   /** Nodes that are named what they would start on. */
   readonly right: readonly AssessedNode[];
   readonly room: Room;
-  readonly context: Context;
+  readonly world: World;
 }
 
 /** The next ones to start, up to the room that is left. The controller's own node comes last, as it does then. */
-function nextOf(deserving: readonly AssessedNode[], { right, room, context }: Turn): readonly Candidate[] {
+function nextOf(deserving: readonly AssessedNode[], { right, room, world }: Turn): readonly Candidate[] {
   const have = new Set(right);
-  const candidates = deserving.flatMap((info) => (have.has(info) ? [] : (candidateFor(info, context) ?? [])));
-  const own = candidates.filter(({ info }) => info.node.name === context.settings.ownNode);
+  const candidates = deserving.flatMap((info) => (have.has(info) ? [] : (candidateFor(info, world) ?? [])));
+  const own = candidates.filter(({ info }) => info.node.name === world.settings.ownNode);
   const next: Candidate[] = [];
-  const offer = (candidate: Candidate): true => {
+  const offer = (candidate: Candidate): 'queued' => {
     if (room.take(candidate.group)) next.push(candidate);
-    return true;
+    return 'queued';
   };
   const others = candidates.filter((candidate) => !own.includes(candidate));
-  for (const [group, members] of Map.groupBy(others, (one) => one.group)) inTurn(members, group.zones, offer);
+  for (const [group, members] of Map.groupBy(others, (one) => one.group)) {
+    inTurn(members, { group, places: world.places.of(group), offer });
+  }
   own.forEach(offer);
   return next;
 }
 
-function candidateFor(info: AssessedNode, context: Context): Candidate | undefined {
+function candidateFor(info: AssessedNode, world: World): Candidate | undefined {
   const { shadow, offered: version } = info;
-  return shadow && version !== undefined ? candidateOf(info, { shadow, version }, context) : undefined;
+  return shadow && version !== undefined ? candidateOf(askingOf(info, { shadow, version }, world)) : undefined;
 }
 
 /** How many more nodes may prepare their update, over all and under each policy. */
 class Room {
-  readonly #context: Context;
+  readonly #world: World;
   readonly #under = new Map<Group, number>();
   #all: number;
 
-  constructor(managed: number, context: Context) {
-    const { readAhead } = context.settings;
-    this.#context = context;
-    this.#all = readAhead === undefined ? context.capacity : concurrency(readAhead, managed);
+  constructor(managed: number, world: World) {
+    const { readAhead } = world.settings;
+    this.#world = world;
+    this.#all = readAhead === undefined ? world.places.all.limit : concurrency(readAhead, managed);
   }
 
   get isFull(): boolean {
@@ -132,8 +123,8 @@ class Room {
     return true;
   }
 
-  #limitOf({ budget, members }: Group): number {
-    const { readAhead } = this.#context.settings;
-    return readAhead === undefined ? budget.capacity : concurrency(readAhead, members.length);
+  #limitOf({ capacity, members }: Group): number {
+    const { readAhead } = this.#world.settings;
+    return readAhead === undefined ? capacity : concurrency(readAhead, members.length);
   }
 }

@@ -1,8 +1,11 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import { Budgets, type Holder } from './budgets.ts';
+import { stopsOf, type Stops } from './again.ts';
+import { busyNodes, type Holder, holdersOf, placesOf } from './busy.ts';
 import type { CallOff, Command, SetHint, SetSpec } from './commands.ts';
 import { conditionCommands } from './conditions.ts';
 import { Dependencies } from './dependencies.ts';
+import { askingOf, type World } from './asking.ts';
+import { findingsOf } from './gates.ts';
 import { Groups } from './groups.ts';
 import { assess, type AssessedNode, type Fleet } from './health.ts';
 import { hintsFor } from './hints.ts';
@@ -19,13 +22,12 @@ import {
   reportOn,
   reportOnLost,
 } from './report.ts';
+import { NONE_GIVEN } from './places.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import { Rulings } from './rulings.ts';
-import { type Stops, stopsOf } from './second-gate.ts';
 import type { NodeView, Settings, ShadowView, Snapshot } from './snapshot.ts';
-import type { GateContext } from './start-gate.ts';
 import { chooseStarts, type Starts } from './starts.ts';
-import type { Stop, Verdict } from './verdict.ts';
+import type { Finding, Stop, Verdict } from './verdict.ts';
 import { judge } from './verdicts.ts';
 import { type Warning, warningsFor } from './warnings.ts';
 import { Withheld } from './withheld.ts';
@@ -54,20 +56,15 @@ export interface Plan {
 
 /** Makes a plan. It depends on nothing but its arguments. @param now milliseconds since the Unix epoch */
 export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan {
-  const rulings = new Rulings(snapshot);
-  const fleet = assess(snapshot, { rulings, settings }, now);
+  const { rulings, fleet, groups, busy, starts, world } = start(snapshot, settings, now);
+  const { withheld, ledgers, places } = world;
   const { managed, unsettled } = fleet;
-  const groups = new Groups(rulings, managed, { ...settings, now });
-  const context = contextOf({ snapshot, settings, now }, rulings, groups);
-  const { withheld, ledgers } = context;
-  const budgets = new Budgets(fleet, snapshot, { groups, settings });
-  const starts = chooseStarts(managed, budgets, context);
-  const { stops, stopsAt } = stopsOf(unsettled, starts, context);
-  const { wanted, commands } = withoutConditions(fleet, { starts, stops }, context);
+  const { stops, stopsAt } = stopsOf(unsettled, starts, world);
+  const { wanted, commands } = withoutConditions(fleet, { starts, stops }, world);
   const warnings = warningsFor(fleet.all, groups, settings);
   const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
-  const { judged, changesAt } = judge(managed, decisions, context);
-  const hints = hintsFor(managed, starts, { ...context, capacity: budgets.capacity });
+  const { judged, changesAt } = judge(managed, decisions, world);
+  const hints = hintsFor(managed, starts, world);
   const naming = withheld.due(unwritten(hints.commands, commands));
   const written = writtenShadows([...commands, ...naming]);
   const ledger = ledgerWrites(ledgers, { snapshot, groups, managed, now });
@@ -76,8 +73,7 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
-  times.push(...groups.all.map(releasesChangeAt));
-  times.push(...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
+  times.push(...groups.all.map(releasesChangeAt), ...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
   times.push(hints.changesAt, withheld.changesAt(hints.commands));
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {
@@ -88,23 +84,41 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
     ledger,
     policies,
     releases: releasesUnderVariables(groups.all),
-    budget: { capacity: budgets.capacity, holders: budgets.holders },
+    budget: { capacity: places.all.limit, holders: holdersOf(busy, starts.nodes) },
     requeueAt: requeueAt === NEVER ? undefined : requeueAt,
   };
 }
 
-type Given = Pick<GateContext, 'settings' | 'now'> & { readonly snapshot: Snapshot };
-
-function contextOf(given: Given, rulings: Rulings, groups: Groups): GateContext {
-  const { snapshot, now } = given;
-  return {
-    ...given,
+/** What starts, and what that was decided on. */
+function start(snapshot: Snapshot, settings: Settings, now: number) {
+  const rulings = new Rulings(snapshot);
+  const fleet = assess(snapshot, { rulings, settings }, now);
+  const { managed } = fleet;
+  const groups = new Groups(rulings, managed, { ...settings, now });
+  const busy = busyNodes(fleet, snapshot);
+  const facts = {
+    snapshot,
+    settings,
     rulings,
     groups,
-    families: groups.families,
+    now,
     dependencies: new Dependencies(groups),
     ledgers: new Ledgers(snapshot.releases),
     withheld: new Withheld(snapshot, now),
+    places: placesOf(busy, groups, { ...settings, ...snapshot, members: managed.length }),
+  };
+  const starts = chooseStarts(managed, { ...facts, given: NONE_GIVEN });
+  return { rulings, fleet, groups, busy, starts, world: { ...facts, given: starts.given } };
+}
+
+/** Everything that keeps a node from the update that it is offered, where its verdict names the first. @returns asks by the node's name */
+export function keepersOf(...made: Parameters<typeof plan>): (node: string) => readonly Finding[] {
+  const { fleet, starts, world } = start(...made);
+  return (name) => {
+    const info = fleet.managed.find(({ node }) => node.name === name);
+    const { shadow, offered: version } = info ?? {};
+    const isWaiting = info && shadow && version !== undefined && !starts.nodes.includes(info);
+    return isWaiting ? findingsOf(askingOf(info, { shadow, version }, world), world) : [];
   };
 }
 
@@ -139,11 +153,15 @@ interface Decided {
   readonly stops: Stops;
 }
 
+interface Context extends Pick<World, 'settings' | 'withheld' | 'now'> {
+  readonly snapshot: Snapshot;
+}
+
 /** `wanted`: every command except starts and conditions. `commands`: those of them that may be sent now, and all starts. */
 function withoutConditions(
   { all, unsettled }: Fleet,
   { starts, stops }: Decided,
-  context: GateContext,
+  context: Context,
 ): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
   const { snapshot, withheld, now } = context;
   const steps = upkeep(unsettled, stops, rfc3339(now));
@@ -198,7 +216,7 @@ function callOffFor(
 
 function slotCommands(
   unsettled: readonly AssessedNode[],
-  { slots }: GateContext['snapshot'],
+  { slots }: Pick<Snapshot, 'slots'>,
   writes: readonly Command[],
 ): Command[] {
   if (slots.length === 0) return [];
@@ -216,7 +234,7 @@ const ADOPTIONS = 50;
 /** Those that are withheld do not count: where as many are refused, the others still join. */
 function adoptions(
   fleet: readonly AssessedNode[],
-  { settings, withheld }: Pick<GateContext, 'settings' | 'withheld'>,
+  { settings, withheld }: Pick<World, 'settings' | 'withheld'>,
 ): readonly Command[] {
   if (!settings.labelNodes) return [];
   const joining = fleet.filter(({ node }) => node.joinable);

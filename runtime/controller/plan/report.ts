@@ -6,7 +6,7 @@ import type { OsRelease, OsReleaseName } from './releases.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import { PHASES } from './phase.ts';
 import type { BrokenPolicy } from './snapshot.ts';
-import type { Starts } from './starts.ts';
+import type { Kept, Starts } from './starts.ts';
 import { type Finding, listed } from './verdict.ts';
 
 /** What the status of a policy's resource is made of. */
@@ -144,10 +144,10 @@ function accepted({ view, against }: Group): ConditionReport {
   return { status: 'True', reason: 'Accepted', message: 'the policy is obeyed' };
 }
 
-function progressing(group: Group, active: number, { starting, findings }: Starts): ConditionReport {
+function progressing(group: Group, active: number, { starting, kept }: Starts): ConditionReport {
   const { members } = group;
   const isUpdating = active > 0 || starting.has(group);
-  const nearest = nearestOf(members, findings);
+  const nearest = nearestOf(members, kept);
   if (isUpdating) {
     const others = nearest ? `; others wait: ${nearest.message}` : '';
     return { status: 'True', reason: 'Updating', message: `nodes are being updated${others}` };
@@ -158,44 +158,14 @@ function progressing(group: Group, active: number, { starting, findings }: Start
 }
 
 /** What keeps the node from starting that is nearest to its start. */
-function nearestOf(members: readonly AssessedNode[], findings: Starts['findings']): Finding | undefined {
-  if (findings.size === 0) return undefined;
-  let nearest: Finding | undefined;
-  let least = Infinity;
-  for (const { node } of members) {
-    const finding = findings.get(node.uid);
-    const distance = finding ? (DISTANCES.get(finding.reason) ?? -1) : Infinity;
-    if (distance >= least) continue;
-    nearest = finding;
-    least = distance;
+function nearestOf(members: readonly AssessedNode[], kept: Starts['kept']): Finding | undefined {
+  let nearest: Kept | undefined;
+  for (const { node } of kept.size === 0 ? [] : members) {
+    const one = kept.get(node.uid);
+    if (one && one.gate > (nearest?.gate ?? -1)) nearest = one;
   }
-  return nearest;
+  return nearest?.finding;
 }
-
-/** The order of the gates, from the last one on. */
-const GATES_BACKWARDS: readonly Finding['reason'][] = [
-  'WaitingForSlot',
-  'Pausing',
-  'ZoneBusy',
-  'Unproven',
-  'WaitingForPolicy',
-  'WriteRefused',
-  'OutsideWindow',
-  'FitsNoWindow',
-  'DrainBlocked',
-  'BackingOff',
-  'RolloutHalted',
-  'NodeNotReady',
-  'Frozen',
-  'Paused',
-  'PolicyInvalid',
-  'NotCurrent',
-  'Leaving',
-  'Held',
-];
-const DISTANCES: ReadonlyMap<Finding['reason'], number> = new Map(
-  GATES_BACKWARDS.map((reason, distance) => [reason, distance]),
-);
 
 function halted({ releases }: Group): ConditionReport {
   const stopped = releases.all.filter(({ wanted, failuresLeft }) => wanted && failuresLeft <= 0);

@@ -1,6 +1,8 @@
 import { type Progress, progressAt, refusalsIn } from '../../shadow/drain.ts';
 import type { Status } from '../../shadow/model.ts';
 import { compareSemver } from '../../shadow/semver.ts';
+import { reasonOfCallOff } from './again.ts';
+import type { World } from './asking.ts';
 import { unaskedBootOf } from './blame.ts';
 import type { Judged } from './conditions.ts';
 import type { AssessedNode } from './health.ts';
@@ -8,9 +10,7 @@ import { aheadOf } from './hints.ts';
 import { isStepOver, type Phase, PHASES } from './phase.ts';
 import { isDone, isReason, type Reason } from './reasons.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
-import { reasonOfCallOff } from './second-gate.ts';
 import type { Settings, ShadowView, WriteRefusal } from './snapshot.ts';
-import type { GateContext } from './start-gate.ts';
 import type { Starts } from './starts.ts';
 import {
   atTime,
@@ -39,9 +39,9 @@ interface Decisions {
 export function judge(
   managed: readonly AssessedNode[],
   decisions: Decisions,
-  context: GateContext,
+  world: World,
 ): { readonly judged: readonly Judged[]; readonly changesAt: number } {
-  const judgement = new Judgement(decisions, context);
+  const judgement = new Judgement(decisions, world);
   const judged = managed.map((info) => ({ shadow: info.shadow, verdict: judgement.on(info) }));
   return { judged, changesAt: judgement.changesAt };
 }
@@ -50,16 +50,16 @@ class Judgement {
   /** When time alone changes any of it. */
   changesAt = NEVER;
   readonly #decisions: Decisions;
-  readonly #context: GateContext;
+  readonly #world: World;
   /** By family, the newest version that any of its hosts runs or is offered. */
   readonly #newest: ReadonlyMap<string, string>;
   /** By UID of the node, the version of an update that is about to start. */
   readonly #starting: ReadonlyMap<string, string | null | undefined>;
 
-  constructor(decisions: Decisions, context: GateContext) {
+  constructor(decisions: Decisions, world: World) {
     this.#decisions = decisions;
-    this.#context = context;
-    this.#newest = context.families.newest();
+    this.#world = world;
+    this.#newest = world.groups.families.newest();
     this.#starting = new Map(decisions.starts.commands.map(({ nodeUid, spec }) => [nodeUid, spec.version]));
   }
 
@@ -75,10 +75,10 @@ class Judgement {
     const { uid, shadowName } = info.node;
     const { starts, refusals } = this.#decisions;
     /** What keeps it from starting the update that it is offered. */
-    const kept = starts.findings.get(uid);
+    const kept = starts.kept.get(uid)?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
-    const own = this.#withSight(info, findingFor(info, this.#newest, this.#context.now));
+    const own = this.#withSight(info, findingFor(info, this.#newest, this.#world.now));
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
     return explained(finding, kept, refusals.get(shadowName));
@@ -88,7 +88,7 @@ class Judgement {
   #withSight({ shadow }: AssessedNode, own: Finding | undefined): Finding | undefined {
     const since = shadow?.cannotLookSince;
     if (since === undefined || !own || !isDone(own.reason)) return own;
-    const { settings, now } = this.#context;
+    const { settings, now } = this.#world;
     const endsAt = since + settings.checkFailedAfterMs;
     this.changesAt = nextAfter(now, [this.changesAt, endsAt]);
     if (endsAt > now) return own;
@@ -98,8 +98,8 @@ class Judgement {
 
   #underWay(info: AssessedNode, own: Finding, kept: Finding | undefined): Finding {
     const stop = this.#decisions.stops.get(info.node.uid);
-    const { now } = this.#context;
-    const { finding, changesAt } = heldUp(info, own, { stop, context: this.#context });
+    const { now } = this.#world;
+    const { finding, changesAt } = heldUp(info, own, { stop, world: this.#world });
     const progress = drainAt(info, now);
     const believedUntil = progress?.kind === 'known' ? progress.until : NEVER;
     this.changesAt = nextAfter(now, [this.changesAt, changesAt, believedUntil]);
@@ -119,17 +119,17 @@ const EXPLAINED: ReadonlySet<string> = new Set<Reason>(['DrainBlocked', 'WriteRe
 function heldUp(
   info: AssessedNode,
   own: Finding,
-  { stop, context }: { readonly stop: Stop | undefined; readonly context: GateContext },
+  { stop, world }: { readonly stop: Stop | undefined; readonly world: World },
 ): GateResult {
   const isExplained = info.node.ready && (stop !== undefined || EXPLAINED.has(own.reason));
-  const late = isExplained ? PASS : overdue(info, context);
+  const late = isExplained ? PASS : overdue(info, world);
   if (late.finding) return late;
   if (stop) return { finding: stop.because, changesAt: late.changesAt };
-  const { finding, changesAt } = own.reason === 'Updating' ? reasonOfCallOff(info, context) : PASS;
-  return { finding, changesAt: nextAfter(context.now, [late.changesAt, changesAt]) };
+  const { finding, changesAt } = own.reason === 'Updating' ? reasonOfCallOff(info, world) : PASS;
+  return { finding, changesAt: nextAfter(world.now, [late.changesAt, changesAt]) };
 }
 
-function overdue(info: AssessedNode, { settings, now }: GateContext): GateResult {
+function overdue(info: AssessedNode, { settings, now }: World): GateResult {
   const deadline = progressDeadline(info, settings);
   if (!info.shadow || !deadline) return PASS;
   const { since, endsAt } = deadline;

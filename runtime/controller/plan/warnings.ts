@@ -25,7 +25,7 @@ export function warningsFor(fleet: readonly AssessedNode[], { all }: Groups, set
   }
   if (!isOneConcerned) return [];
   if (serving === 1) return [ONLY_NODE];
-  const underPolicies = all.reduce((sum, { budget }) => sum + budget.capacity, 0);
+  const underPolicies = all.reduce((sum, { capacity }) => sum + capacity, 0);
   const takesAll = Math.min(concurrency(settings.maxConcurrent, serving), underPolicies) >= serving;
   return settings.excludesFromLb && takesAll ? [NO_TARGET] : [];
 }

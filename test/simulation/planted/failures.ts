@@ -1,6 +1,6 @@
 import type { Mutant } from '../../mutants/mutant.ts';
 
-const START_GATE = 'runtime/controller/plan/start-gate.ts';
+const GATES = 'runtime/controller/plan/gates.ts';
 const GATE_TESTS = ['test/controller/plan/second-gate.test.ts', 'test/controller/plan/starts.test.ts'];
 
 /** Rules B, C and F: what happened to a host, and what a release is to blame for. */
@@ -8,9 +8,9 @@ export const furtherFailures: readonly Mutant[] = [
   {
     rule: 'F1',
     does: 'halts no release',
-    file: START_GATE,
-    find: '  if (!isRetry && release.failuresLeft <= 0) return stopped(haltedOn(release));\n',
-    replace: '',
+    file: GATES,
+    find: 'if (!release || isRetry || release.failuresLeft > 0) return PASS;',
+    replace: 'if (!release || isRetry || release.family) return PASS;',
     tests: GATE_TESTS,
   },
   {

@@ -1,7 +1,7 @@
 import type { Mutant } from '../../mutants/mutant.ts';
 
-const SECOND_GATE = 'runtime/controller/plan/second-gate.ts';
-const START_GATE = 'runtime/controller/plan/start-gate.ts';
+const AGAIN = 'runtime/controller/plan/again.ts';
+const GATES = 'runtime/controller/plan/gates.ts';
 const GATE_TESTS = ['test/controller/plan/second-gate.test.ts', 'test/controller/plan/starts.test.ts'];
 
 /** Rules L: who may be updating. */
@@ -9,33 +9,33 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'drains what is staged though its release is halted by now',
-    file: SECOND_GATE,
-    find: '  if (failuresLeft <= 0) return callOff(haltedOn(release));\n',
-    replace: '',
+    file: GATES,
+    find: "again: 'call-off', ask: halted",
+    replace: 'again: undefined, ask: halted',
     tests: GATE_TESTS,
   },
   {
     rule: 'L8',
     does: 'drains what is staged under a pause',
-    file: SECOND_GATE,
-    find: '  if (context.snapshot.paused) return wait(PAUSED);\n',
-    replace: '',
+    file: GATES,
+    find: "again: 'wait', ask: paused",
+    replace: 'again: undefined, ask: paused',
     tests: GATE_TESTS,
   },
   {
     rule: 'Starts',
     does: 'starts what is held back',
-    file: START_GATE,
-    find: '  if (kept) return kept;\n',
-    replace: '',
+    file: GATES,
+    find: 'return info.node.held ? HELD : PASS;',
+    replace: 'return PASS;',
     tests: GATE_TESTS,
   },
   {
     rule: 'Starts',
     does: 'starts under a pause',
-    file: START_GATE,
-    find: '  if (snapshot.paused) return PAUSED;\n',
-    replace: '',
+    file: GATES,
+    find: 'return snapshot.paused ? PAUSED : PASS;',
+    replace: 'return PASS;',
     tests: GATE_TESTS,
   },
   {
@@ -74,24 +74,24 @@ export const furtherSlots: readonly Mutant[] = [
   {
     rule: 'L6',
     does: 'does not count a node that became NotReady',
-    file: 'runtime/controller/plan/budgets.ts',
-    find: '      else if (info.health.outageUntil !== undefined) this.#hold(info, info.health.outageUntil);\n',
-    replace: '',
+    file: 'runtime/controller/plan/busy.ts',
+    find: '? NEVER : info.health.outageUntil;',
+    replace: '? NEVER : undefined;',
     tests: ['test/controller/plan/starts.test.ts'],
   },
   {
     rule: 'L8',
     does: 'drains what is staged on a node that is not Ready',
-    file: SECOND_GATE,
-    find: '  if (!node.ready) return wait(NOT_READY);\n',
-    replace: '',
+    file: GATES,
+    find: "again: 'wait', ask: notReady",
+    replace: 'again: undefined, ask: notReady',
     tests: GATE_TESTS,
   },
   {
     rule: 'L8',
     does: 'leaves a node to wait for ever whose drain is refused',
     unseen: 'in the calm budgets let pods go, and in the storm nobody is promised a place',
-    file: SECOND_GATE,
+    file: AGAIN,
     find: "refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER",
     replace: "refusal?.kind === 'refused' ? NEVER : NEVER",
     tests: ['test/controller/refused-drain.test.ts'],
@@ -100,9 +100,9 @@ export const furtherSlots: readonly Mutant[] = [
     rule: 'L9',
     does: 'takes a place for a start that is withheld',
     unseen: 'in the calm nothing is refused, and in the storm nobody is promised a place',
-    file: START_GATE,
-    find: 'return withheld ? within(time, { finding: refused(withheld),',
-    replace: 'return withheld && !node.name ? within(time, { finding: refused(withheld),',
+    file: GATES,
+    find: "withheld.refusalOf('start', info.node.shadowName)",
+    replace: "withheld.refusalOf('start', info.node.name.slice(0, 0))",
     tests: ['test/controller/refused-writes.test.ts'],
   },
   {

@@ -1,0 +1,103 @@
+import { hasFailedOn } from './blame.ts';
+import { type Asking, askingOf, type World } from './asking.ts';
+import { firstOf, GATES } from './gates.ts';
+import type { Group } from './groups.ts';
+import type { AssessedNode } from './health.ts';
+import { isCalledOff, isRefused } from './phase.ts';
+import { lostAt } from './proof.ts';
+import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
+import type { Starts } from './starts.ts';
+import { drainBlockedFinding, type Finding, type Stop } from './verdict.ts';
+
+/** By UID of the node. */
+export type Stops = ReadonlyMap<string, Stop>;
+
+/** Which updates do not go on, and by policy, when time alone stops another one or lets one go on. */
+export function stopsOf(
+  unsettled: readonly AssessedNode[],
+  { waiting, isCapped }: Pick<Starts, 'waiting' | 'isCapped'>,
+  world: World,
+): { readonly stops: Stops; readonly stopsAt: ReadonlyMap<Group | undefined, number> } {
+  const stops = new Map<string, Stop>();
+  const stopsAt = new Map<Group | undefined, number>();
+  const note = (group: Group | undefined, instant: number): void => {
+    if (instant !== NEVER) stopsAt.set(group, nextAfter(world.now, [instant, stopsAt.get(group) ?? NEVER]));
+  };
+  for (const asking of stagedOnes(unsettled, world)) {
+    const { stop, changesAt } = askedAgain(asking, world);
+    note(asking.group, changesAt);
+    if (stop) stops.set(asking.info.node.uid, stop);
+    else letThrough(asking, world);
+  }
+  for (const info of unsettled) {
+    const group = world.groups.of(info);
+    const endsAt = isCapped || (group && waiting.has(group)) ? callOffAt(info, world) : NEVER;
+    if (endsAt > world.now) note(group, endsAt);
+    else stops.set(info.node.uid, { kind: 'call-off', because: drainBlockedFinding(info.shadow?.status) });
+  }
+  return { stops, stopsAt };
+}
+
+/**
+ * Nodes that may be disturbed next. One that is not Ready comes last: where the others take all places in the proof of its release, this plan
+ * calls it off, and not the next. A stale view may hide that the node was let through already: `Tally.begin` counts it as such.
+ */
+function stagedOnes(unsettled: readonly AssessedNode[], world: World): readonly Asking[] {
+  const staged = unsettled.flatMap((info) => {
+    const { node, shadow, phase } = info;
+    if (!node.managed || !shadow || phase.kind !== 'staged') return [];
+    return askingOf(info, { shadow, version: shadow.stale ? undefined : (shadow.spec.version ?? undefined) }, world);
+  });
+  return staged.toSorted((a, b) => Number(b.info.node.ready) - Number(a.info.node.ready));
+}
+
+interface Answer {
+  readonly stop: Stop | undefined;
+  /** When time alone changes it. */
+  readonly changesAt: number;
+}
+
+/**
+ * May the node be disturbed for the version that it has staged (rule L8)? What calls its update off outranks what it only waits for, or it would
+ * hold its slot for as long.
+ */
+function askedAgain(asking: Asking, world: World): Answer {
+  let waitsFor: Finding | undefined;
+  let changesAt = NEVER;
+  for (const { again, ask, askAgain = ask } of GATES) {
+    const becomes = typeof again === 'function' ? again(asking) : again;
+    const result = becomes === undefined ? PASS : askAgain(asking, world);
+    changesAt = Math.min(changesAt, result.changesAt);
+    if (!result.finding) continue;
+    if (becomes === 'call-off') return { stop: { kind: becomes, because: result.finding }, changesAt };
+    waitsFor ??= result.finding;
+    if (becomes === 'unknown') break;
+  }
+  return { stop: waitsFor && { kind: 'wait', because: waitsFor }, changesAt };
+}
+
+function letThrough({ info, release }: Asking, { settings }: World): void {
+  if (release && !hasFailedOn(info, release)) release.proof.disturb(lostAt(info, settings));
+}
+
+/** A drain may be refused for this long before its update is called off: a budget may be used up only while pods start on other nodes. */
+const REFUSED_MS = 120_000;
+
+/**
+ * When an update is called off because its drain is refused and other nodes wait for its slot: the refusal does not end by itself (rule L8).
+ * A node without its agent is rescued instead.
+ */
+function callOffAt({ node, shadow, health, phase }: AssessedNode, { snapshot: { drainRefusals } }: World): number {
+  if (!node.managed || !shadow || shadow.stale || health.agentSilent || !isRefused(phase)) return NEVER;
+  const refusal = drainRefusals.get(shadow.name);
+  return refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER;
+}
+
+/** Why an update was called off, while its agent returns to Idle: the gates say the same of the same offer. */
+export function reasonOfCallOff(info: AssessedNode, world: World): GateResult {
+  const { shadow } = info;
+  const { status } = shadow ?? {};
+  if (!shadow || !status || !isCalledOff(info.phase)) return PASS;
+  const { current_version: current, target_version: version } = status;
+  return current === version ? PASS : firstOf(askingOf(info, { shadow, version }, world), world);
+}

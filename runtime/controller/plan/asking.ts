@@ -1,0 +1,50 @@
+import type { Places } from './busy.ts';
+import type { Dependencies } from './dependencies.ts';
+import type { Group, Groups } from './groups.ts';
+import type { AssessedNode } from './health.ts';
+import type { Ledgers } from './ledger.ts';
+import type { Given } from './places.ts';
+import type { OsRelease } from './releases.ts';
+import type { Rulings } from './rulings.ts';
+import type { Settings, ShadowView, Snapshot } from './snapshot.ts';
+import type { Withheld } from './withheld.ts';
+
+/** What the gates look at besides the node itself. */
+export interface World {
+  readonly snapshot: Pick<Snapshot, 'notCurrent' | 'paused' | 'drainRefusals'>;
+  readonly settings: Settings;
+  readonly rulings: Pick<Rulings, 'unknown'>;
+  readonly groups: Groups;
+  readonly dependencies: Dependencies;
+  readonly ledgers: Ledgers;
+  /** A start that the API server refuses takes no slot, so that another node gets it meanwhile. */
+  readonly withheld: Withheld;
+  /** Who is busy, and what this plan gives on top of that. */
+  readonly places: Places;
+  readonly given: Given;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** A node with an update to start, or one that has staged it, with all that it is counted with. */
+export interface Asking {
+  readonly info: AssessedNode;
+  readonly shadow: ShadowView;
+  /** Undefined where a write of our own may have changed it. */
+  readonly version: string | undefined;
+  /** Undefined where several policies claim the node. */
+  readonly group: Group | undefined;
+  readonly release: OsRelease | undefined;
+  /** It has failed on the version before. Such a node may always try again: its recovery shows that the release is sound. */
+  readonly isRetry: boolean;
+}
+
+export function askingOf(
+  info: AssessedNode,
+  { shadow, version }: Pick<Asking, 'shadow' | 'version'>,
+  { groups }: Pick<World, 'groups'>,
+): Asking {
+  const group = groups.of(info);
+  const release = version === undefined ? undefined : group?.releases.of(info.node.family, version);
+  return { info, shadow, version, group, release, isRetry: release?.failed.has(info.node.uid) === true };
+}

@@ -1,0 +1,157 @@
+import { concurrency } from '../../policy/quantity.ts';
+import type { Group, Groups } from './groups.ts';
+import { type AssessedNode, type Fleet, isLeftOver } from './health.ts';
+import { bytesOf, LIST_BYTES, type PermitTerms, type SlotKey } from './permit.ts';
+import { isUnderWay, PHASES } from './phase.ts';
+import { type Claim, type Place, placeOf } from './places.ts';
+import { NEVER } from './requeue.ts';
+import { compare, type NodeInfo, type NodeView, type Settings, type Snapshot } from './snapshot.ts';
+
+/** Who takes a part of the budget. */
+export interface Holder {
+  /** Its name; its UID, where no node is known. */
+  readonly node: string;
+  readonly because: 'Update' | 'Marks' | 'NodeNotReady' | 'AgentSilent' | 'NodeGone';
+  /** When its part comes back by itself, milliseconds since the Unix epoch. */
+  readonly until?: number;
+}
+
+/** Who is busy. This is the one definition of it: the budget of each policy and that of all together count by it (rules L6 and L7). */
+export interface Busy {
+  readonly uid: string;
+  /** Undefined where no such node is known. */
+  readonly info: AssessedNode | undefined;
+  /** Until when, where it is not being updated; NEVER = until its update is over. */
+  readonly until: number;
+}
+
+export function busyNodes({ all, unsettled }: Fleet, { slots, shadows }: Pick<Snapshot, 'slots' | 'shadows'>): Busy[] {
+  const busy: Busy[] = [];
+  // A shadow whose node is not known counts by the UID of its owner. A shadow without an owner does not count: nothing acts on it.
+  const strays = new Set(shadows.filter(isUnderWay).flatMap(({ owners }) => owners));
+  for (const { nodeUid } of slots) strays.add(nodeUid);
+  for (const info of unsettled) {
+    const { uid } = info.node;
+    strays.delete(uid);
+    const until = info.slot || isOccupied(info) ? NEVER : info.health.outageUntil;
+    if (until !== undefined) busy.push({ uid, info, until });
+  }
+  // A settled node has no active shadow, but may be named as the owner of another's.
+  if (strays.size > 0) for (const { node } of all) strays.delete(node.uid);
+  return [...busy, ...[...strays].map((uid) => ({ uid, info: undefined, until: NEVER }))];
+}
+
+/** Whether an update occupies the node, with or without a slot. */
+function isOccupied(info: NodeInfo): boolean {
+  return info.node.marks !== undefined || (PHASES[info.phase.kind].isUnderWay && !isLeftOver(info));
+}
+
+/** What the busy nodes of one policy take. */
+export interface GroupPlaces {
+  readonly budget: Place;
+  /** By name of the zone. */
+  readonly zones: Place;
+  /** By name of the zone, how many nodes are being updated. */
+  readonly updating: ReadonlyMap<string, number>;
+}
+
+export interface Places {
+  /** The budget over all policies together. */
+  readonly all: Place;
+  /** Bytes of the list on the Lease (rule L7). */
+  readonly room: Place;
+  readonly of: (group: Group) => GroupPlaces;
+}
+
+interface Limits extends Pick<Settings, 'maxConcurrent'>, Pick<Snapshot, 'slots'> {
+  /** Managed nodes. */
+  readonly members: number;
+}
+
+export function placesOf(busy: readonly Busy[], groups: Groups, { maxConcurrent, slots, members }: Limits): Places {
+  const byGroup = new Map<Group, Busy[]>(groups.all.map((group) => [group, []]));
+  for (const one of busy) {
+    for (const group of one.info ? groups.claiming(one.info) : []) byGroup.get(group)?.push(one);
+  }
+  const places = new Map([...byGroup].map(([group, those]) => [group, groupPlaces(group, those)]));
+  return {
+    all: placeOf(concurrency(maxConcurrent, members), new Map(busy.map(({ uid, until }) => [uid, until]))),
+    room: placeOf(LIST_BYTES, new Map(), bytesOfAll(slots)),
+    of: (group) => places.get(group) ?? groupPlaces(group, []),
+  };
+}
+
+const bytesOfAll = (slots: Snapshot['slots']): number => slots.reduce((sum, slot) => sum + bytesOf(slot), 0);
+
+function groupPlaces(group: Group, busy: readonly Busy[]): GroupPlaces {
+  const { rules, capacity } = group;
+  const zones = new Map<string, number>();
+  const updating = new Map<string, number>();
+  for (const { info, until } of busy) {
+    if (!info) continue;
+    const zone = zoneOf(info.node, group);
+    zones.set(zone, Math.max(until, zones.get(zone) ?? -Infinity));
+    if (until === NEVER) updating.set(zone, (updating.get(zone) ?? 0) + 1);
+  }
+  const taken = new Map(busy.map(({ uid, until }) => [uid, until]));
+  return { budget: placeOf(capacity, taken), zones: placeOf(rules.zones.atOnce, zones), updating };
+}
+
+/** Stands for the nodes without the label: no label's value looks like this. */
+const NO_ZONE = '(none)';
+
+export const zoneOf = ({ labels }: Pick<NodeView, 'labels'>, { rules }: Pick<Group, 'rules'>): string =>
+  labels[rules.zones.key] ?? NO_ZONE;
+
+export function zoneText(zone: string, { rules }: Pick<Group, 'rules'>): string {
+  return zone === NO_ZONE ? `without the label ${rules.zones.key}` : `of zone ${zone}`;
+}
+
+interface Claimant {
+  readonly info: NodeInfo;
+  readonly group: Group;
+  readonly version: string | undefined;
+}
+
+/** What the slot of an update is taken for. */
+export function termsOf({ info: { node }, group: { rules, view }, version }: Claimant): SlotKey & PermitTerms {
+  const policy = { name: rules.name ?? '', uid: view.resource?.uid ?? '' };
+  const { shadowName: shadow, uid: nodeUid, family } = node;
+  return { shadow, nodeUid, family, version, policy, zone: node.labels[rules.zones.key] };
+}
+
+/** What an update takes. */
+interface Claims {
+  readonly budget: Claim;
+  readonly all: Claim;
+  readonly zone: Claim;
+  readonly room: Claim;
+}
+
+export function claimsOf(claimant: Claimant, places: Places): Claims {
+  const { info, group } = claimant;
+  const { budget, zones } = places.of(group);
+  const key = info.node.uid;
+  return {
+    budget: { place: budget, key },
+    all: { place: places.all, key },
+    zone: { place: zones, key: zoneOf(info.node, group), shared: true },
+    room: { place: places.room, key, weight: bytesOf(termsOf(claimant)) - (info.slot ? bytesOf(info.slot) : 0) },
+  };
+}
+
+/** Who takes up the budget over all: nodes by name, then what belongs to no known node. @param starting nodes that are about to start */
+export function holdersOf(busy: readonly Busy[], starting: readonly AssessedNode[]): readonly Holder[] {
+  const begun = new Set(starting);
+  const known = busy.flatMap(({ info, until }) => (info && !begun.has(info) ? { info, until } : []));
+  const nodes = [...known, ...starting.map((info) => ({ info, until: NEVER }))];
+  nodes.sort((a, b) => compare(a.info.node.name, b.info.node.name));
+  const gone = busy.flatMap(({ uid, info }) => (info ? [] : uid)).toSorted();
+  return [...nodes.map(holderOf), ...gone.map((node) => ({ node, because: 'NodeGone' }) as const)];
+}
+
+function holderOf({ info: { node, slot, phase }, until }: Pick<Busy, 'until'> & { readonly info: NodeInfo }): Holder {
+  if (until !== NEVER) return { node: node.name, because: node.ready ? 'AgentSilent' : 'NodeNotReady', until };
+  const isMarked = node.marks !== undefined && !slot && !PHASES[phase.kind].isUnderWay;
+  return { node: node.name, because: isMarked ? 'Marks' : 'Update' };
+}

@@ -1,0 +1,70 @@
+import type { Asking, World } from './asking.ts';
+import { isPresumed } from './blame.ts';
+import { claimsOf, zoneText } from './busy.ts';
+import { freedAt, isHeldByTime, longestHolder, shortFor } from './places.ts';
+import { type GateResult, PASS } from './requeue.ts';
+import { type Finding, found, NOT_READY_FIRST, WAITING } from './verdict.ts';
+
+/** The gates that other nodes open and close. */
+
+export function awaiting({ group, release }: Asking, { dependencies }: World): GateResult {
+  return group && release ? dependencies.of(group, release) : PASS;
+}
+
+/** A node whose failure is only presumed to be of this release is on its way to it once it has begun, like any other (F2). */
+export function unproven({ info, release, isRetry }: Asking): GateResult {
+  if (!release) return PASS;
+  const { proof } = release;
+  if (!isRetry) return proof.admits ? PASS : release.unproven;
+  return isPresumed(info) && !proof.hasRoom ? { ...release.unproven, changesAt: proof.hasRoomAt } : PASS;
+}
+
+/** Proof is counted again: since the start, lost nodes may have come back, and nodes that proved the release may be gone. */
+export function unprovenBefore({ info, release, isRetry }: Asking): GateResult {
+  if (!release || isRetry || release.proof.letsThrough) return PASS;
+  return { finding: release.unprovenBut(info.node.name), changesAt: release.proof.letsThroughAt };
+}
+
+/** Names the zone that stays busy for longest, so that the message stays true until this zone may begin. */
+export function otherZones({ info, group, version }: Asking, { places, given }: World): GateResult {
+  if (!group || group.rules.zones.atOnce === Infinity) return PASS;
+  const { zone: claim } = claimsOf({ info, group, version }, places);
+  if (shortFor(claim, given) <= 0) return PASS;
+  const where = zoneText(longestHolder(claim, given), group);
+  const finding = found('ZoneBusy', `nodes ${where} are being updated, or are not Ready`);
+  return { finding, changesAt: freedAt(claim, given) };
+}
+
+const WAITING_IN_POLICY = found('WaitingForSlot', 'other nodes of the policy are being updated');
+const CAPPED = found('WaitingForSlot', 'nodes of all policies together are being updated up to MAX_CONCURRENT_UPDATE');
+const NO_ROOM = found('WaitingForSlot', 'the list of the nodes that are being updated is full');
+
+export function policyFull(asking: Asking, world: World): GateResult {
+  return full('budget', WAITING_IN_POLICY, { asking, world });
+}
+
+export function fleetFull(asking: Asking, world: World): GateResult {
+  return full('all', CAPPED, { asking, world });
+}
+
+export function listFull(asking: Asking, world: World): GateResult {
+  return full('room', NO_ROOM, { asking, world });
+}
+
+interface Asked {
+  readonly asking: Asking;
+  readonly world: World;
+}
+
+function full(
+  which: 'budget' | 'all' | 'room',
+  says: Finding,
+  { asking, world: { places, given } }: Asked,
+): GateResult {
+  const { info, group, version } = asking;
+  if (!group) return PASS;
+  const { [which]: claim } = claimsOf({ info, group, version }, places);
+  if (shortFor(claim, given) <= 0) return PASS;
+  const taken = group.rules.name === undefined && which !== 'room' ? WAITING : says;
+  return { finding: isHeldByTime(claim.place, given) ? NOT_READY_FIRST : taken, changesAt: freedAt(claim, given) };
+}
