@@ -40,7 +40,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const HELP = `Measures what docs/benchmarks.md states. Takes minutes; an otherwise idle machine gives the best numbers.
 
-Usage: npm run bench -- [--filter TEXT] [--json]
+Usage: npm run lab -- bench [--filter TEXT] [--json]
 
 ${BENCHES.map(({ name, what }) => `  ${name.padEnd(16)}  ${what}`).join('\n')}
 `;

@@ -1,5 +1,5 @@
 // Bundles every program into build/: the three processes that the manifests deploy, `kubectl brupop`, the image's entry, and what
-// `npm start`, `npm run synth` and `npm run bench` run.
+// `npm start`, `npm run synth` and `npm run lab -- bench` run.
 // Each process is one self-contained file (an image needs Node and nothing else), beside which lies client-node for those who start it
 // with a kubeconfig; the rest loads its packages from node_modules.
 // `lib` is what the package exports, and is only built where it is named, after the compiler (`npm run build:lib`).

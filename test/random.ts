@@ -2,7 +2,7 @@ import type { Random } from '../runtime/lib/random.ts';
 
 /**
  * How much further than usual tests go that draw their cases: `TEST_DEPTH=20` each night, 1 unless it is set, and less where they are run for
- * each of thousands of changes (`npm run mutation`).
+ * each of thousands of changes (`npm run lab -- mutation`).
  */
 const DEPTH = Number(process.env['TEST_DEPTH'] ?? 1);
 const deep = (usual: number): number => Math.max(1, Math.round(usual * DEPTH));

@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { binaries } from './go/build.ts';
 
-/** `npm run lint:workflows`: what the hosting service would refuse, and what its shells would trip over. */
+/** `npm run lab -- lint:workflows`: what the hosting service would refuse, and what its shells would trip over. */
 const ACTIONLINT = { name: 'actionlint', module: 'actionlint', package: 'github.com/rhysd/actionlint/cmd/actionlint' };
 
 const cwd = fileURLToPath(new URL('..', import.meta.url));

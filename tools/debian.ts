@@ -57,6 +57,6 @@ async function download(packages: readonly string[], cwd: string, env: NodeJS.Pr
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** `npm run --silent debian -- PACKAGE...`: unpacks them, if need be, and says where. */
+/** `npm run --silent lab -- debian PACKAGE...`: unpacks them, if need be, and says where. */
 if (import.meta.main)
   process.stdout.write(`${await debianFolder(process.argv.slice(2), { env: process.env, progress })}\n`);

@@ -10,7 +10,7 @@ export const controlPlaneDrain: Bench = {
   skipped: ({ KUBECONFIG }) =>
     KUBECONFIG
       ? undefined
-      : 'needs KUBECONFIG: npm run controlplane -- exec npm run bench -- --filter "real control plane"',
+      : 'needs KUBECONFIG: npm run lab -- controlplane exec npm run lab -- bench --filter "real control plane"',
   run: async (context) => {
     context.progress('fills and drains nodes, one after the other');
     const { KUBECONFIG: kubeconfig = '', OTHER_DRAIN: other } = process.env;

@@ -4,7 +4,7 @@ import { present } from '../e2e/controlplane/presented.ts';
 import { parseCommand } from './options.ts';
 import { startCluster } from './start.ts';
 
-/** The half of `npm run cluster` that runs beside the control plane: boots the nodes, says how to reach them, and ends them. */
+/** The half of `npm run lab -- cluster` that runs beside the control plane: boots the nodes, says how to reach them, and ends them. */
 async function main(args: readonly string[], stop: AbortSignal): Promise<void> {
   const command = parseCommand(args);
   if (command.kind !== 'start') throw new Error('expected the arguments of a start');

@@ -10,7 +10,7 @@ import { BESIDE_NODES, preparedCluster } from './start.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** `npm run cluster`: from the arguments to the exit code. */
+/** `npm run lab -- cluster`: from the arguments to the exit code. */
 async function main(args: readonly string[]): Promise<number> {
   const command = parseCommand(args);
   if (command.kind === 'help') {

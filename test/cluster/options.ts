@@ -3,7 +3,7 @@ import type { SimOptions } from '../../sim/options.ts';
 
 const MOST_NODES = 9;
 
-export const HELP = `Usage: npm run cluster -- [OPTION]... [build]
+export const HELP = `Usage: npm run lab -- cluster [OPTION]... [build]
 
 Starts a real Kubernetes cluster on this machine: kube-apiserver, etcd, kube-controller-manager and kube-scheduler, and nodes with containerd, kubelet
 and kube-proxy, each on a simulated Bottlerocket host that is offered a new version. CoreDNS and cert-manager run in it, and its nodes have
@@ -25,7 +25,7 @@ export type Command =
 
 const FLEET = { concurrency: '1', from: '1.38.0', to: '1.39.0', faults: new Map(), keep: true };
 
-/** What the arguments of `npm run cluster --` ask for. */
+/** What the arguments of `npm run lab -- cluster --` ask for. */
 export function parseCommand(args: readonly string[]): Command {
   try {
     const { values, positionals } = parseArgs({

@@ -4,7 +4,7 @@ import { removeAbandoned } from './node/cgroups.ts';
 import { prometheusArchive } from './parts/images.ts';
 import { BESIDE_NODES, preparedCluster } from './start.ts';
 
-/** `npm run test:cluster`. */
+/** `npm run lab -- test:cluster`. */
 const CLUSTER: Suite = {
   command: 'test:cluster',
   folder: 'test/cluster',

@@ -6,7 +6,7 @@ import { OWN_ADDRESS } from '../e2e/controlplane/pki.ts';
 import type { ContractServer } from './cluster.ts';
 import { eventually } from './eventually.ts';
 
-/** The control plane that `npm run controlplane -- exec` has started around this process. */
+/** The control plane that `npm run lab -- controlplane exec` has started around this process. */
 export async function realCluster(env: Readonly<Record<string, string | undefined>>): Promise<ContractServer> {
   const kubeconfig = env['CONTRACT_KUBECONFIG'] ?? '';
   const { access } = await kubeconfigAccess(kubeconfig);

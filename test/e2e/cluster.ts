@@ -6,7 +6,7 @@ import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { comesTrue } from './come-true.ts';
 import { outagesIn } from './controlplane/outages.ts';
 
-/** The control plane that `npm run controlplane -- exec` has started around this process. */
+/** The control plane that `npm run lab -- controlplane exec` has started around this process. */
 export interface RealCluster {
   /** File of an administrator's kubeconfig. */
   readonly kubeconfig: string;

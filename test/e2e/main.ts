@@ -2,7 +2,7 @@ import { prepared } from './controlplane/build.ts';
 import type { Suite } from './runner.ts';
 import { runSuite } from './suite.ts';
 
-/** `npm run test:e2e`. */
+/** `npm run lab -- test:e2e`. */
 const E2E: Suite = {
   command: 'test:e2e',
   folder: 'test/e2e',

@@ -12,7 +12,7 @@ interface Outcome {
   readonly err: string;
 }
 
-/** `kubectl brupop` as kubectl finds it, on the control plane that `npm run controlplane -- exec` has started around this process. */
+/** `kubectl brupop` as kubectl finds it, on the control plane that `npm run lab -- controlplane exec` has started around this process. */
 export class Plugin {
   readonly #env: NodeJS.ProcessEnv;
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 /** Files of scenarios that are run in the same way. */
 export interface Suite {
-  /** The script of npm's that runs it. */
+  /** Its name in tools/lab. */
   readonly command: string;
   /** Of the project: where the files are, and where what the programs of failed ones wrote is kept. */
   readonly folder: string;
@@ -20,7 +20,7 @@ export interface Suite {
 }
 
 export function helpText({ command, folder, ending, logs, jobs, own }: Suite): string {
-  return `Usage: npm run ${command} -- [--jobs N] [PATTERN...]
+  return `Usage: npm run lab -- ${command} [--jobs N] [PATTERN...]
 
 Runs every file of ${folder}/*${ending}, or those whose names contain one of the patterns, each on ${own} of its own.
 What the programs of a failed file wrote is kept in ${logs}/, the API server's audit log among it.

@@ -13,7 +13,7 @@ const LONGEST_MS = 120_000;
 
 const HELP = `Breaks the protocol in a copy of the code, in one way at a time, and runs the tests that must notice.
 
-  npm run mutants -- [TEXT]      only mutants whose description contains TEXT
+  npm run lab -- mutants [TEXT]      only mutants whose description contains TEXT
       --list                     shows them and runs nothing
       --jobs N                   so many at a time; as many as there are processors unless told
 `;

@@ -10,7 +10,7 @@ import { noHelm } from '../shell.ts';
 import { run, runQuietly } from './command.ts';
 
 /**
- * `npm run test:newcomer`: in an empty folder, what somebody does who has never seen this repository. It asks npm's registry, so it is no
+ * `npm run lab -- test:newcomer`: in an empty folder, what somebody does who has never seen this repository. It asks npm's registry, so it is no
  * part of `npm test`.
  */
 async function main(): Promise<void> {

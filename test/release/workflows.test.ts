@@ -58,6 +58,25 @@ test('every script that a step calls exists', () => {
   for (const [, script = ''] of called) expect(scripts).toHaveProperty([script]);
 });
 
+test('tools/lab has what steps, documents and programs call by it, and its --help names all of it', () => {
+  const lab = readFileSync(join(ROOT, 'tools/lab'), 'utf8');
+  const known = Array.from(lab.matchAll(/^ {2}([a-z][\w:]*)\)/gm), ([, name]) => name);
+  const named = Array.from(lab.matchAll(/^ {2}([a-z][\w:]*) {2,}\S/gm), ([, name]) => name);
+  expect(named.toSorted()).toEqual(known.toSorted());
+  const texts = globSync(['.ci/run', '.github/workflows/*.yml', '*.md', '{docs,test,tools,image,bench}/**/*.{md,ts}'], {
+    cwd: ROOT,
+  }).map((path) => readFileSync(join(ROOT, path), 'utf8'));
+  const called = texts.flatMap((text) =>
+    Array.from(text.matchAll(/\b(?:run|--run) lab -- ([a-z][\w:]*)/g), ([, name]) => name),
+  );
+  expect(called.length).toBeGreaterThan(20);
+  expect(known).toEqual(expect.arrayContaining(called));
+  const plain = texts.flatMap((text) =>
+    Array.from(text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:]*)/g), ([, name]) => name),
+  );
+  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(plain));
+});
+
 /** Steps that were never run before the first release, and why. */
 const NEVER_RUN: Readonly<Record<string, string>> = {
   'actions/checkout@v5': 'an action, by tag',
@@ -82,7 +101,7 @@ const NEVER_RUN: Readonly<Record<string, string>> = {
 
 test('every other step, and every action that no commit pins, is listed as never run here', () => {
   const scripted =
-    /^(npm run (image|image:lock|test:image|build|mutants|mutation|simulate|release -- (check|executables|assets))( |$)|npm (ci|test) |\.ci\/run$)/;
+    /^(npm run (image|image:lock|build|lab -- [\w:]+|release -- (check|executables|assets))( |$)|npm (ci|test) |\.ci\/run$)/;
   const unproven = steps.flatMap(({ uses, run }) => uses ?? (run && !scripted.test(run) ? run : []));
   const unpinned = unproven.filter((step) => !/@[0-9a-f]{40}$/.test(step));
   expect(Object.keys(NEVER_RUN).toSorted()).toEqual([...new Set(unpinned)].toSorted());

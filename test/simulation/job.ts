@@ -37,7 +37,7 @@ export function scenarioOf({ seed, hours, nodes, without = [], only, until = Inf
 /** What repeats the run. */
 export function commandOf({ seed, hours, nodes, without = [], only }: Job): string {
   return [
-    `npm run simulate -- --seed ${seed} --hours ${hours}`,
+    `npm run lab -- simulate --seed ${seed} --hours ${hours}`,
     ...(nodes === undefined ? [] : [`--nodes ${nodes}`]),
     ...(without.length === 0 ? [] : [`--without ${without.join(',')}`]),
     ...(only === undefined ? [] : [`--only ${only.join(',') || 0}`]),

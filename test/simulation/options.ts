@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** What `npm run simulate` was asked for. */
+/** What `npm run lab -- simulate` was asked for. */
 export interface Options {
   /** The first one; undefined = drawn anew. */
   readonly seed: number | undefined;
@@ -34,7 +34,7 @@ const MOST_SEED = 0x7fffffff;
 
 export const HELP = `Plays the whole operator through a storm of faults in virtual time, and judges everything that happened. A seed decides everything.
 
-Usage: npm run simulate -- [options]
+Usage: npm run lab -- simulate [options]
 
   --seed N          the first seed, 1 to ${MOST_SEED} (default: drawn anew, and printed)
   --seeds COUNT     so many seeds, from the first one on (default 1)

@@ -4,7 +4,7 @@ import { seeds } from '../random.ts';
 import { failureText, type Job } from './job.ts';
 import { play, simulate } from './simulate.ts';
 
-/** Small, so that many fit: `npm run simulate` plays longer storms on larger fleets. */
+/** Small, so that many fit: `npm run lab -- simulate` plays longer storms on larger fleets. */
 const SMALL = { hours: 0.75, last: 80 } as const;
 const FIXED = [1, 2, 3, 4, 5];
 const FRESH = seeds(3);

@@ -19,7 +19,7 @@ export const inBrowser = (name: string): readonly [name: string, isSkipped: bool
 export const launched = (): Promise<Browser> =>
   chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox', '--font-render-hinting=none'] });
 
-/** Screenshots of the docs go where `npm run screenshots` says. */
+/** Screenshots of the docs go where `npm run lab -- screenshots` says. */
 const PICTURES = process.env['SCREENSHOTS'] ?? fileURLToPath(new URL('../../../build/screenshots', import.meta.url));
 
 const MOST_BYTES = 150_000;

@@ -13,7 +13,7 @@ import type { Binaries } from '../../../tools/go/build.ts';
 /** For a program that is told to end. */
 const GRACE_MS = 5000;
 
-/** The half of `npm run controlplane` that runs in the namespaces: starts the control plane, runs the command, stops it. */
+/** The half of `npm run lab -- controlplane` that runs in the namespaces: starts the control plane, runs the command, stops it. */
 async function main([program, ...args]: readonly string[]): Promise<number> {
   const stop = stopSignal();
   const found = await programs({ env: process.env, progress: () => undefined });

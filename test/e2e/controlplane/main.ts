@@ -6,7 +6,7 @@ import { stopRequested } from './stopping.ts';
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** `npm run controlplane`: from the arguments to the exit code. */
+/** `npm run lab -- controlplane`: from the arguments to the exit code. */
 async function main(args: readonly string[]): Promise<number> {
   const command = parseCommand(args);
   if (command.kind === 'help') {

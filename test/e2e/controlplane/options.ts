@@ -1,4 +1,4 @@
-export const HELP = `Usage: npm run controlplane -- [COMMAND]
+export const HELP = `Usage: npm run lab -- controlplane [COMMAND]
 
 Starts a real Kubernetes control plane on this machine: kube-apiserver, etcd, kube-controller-manager and kube-scheduler, without nodes,
 and kwok, which runs nodes on paper: every Node that gets the label paper.brupop/power=on.
@@ -23,7 +23,7 @@ export type Command =
   | { readonly kind: 'exec'; readonly program: string; readonly args: readonly string[] }
   | { readonly kind: 'unknown'; readonly fault: string };
 
-/** What the arguments of `npm run controlplane --` ask for. */
+/** What the arguments of `npm run lab -- controlplane --` ask for. */
 export function parseCommand([name = 'start', program, ...args]: readonly string[]): Command {
   if (name === 'exec') {
     return program === undefined
