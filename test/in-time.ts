@@ -18,9 +18,9 @@ export async function inTime<T>(what: string, awaited: Promise<T>): Promise<T> {
 }
 
 /** Looks every few milliseconds until `holds` says so. For what nobody tells. @throws as `inTime` does */
-export async function until(what: string, holds: () => boolean): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const over = systemClock.monotonic() + PATIENCE_MS;
-  while (!holds()) {
+  while (!(await holds())) {
     if (systemClock.monotonic() > over) throw new Error(`not within ${PATIENCE_MS / 1000} s: ${what}`);
     await systemClock.sleep(5);
   }

@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/lib/clock.ts';
+import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
 import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
-import { HOLD_ANNOTATION, NAMESPACE, PAUSED_ANNOTATION, UPDATE_NOW_ANNOTATION } from '../../runtime/shadow/names.ts';
+import {
+  CONTROLLER_LEASE,
+  HOLD_ANNOTATION,
+  NAMESPACE,
+  PAUSED_ANNOTATION,
+  UPDATE_NOW_ANNOTATION,
+} from '../../runtime/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { definePolicies } from '../policies.ts';
 import { deploy } from './deployed.ts';
@@ -205,6 +212,17 @@ describe('release', () => {
     expect(err).toBe(
       'node a: it is being updated: why says more\nnode b: it is cordoned without marks, by whom nobody can tell: kubectl uncordon b\n',
     );
+    expect((await stage.nodes.get('a'))?.spec?.unschedulable).toBe(true);
+  });
+
+  test('leaves alone a node whose shadow is at rest, and which the Lease names: its update has just been permitted', async () => {
+    await stage.mark('a');
+    const { uid } = (await stage.nodes.get('a'))!.metadata;
+    const lease = (await stage.leases.get(CONTROLLER_LEASE))!;
+    const slots = JSON.stringify([{ shadow: 'brs-a', nodeUid: uid }]);
+    const annotations = { ...lease.metadata.annotations, [SLOTS_ANNOTATION]: slots };
+    await stage.leases.update({ ...lease, metadata: { ...lease.metadata, annotations } });
+    expect(await reached.run('release', 'a')).toMatchObject({ code: 1, err: expect.stringContaining('being updated') });
     expect((await stage.nodes.get('a'))?.spec?.unschedulable).toBe(true);
   });
 });

@@ -193,18 +193,21 @@ test('a condition whose acknowledgement comes after that of a start does not mak
       }
     },
   };
-  stage.start({ transport });
-  await stage.pass();
-  isLagging = true;
-  await stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations: { [PAUSED_ANNOTATION]: null } } });
-  await stage.pass();
-  expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
-  acknowledgement.resolve();
-  await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
-  await stage.pass(60_000);
-  expect(await stage.slots()).toEqual(['brs-a']);
-  expect(await stage.spec('b')).toBe('Idle');
-  catchUp();
+  try {
+    stage.start({ transport });
+    await stage.pass();
+    isLagging = true;
+    await stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations: { [PAUSED_ANNOTATION]: null } } });
+    await stage.pass();
+    expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
+    acknowledgement.resolve();
+    await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+    await stage.pass(60_000);
+    expect(await stage.slots()).toEqual(['brs-a']);
+    expect(await stage.spec('b')).toBe('Idle');
+  } finally {
+    catchUp();
+  }
 });
 
 test.each<[string, Record<string, string>]>([

@@ -57,6 +57,18 @@ test('v1 stays named until every shadow was written', async () => {
   expect(await storedVersions()).toEqual(['v2']);
 });
 
+test('v1 stays named where an older version has come back while shadows were written', async () => {
+  await storedAsV1('a');
+  const transport = intercepted(stage.transport, async ({ method, path }, go) => {
+    const isFirst = method === 'PATCH' && path === `${CRD_PATH}/status`;
+    if (isFirst) await stage.patch(CRD_PATH, { metadata: { labels: { 'app.kubernetes.io/version': 'older' } } });
+    return go();
+  });
+  stage.start({ transport });
+  await stage.pass(10_000);
+  expect(await storedVersions()).toEqual(['v1', 'v2']);
+});
+
 test('a shadow in another namespace keeps v1 named', async () => {
   await storedAsV1('a');
   await stage.create('/api/v1/namespaces', { metadata: { name: 'elsewhere' } });

@@ -160,15 +160,6 @@ export const markMutants: readonly Mutant[] = [
   },
   {
     rule: 'M8',
-    does: 'takes a node for unmanaged whose label names another interface that is on',
-    unseen: 'all hosts have the newest interface',
-    file: 'runtime/controller/views.ts',
-    find: 'isOn && labels[MANAGED_LABEL]',
-    replace: 'false && labels[MANAGED_LABEL]',
-    tests: ['test/controller/interfaces.test.ts'],
-  },
-  {
-    rule: 'M8',
     does: 'gives a node back whose host the agent has just asked to reboot',
     file: 'runtime/agent/loop.ts',
     find: 'await context.hostWork.untilDown(signal);',

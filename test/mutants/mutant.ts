@@ -11,8 +11,6 @@ export interface Mutant {
   readonly replace: string;
   /** Test files, from the root of the repository; one failing test in any of them is enough. */
   readonly tests: readonly string[];
-  /** Why no storm of `test/simulation` can show it, where that is so: what is not simulated, or promised to nobody. */
-  readonly unseen?: string;
 }
 
 /** The file's text with the mutation; throws when the text that should go does not stand there exactly once. */

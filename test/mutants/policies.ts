@@ -2,11 +2,9 @@ import type { Mutant } from './mutant.ts';
 
 const GATES = 'runtime/controller/plan/gates.ts';
 const OTHERS = 'runtime/controller/plan/others.ts';
-const TURNS = 'runtime/controller/plan/turns.ts';
 const PROPERTIES = ['test/controller/plan/policies.test.ts'];
 const RULINGS = 'runtime/controller/plan/rulings.ts';
 const PROOF = 'runtime/controller/plan/proof.ts';
-const NO_ORDER = "which of those that may start comes first is nobody's promise to judge";
 const RELEASES = 'runtime/controller/plan/releases.ts';
 
 /** Rules P: what a policy says of the nodes that it rules, one mutant for each gate. */
@@ -156,33 +154,6 @@ export const policyMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/dependencies.test.ts'],
   },
   {
-    rule: 'P6',
-    does: 'does not put those that failed last',
-    unseen: NO_ORDER,
-    file: TURNS,
-    find: 'rankOf(a) - rankOf(b) || a.createdAt - b.createdAt',
-    replace: 'a.createdAt - b.createdAt',
-    tests: PROPERTIES,
-  },
-  {
-    rule: 'P6',
-    does: 'does not spread updates over zones',
-    unseen: NO_ORDER,
-    file: TURNS,
-    find: 'a.moving - b.moving || byAge(a.head, b.head)',
-    replace: 'byAge(a.head, b.head)',
-    tests: PROPERTIES,
-  },
-  {
-    rule: 'P6',
-    does: 'does not stay in the zone that was begun',
-    unseen: NO_ORDER,
-    file: TURNS,
-    find: 'Number(b.isBegun) - Number(a.isBegun) || ',
-    replace: '',
-    tests: PROPERTIES,
-  },
-  {
     rule: 'F2',
     does: 'disturbs all that has staged what is not proven',
     file: OTHERS,
@@ -245,15 +216,6 @@ export const policyMutants: readonly Mutant[] = [
     find: 'completedAt: stamp(before?.completedAt, complete),',
     replace: 'completedAt: stamp(complete ? before?.completedAt : null, complete),',
     tests: ['test/controller/policy-status.test.ts', 'test/controller/update-policies.test.ts'],
-  },
-  {
-    rule: 'P8',
-    does: 'keeps no more releases of all families than of one',
-    file: 'runtime/controller/policy-status.ts',
-    find: '.slice(0, MAX_RELEASES)',
-    replace: '.slice(0, MAX_FAMILY_RELEASES)',
-    tests: ['test/controller/policy-status.test.ts'],
-    unseen: 'a release that a status names no more may be forgotten',
   },
   {
     rule: 'P8',

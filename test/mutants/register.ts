@@ -2,22 +2,24 @@ import { bootMutants } from './boots.ts';
 import { drainMutants } from './drains.ts';
 import { failureMutants } from './failures.ts';
 import { freshnessMutants } from './freshness.ts';
-import { k3osMutants } from './k3os.ts';
+import { furtherFailures } from './further-failures.ts';
+import { furtherMarks } from './further-marks.ts';
+import { furtherSlots } from './further-slots.ts';
 import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
-import { requestMutants } from './requests.ts';
 import { slotMutants } from './slots.ts';
 
-/** The order of writes, and what each must have looked at: what no test of one process alone holds. */
+/** Rules that are broken on purpose: `npm run mutants` runs the tests that must notice, and `npm run simulate -- --planted` storms. */
 export const MUTANTS: readonly Mutant[] = [
   ...slotMutants,
+  ...furtherSlots,
   ...freshnessMutants,
   ...markMutants,
+  ...furtherMarks,
   ...drainMutants,
   ...bootMutants,
   ...failureMutants,
+  ...furtherFailures,
   ...policyMutants,
-  ...requestMutants,
-  ...k3osMutants,
 ];

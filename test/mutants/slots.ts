@@ -15,10 +15,6 @@ const OF_FENCING = [
   'test/controller/stale-caches.test.ts',
 ];
 
-const NO_CLIENT = 'the network of the simulation stands in for the client that reads answers';
-const NO_NOTIFICATIONS = 'the simulation sends no notifications';
-const NOTIFIED = 'runtime/controller/notifications/state.ts';
-
 /** Rules L: who may be updating, and what one leader at a time does. */
 export const slotMutants: readonly Mutant[] = [
   {
@@ -71,33 +67,6 @@ export const slotMutants: readonly Mutant[] = [
     find: 'if (!isDefinite(error)) this.#ports.ledger.doubt(command.shadow);',
     replace: '',
     tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
-  },
-  {
-    rule: 'L7',
-    does: 'takes more slots than the Lease holds',
-    unseen: 'the Lease has room for 600 slots, and the largest fleet has 200 nodes',
-    file: 'runtime/policy/quantity.ts',
-    find: 'Math.min(\n    MOST_AT_ONCE,',
-    replace: 'Math.min(\n    Infinity,',
-    tests: ['test/controller/plan/starts.test.ts'],
-  },
-  {
-    rule: 'L7',
-    does: 'takes slots until the Lease has no room left',
-    unseen: 'the Lease has room for hundreds of slots, and the largest fleet has 200 nodes',
-    file: 'runtime/controller/plan/busy.ts',
-    find: 'placeOf(LIST_BYTES, ',
-    replace: 'placeOf(Infinity, ',
-    tests: ['test/controller/slots/ledger.test.ts'],
-  },
-  {
-    rule: 'L7',
-    does: 'forgets at each try that the list was refused before',
-    unseen: 'it asks more often, and less often than is bounded',
-    file: 'runtime/controller/executor.ts',
-    find: "outcome === 'done' || outcome === 'needless'",
-    replace: 'outcome',
-    tests: ['test/controller/refused-writes.test.ts'],
   },
   {
     rule: 'L9',
@@ -242,41 +211,5 @@ export const slotMutants: readonly Mutant[] = [
     find: 'if (known !== undefined && isAsNewAs(known, resourceVersion)) return;',
     replace: '',
     tests: ['test/controller/expectations.test.ts'],
-  },
-  {
-    rule: 'L5',
-    does: 'counts a term from the answer to the request, not from the request',
-    unseen: 'each swap carries the version of the Lease that was read, and is refused',
-    file: 'runtime/kube/leader-election.ts',
-    find: "if (outcome === 'held') return began;",
-    replace: "if (outcome === 'held') return this.#options.clock.monotonic();",
-    tests: ['test/kube/leader-election-terms.test.ts'],
-  },
-  {
-    rule: 'L4',
-    does: "takes a proxy's page for an answer of the API server",
-    unseen: NO_CLIENT,
-    file: 'runtime/kube/response.ts',
-    find: 'if (status) return',
-    replace: 'return',
-    tests: ['test/kube/https.test.ts'],
-  },
-  {
-    rule: 'L10',
-    does: 'lets what a leader has sent before its term was over undo what the next one remembers',
-    unseen: NO_NOTIFICATIONS,
-    file: NOTIFIED,
-    find: '{ metadata: { resourceVersion }, data:',
-    replace: '{ metadata: {}, data:',
-    tests: ['test/controller/notifications/state.test.ts'],
-  },
-  {
-    rule: 'L10',
-    does: 'writes at once over what the next leader remembers',
-    unseen: NO_NOTIFICATIONS,
-    file: NOTIFIED,
-    find: '    if (data?.[LEADER] !== this.#leader) await this.#parts.clock.sleep(TERM_ENDS_MS, signal);\n',
-    replace: '',
-    tests: ['test/controller/notifications/state.test.ts'],
   },
 ];

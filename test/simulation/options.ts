@@ -51,7 +51,7 @@ Usage: npm run lab -- simulate [options]
   --planted [TEXT]  breaks the protocol in one way at a time as the code is loaded (of those whose description contains TEXT), and
                     plays seeds, the first being 1 unless told and 200 at most, until one fails that does not fail without it
   --finds N         with --planted: until N seeds have failed (default 1); each counts from the one before. A table is printed
-  --list            with --planted: shows the ways and plays nothing; those that no storm can show are left out of the hunt, and it says why
+  --list            with --planted: shows the ways and plays nothing
   --help            this text
 
 The last line counts the seeds that passed and failed, or the ways that were found and were not.

@@ -97,14 +97,6 @@ export const PODS = '/api/v1/namespaces/default/pods';
 
 export const node = (name: string, more: object = {}): object => ({ metadata: { name }, ...more });
 
-/** A pod that runs on a node. */
-export async function runningPod(client: Client, name: string, labels: object = { app: 'web' }): Promise<KubeJson> {
-  const spec = { nodeName: 'n1', containers: [{ name: 'main', image: 'web' }] };
-  await client.create(PODS, { metadata: { name, labels }, spec });
-  const conditions = [{ type: 'Ready', status: 'True' }];
-  return client.patch(`${PODS}/${name}/status`, { status: { phase: 'Running', conditions } });
-}
-
 export { settle };
 
 export function listNames({ items }: ListOf): string[] {

@@ -12,6 +12,9 @@ const GROUNDS: Readonly<Record<string, (host: SeenHost, version: string) => bool
   Reverted: ({ versions, version: running }, version) => versions.has(version) && running !== version,
 };
 
+/** The Lease keeps whole seconds of when a reboot was asked for. */
+const ROUNDED_MS = 1000;
+
 /** Of what was finished, whatever is wanted by now. */
 const SAID_AT_REST: ReadonlySet<string> = new Set(['Reverted', 'Unstable']);
 
@@ -79,7 +82,8 @@ function hasty(
   if (!isLost(made) || isLost(old) || askedAt === undefined) return NOTHING;
   const { runs, since } = picture.agentOf(made.node);
   const from = runs ? askedAt : Math.min(askedAt, since);
-  const isOver = from + picture.terms.returnTimeoutMs <= write.sentAt + 2 * picture.sight.clockOf(write.by);
+  const slack = 2 * picture.sight.clockOf(write.by) + ROUNDED_MS;
+  const isOver = from + picture.terms.returnTimeoutMs <= write.sentAt + slack;
   return isOver ? NOTHING : [`${made.node} is said not to have returned, and was asked to reboot at ${clock(askedAt)}`];
 }
 

@@ -8,13 +8,11 @@ import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './dra
 import { leadership } from './leadership.ts';
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
-import { drains, released } from './marks.ts';
 import { obeyed } from './obeyed.ts';
 import { permits } from './permits.ts';
 import { Picture } from './picture.ts';
 import { reach } from './reach.ts';
-import { actedOn, hostCalls, records } from './reports.ts';
-import { cordonsAtRest, marksAtRest, shadowsOfNodes, slotsAtRest } from './rest.ts';
+import { atRest } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { lastLook, swaps } from './swaps.ts';
 
@@ -33,22 +31,14 @@ export const RULES: readonly Rule[] = [
   current,
   swaps,
   leadership,
-  drains,
   lastLook,
-  released,
   ownStatus,
-  actedOn,
-  records,
-  hostCalls,
   conversion,
   reach,
   blame,
   load,
   noFailures,
-  marksAtRest,
-  cordonsAtRest,
-  slotsAtRest,
-  shadowsOfNodes,
+  atRest,
   liveness,
 ];
 

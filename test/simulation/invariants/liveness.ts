@@ -1,13 +1,11 @@
 import type { Instant, Scenario } from '../types.ts';
-import { compareVersions, type ShadowFacts, type Verdict } from './facts.ts';
+import { at as within, compareVersions, isController, shadowFacts, type ShadowFacts, text } from './facts.ts';
 import type { Picture } from './picture.ts';
-import { type SeenNode, takesPods } from './seen-node.ts';
-import { isInDrain, OWN, RIGHT } from './reasons.ts';
+import { standingBy } from './reasons.ts';
 import { isDeserted } from './rest.ts';
-import { NOTHING, type Rule } from './rule.ts';
+import { NOTHING, type Rule, type Write } from './rule.ts';
+import { type SeenNode, takesPods } from './seen-node.ts';
 import { type Terms, termsOf } from './settings.ts';
-import { Silences } from './silences.ts';
-import { SAID_WITHIN, Unwell } from './unwell.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -18,6 +16,9 @@ const UPDATE = 20 * MINUTE;
 const HANGS = 3 * HOUR + 15 * MINUTE;
 /** The calm lasts no longer, and fleets that would need more are held to their pace. An update that hangs is told of by then. */
 const LONGEST = 4.5 * HOUR;
+
+/** So long after a change verdicts and agents have caught up. */
+const SAID_WITHIN = 10 * MINUTE;
 
 /** What a node's update takes. */
 const updateMs = ({ exclusionMs, soakMs }: Terms): number => UPDATE + exclusionMs + soakMs;
@@ -39,184 +40,106 @@ export function calmMs(scenario: Scenario): number {
 
 const hasPolicies = ({ policies: { policies } }: Scenario): boolean => Object.keys(policies).length > 0;
 
-/** How a node stands: it is where it should be; on its way; kept where it is with a right reason; or wrong, which some may be for longer. */
-export type Standing = 'done' | 'going' | 'kept' | { readonly wrong: string; readonly moreMs?: number };
+/** How a node stands: it is where it should be; on its way; kept where it is with a right reason; or wrong. */
+export type Standing = 'done' | 'going' | 'kept' | { readonly wrong: string };
 
+/** Once nothing goes wrong any more, every healthy node is updated; every other says what is so, and who waits for a person says that. */
 export const liveness: Rule = {
   name: 'liveness',
   begin(picture, scenario) {
-    const newest = scenario.releases
-      .map(({ version }) => version)
-      .reduce((a, b) => (compareVersions(a, b) < 0 ? b : a));
-    const sorted = new Sorted(picture, { scenario, newest });
-    const silences = new Silences(sorted);
+    const fleet = new Fleet(picture, scenario);
     let known = -1;
     let met = false;
     let now: Instant = 0;
     return {
       see(entry) {
         now = entry.at;
-        sorted.unwell.see(entry);
-        return silences.look(now);
+        if (entry.kind === 'process' && isController(entry.process)) fleet.ledSince = now;
+        if (entry.kind === 'write') fleet.note(entry);
+        return NOTHING;
       },
       isMet() {
         if (picture.calmAt === undefined) return false;
-        if (picture.version !== known) met = sorted.areSettled(now);
+        if (picture.version !== known) met = fleet.isSettled(now);
         known = picture.version;
         return met;
       },
-      end: (endedAt) =>
-        picture.calmAt === undefined ? NOTHING : sorted.breaches(endedAt, (name) => silences.wasTold(name)),
+      end: (endedAt) => (picture.calmAt === undefined ? NOTHING : fleet.breaches(endedAt)),
     };
   },
 };
 
 /** The nodes of a fleet by how they stand. */
-export class Sorted {
+export class Fleet {
   readonly picture: Picture;
-  readonly unwell: Unwell;
   readonly #terms: Terms;
   readonly #newest: string;
   readonly #hasPolicies: boolean;
+  /** UIDs of nodes whose missing agent an Event has told of. */
+  readonly #missed = new Set<string>();
+  /** When its shadow last changed in what verdicts go by, by name of the node. */
+  readonly #movedAt = new Map<string, Instant>();
+  #holder = '';
+  /** When another controller came to lead, or one began or ended: who begins counts anew how long something lasts. */
+  ledSince: Instant = 0;
   /** Found not to be settled last. Most likely it still is not, and nobody has to look at the others. */
   #awaited: string | undefined;
 
-  constructor(picture: Picture, { scenario, newest }: { readonly scenario: Scenario; readonly newest: string }) {
+  constructor(picture: Picture, scenario: Scenario) {
     this.picture = picture;
-    this.unwell = new Unwell(picture);
     this.#terms = picture.terms;
-    this.#newest = newest;
+    const versions = scenario.releases.map(({ version }) => version);
+    this.#newest = versions.reduce((a, b) => (compareVersions(a, b) < 0 ? b : a));
     this.#hasPolicies = hasPolicies(scenario);
   }
 
+  note({ resource, name, at: now, before, after }: Write): void {
+    const { holder } = this.picture.lease;
+    if (holder !== this.#holder) this.ledSince = now;
+    this.#holder = holder;
+    if (resource === 'events' && text(within(after, 'reason')) === 'AgentMissing')
+      this.#missed.add(text(within(after, 'involvedObject', 'uid')) ?? '');
+    if (resource !== 'bottlerocketshadows') return;
+    if (stepOf(before && shadowFacts(before)) === stepOf(after && shadowFacts(after))) return;
+    this.#movedAt.set(name.replace(/^brs-/, ''), now);
+  }
+
   /** Whether each node is where it should be, or kept where it is with a right reason. It is asked after everything that happens. */
-  areSettled(now: Instant): boolean {
+  isSettled(now: Instant): boolean {
     if (isDeserted(this.picture)) return true;
+    const isStill = (node: SeenNode): boolean => STILL.has(this.#standing(node, now));
     const { nodes } = this.picture;
     const awaited = nodes.get(this.#awaited ?? '');
-    if (awaited && !this.#isSettled(awaited, now)) return false;
-    this.#awaited = undefined;
-    for (const [name, node] of nodes) {
-      if (this.#isSettled(node, now)) continue;
-      this.#awaited = name;
-      return false;
-    }
-    return true;
+    if (awaited && !isStill(awaited)) return false;
+    this.#awaited = [...nodes].find(([, node]) => !isStill(node))?.[0];
+    return this.#awaited === undefined;
   }
 
-  #isSettled(node: SeenNode, now: Instant): boolean {
-    const standing = this.#standing(node, now);
-    return standing === 'done' || standing === 'kept';
-  }
-
-  /** Nobody is left who could say anything. */
-  isForsaken(): boolean {
-    return isDeserted(this.picture);
-  }
-
-  standings(now: Instant): readonly (readonly [string, Standing])[] {
-    return [...this.picture.nodes].map(([name, node]) => [name, this.#standing(node, now)] as const);
-  }
-
-  breaches(now: Instant, wasTold: (name: string) => boolean): readonly string[] {
-    if (this.isForsaken()) return NOTHING;
-    const wrong = this.standings(now).flatMap(([name, one]) =>
-      typeof one === 'string' || wasTold(name) ? [] : [`${name}: ${one.wrong}`],
+  breaches(now: Instant): readonly string[] {
+    // Nobody is left who could say anything.
+    if (isDeserted(this.picture)) return NOTHING;
+    const standings = [...this.picture.nodes.values()].map((node) => [node, this.#standing(node, now)] as const);
+    const wrong = standings.flatMap(([{ facts }, one]) =>
+      typeof one === 'string' ? [] : [`${facts.name}: ${one.wrong}`],
     );
-    const healthy = [...this.picture.nodes.values()].filter((node) => this.#isHealthy(node));
-    const going = healthy.filter((node) => this.#standing(node, now) === 'going').length;
+    const going = standings.filter(([node, one]) => one === 'going' && this.#isHealthy(node)).length;
     if (going === 0 || wrong.length > 0) return wrong;
     if (this.#finishedLately(now) < this.#promised(now))
       return [`${going} nodes still wait, and the fleet is slower than it may be`];
-    return this.#isIdle(now) ? [`${going} nodes wait, and nobody is on his way`] : wrong;
-  }
-
-  /** A machine that is there, with its kubelet, its agent and its label: nothing but the operator's decisions keeps it from its update. */
-  #isHealthy(node: SeenNode): boolean {
-    return !node.facts.held && this.#isThere(node);
-  }
-
-  /** The same, but for what an administrator holds: its update goes on where it has begun to be drained. */
-  #isThere({ facts }: SeenNode): boolean {
-    const host = this.picture.hosts.get(facts.name);
-    const shadow = this.picture.shadows.get(`brs-${facts.name}`);
-    const isOwned = shadow === undefined || shadow.owners.length > 0;
-    const agent = this.picture.processes.get(`agent-${facts.name}`);
-    return facts.managed && facts.ready && host?.up === true && agent?.runs === true && isOwned;
-  }
-
-  #standing(node: SeenNode, now: Instant): Standing {
-    if (!node.facts.managed) return 'done';
-    return this.#isThere(node) ? this.#standingThere(node, now) : this.unwell.standing(node, this, now);
-  }
-
-  #standingThere(node: SeenNode, now: Instant): Standing {
-    const shadow = this.picture.shadowOf(node.facts);
-    const isYoung = now - this.changedAt(node) < SAID_WITHIN;
-    const unlessYoung = (wrong: string): Standing => (isYoung ? 'going' : { wrong });
-    if (!shadow?.status) return unlessYoung('it has an agent, and is not registered');
-    const { status, verdict } = shadow;
-    // Whoever is drained, or down, does not ask what else there is.
-    if (shadow.active) return this.#underWay(node, shadow, now);
-    if (compareVersions(status.target, this.#newest) < 0)
-      return unlessYoung(`it is offered ${this.#newest}, and its agent says ${status.target}`);
-    if (status.current !== status.target) return isYoung ? 'going' : this.#kept(node, shadow, now);
-    return isSaidUpToDate(verdict)
-      ? 'done'
-      : unlessYoung(`it runs ${status.current}, and is said to be ${verdict?.reason}`);
-  }
-
-  /** When it last became one of which something can be asked. */
-  changedAt({ facts, readyAt, heldAt, managedAt }: SeenNode): Instant {
-    const { calmAt = 0, processes, restedAt } = this.picture;
-    const agentAt = processes.get(`agent-${facts.name}`)?.since ?? 0;
-    return Math.max(calmAt, readyAt, heldAt, managedAt, agentAt, restedAt.get(facts.uid) ?? 0);
-  }
-
-  /** Its drain waits for budgets, and says so: no other node takes its pods, so they will let none go. */
-  #isConfined({ facts }: SeenNode): boolean {
-    const { nodes } = this.picture;
-    if (this.picture.shadowOf(facts)?.verdict?.reason !== 'DrainBlocked') return false;
-    return [...nodes.values()].every((other) => other.facts.uid === facts.uid || !takesPods(other));
-  }
-
-  #underWay(node: SeenNode, shadow: ShadowFacts, now: Instant): Standing {
-    const reason = shadow.verdict?.reason ?? 'nothing';
-    if (reason === 'DrainBlocked' && !isInDrain(shadow)) return this.#undrained(node, now);
-    if (this.#isConfined(node)) return 'kept';
-    const { calmAt = now, updates } = this.picture;
-    const lastsMs = now - Math.max(calmAt, updates.get(node.facts.uid)?.at ?? 0);
-    if (lastsMs < HANGS) return 'going';
-    return {
-      wrong: `its update has lasted for ${Math.round(lastsMs / MINUTE)} minutes, and it is said to be ${reason}`,
-    };
-  }
-
-  #undrained(node: SeenNode, now: Instant): Standing {
-    if (now - this.unwell.movedAt(node) < SAID_WITHIN) return 'going';
-    return { wrong: 'it is said to be DrainBlocked, and nobody drains it' };
-  }
-
-  #kept(node: SeenNode, shadow: ShadowFacts, now: Instant): Standing {
-    const reason = shadow.verdict?.reason ?? 'nothing';
-    const { current, target } = shadow.status!;
-    // Whoever is held waits for nobody else.
-    const isAsked = !node.facts.held || OWN.has(reason);
-    const standing = isAsked ? RIGHT[reason]?.({ node, shadow, now, sorted: this }) : undefined;
-    return standing ?? { wrong: `it runs ${current}, is offered ${target}, and is said to be ${reason}` };
+    return this.#isIdle(now) ? [`${going} nodes wait, and nobody is on his way`] : NOTHING;
   }
 
   /** Who takes places, and whether each of them waits for a person and says so. One that has just gone down is most likely rebooting. */
   places(now: Instant): 'free' | 'moving' | 'stuck' | 'silent' {
     const { nodes, updates } = this.picture;
-    const takers = [...nodes.values()].filter((node) => node.facts.marks || updates.has(node.facts.uid) || isOut(node));
+    const takers = [...nodes.values()].filter(({ facts }) => facts.marks || updates.has(facts.uid) || isOut(facts));
     if (takers.length === 0) return 'free';
     const confined = takers.filter((node) => this.#isConfined(node));
     if (takers.some((node) => this.#isThere(node) && !confined.includes(node))) return 'moving';
-    const isSaid = takers.some(({ facts }) => PERSON.has(this.picture.shadowOf(facts)?.verdict?.reason ?? ''));
+    const isSaid = takers.some(({ facts }) => PERSON.has(this.#reasonOf(facts) ?? ''));
     if (isSaid || confined.length > 0) return 'stuck';
-    const returnsWithin = this.#terms.returnTimeoutMs + SAID_WITHIN;
-    return takers.some((node) => now - this.changedAt(node) < returnsWithin) ? 'moving' : 'silent';
+    const returnsWithin = this.#terms.returnTimeoutMs + this.#terms.notReadyHoldMs + SAID_WITHIN;
+    return takers.some((node) => now - this.#changedAt(node) < returnsWithin) ? 'moving' : 'silent';
   }
 
   /** Whether somebody of the policy goes on who may some day be through. */
@@ -224,6 +147,106 @@ export class Sorted {
     const group = this.picture.rulings.groups.find((one) => one.name === name);
     const members = group ? this.picture.membersOf(group) : [];
     return members.some((node) => this.#isHealthy(node) && this.#standing(node, now) === 'going');
+  }
+
+  /** Nothing but the operator's decisions keeps it from its update. */
+  #isHealthy(node: SeenNode): boolean {
+    return !node.facts.held && this.#isThere(node);
+  }
+
+  /** The same, but for what an administrator holds: its update goes on where it has begun to be drained. */
+  #isThere({ facts }: SeenNode): boolean {
+    const { hosts, shadows, processes } = this.picture;
+    const isOwned = shadows.get(`brs-${facts.name}`)?.owners.length !== 0;
+    const agent = processes.get(`agent-${facts.name}`);
+    return facts.managed && facts.ready && hosts.get(facts.name)?.up === true && agent?.runs === true && isOwned;
+  }
+
+  #standing(node: SeenNode, now: Instant): Standing {
+    if (!node.facts.managed) return 'done';
+    const standing = this.#standingNow(node, now);
+    if (typeof standing === 'string') return standing;
+    const isYoung = now - this.#changedAt(node) < this.#youngMs(node);
+    return isYoung ? 'going' : standing;
+  }
+
+  /** As it would be if everybody had caught up. */
+  #standingNow(node: SeenNode, now: Instant): Standing {
+    const shadow = this.picture.shadowOf(node.facts);
+    // Conditions have no place without a status.
+    if (!shadow?.status) return this.#isUntold(node) ? { wrong: 'nothing tells why it is not registered' } : 'kept';
+    if (!this.#isThere(node)) return this.#standingBy(node, shadow, now);
+    const { status } = shadow;
+    const said = saidOf(shadow);
+    if (shadow.active) return this.#underWay(node, said, now);
+    if (compareVersions(status.target, this.#newest) < 0)
+      return { wrong: `it is offered ${this.#newest}, and its agent says ${status.target}` };
+    if (status.current !== status.target) return this.#standingBy(node, shadow, now);
+    return said === 'UpToDate' ? 'done' : { wrong: `it runs ${status.current}, and is said to be ${said}` };
+  }
+
+  /** By its verdict: where it is behind, or its agent is silent, it says what is so. */
+  #standingBy(node: SeenNode, shadow: ShadowFacts, now: Instant): Standing {
+    const { current = '', target = '' } = shadow.status ?? {};
+    if (!shadow.active && current === target && !this.#isSilent(node)) return 'done';
+    const { runs } = this.picture.agentOf(node.facts.name);
+    const standing = standingBy({ node, shadow, runs, now, fleet: this }, this.#isHealthy(node));
+    return standing ?? { wrong: `it runs ${current}, is offered ${target}, and is said to be ${saidOf(shadow)}` };
+  }
+
+  #isSilent({ facts }: SeenNode): boolean {
+    return facts.ready && !this.picture.agentOf(facts.name).runs;
+  }
+
+  /** A kubelet that is down leaves it open whether the agent runs. What somebody has taken from its owner, no Event tells of. */
+  #isUntold(node: SeenNode): boolean {
+    const { facts } = node;
+    const isTaken = this.picture.shadows.get(`brs-${facts.name}`)?.owners.length === 0;
+    const { runs } = this.picture.agentOf(facts.name);
+    return this.#isThere(node) || !(isTaken || runs || !facts.ready || this.#missed.has(facts.uid));
+  }
+
+  /** How long after a change nothing has to be said of it. In the midst of an update a node may be rebooting. */
+  #youngMs(node: SeenNode): number {
+    if (this.#isThere(node)) return SAID_WITHIN;
+    const { agentTimeoutMs, returnTimeoutMs, soakTimeoutMs } = this.#terms;
+    const isActive = this.picture.shadowOf(node.facts)?.active === true;
+    const whileActiveMs = isActive ? Math.max(returnTimeoutMs, soakTimeoutMs) : 0;
+    return SAID_WITHIN + (this.#isSilent(node) ? agentTimeoutMs : whileActiveMs) + this.picture.sight.apartMs;
+  }
+
+  /** When anything last changed by which its verdict goes. */
+  #changedAt(node: SeenNode): Instant {
+    const { facts, readyAt, heldAt, managedAt } = node;
+    const { calmAt = 0, processes, restedAt } = this.picture;
+    const agentAt = processes.get(`agent-${facts.name}`)?.since ?? 0;
+    const ownAt = Math.max(
+      readyAt,
+      heldAt,
+      managedAt,
+      agentAt,
+      restedAt.get(facts.uid) ?? 0,
+      this.picture.ruledAt(node),
+    );
+    return Math.max(calmAt, this.ledSince, this.#movedAt.get(facts.name) ?? 0, ownAt);
+  }
+
+  #reasonOf(facts: SeenNode['facts']): string | undefined {
+    return this.picture.shadowOf(facts)?.verdict?.reason;
+  }
+
+  /** Its drain waits for budgets, and says so: no other node takes its pods, so they will let none go. */
+  #isConfined({ facts }: SeenNode): boolean {
+    if (this.#reasonOf(facts) !== 'DrainBlocked') return false;
+    return [...this.picture.nodes.values()].every((other) => other.facts.uid === facts.uid || !takesPods(other));
+  }
+
+  #underWay(node: SeenNode, said: string, now: Instant): Standing {
+    if (this.#isConfined(node)) return 'kept';
+    const { calmAt = now, updates } = this.picture;
+    const lastsMs = now - Math.max(calmAt, updates.get(node.facts.uid)?.at ?? 0);
+    if (lastsMs < HANGS) return 'going';
+    return { wrong: `its update has lasted for ${Math.round(lastsMs / MINUTE)} minutes, and it is said to be ${said}` };
   }
 
   #finishedLately(now: Instant): number {
@@ -254,10 +277,16 @@ export class Sorted {
   }
 }
 
-const isOut = ({ facts }: SeenNode): boolean => facts.managed && !facts.ready;
+const isOut = ({ managed, ready }: SeenNode['facts']): boolean => managed && !ready;
 
-const isSaidUpToDate = (verdict: Verdict | undefined): boolean =>
-  verdict?.reason === 'UpToDate' && verdict.status === 'True';
+const saidOf = ({ verdict }: ShadowFacts): string => verdict?.reason ?? 'nothing';
+
+const stepOf = (shadow: ShadowFacts | undefined): string => {
+  const { state, version, status, owners } = shadow ?? {};
+  return JSON.stringify([state, version, owners, status?.state, status?.current, status?.target, status?.record]);
+};
+
+const STILL: ReadonlySet<Standing> = new Set(['done', 'kept'] as const);
 
 /** Verdicts of nodes for which somebody has to come. */
 const PERSON: ReadonlySet<string> = new Set([

@@ -14,20 +14,20 @@ interface Bound {
 }
 
 /** A leader renews its Lease every two seconds, and a candidate reads it as often. */
-export const CONTROLLER: Bound = { own: 12_000, perNode: 600 };
+const CONTROLLER: Bound = { own: 12_000, perNode: 600 };
 /** A drain asks for each pod every five seconds; who asks is reviewed with each request. */
-export const APISERVER: Bound = { own: 6000, perNode: 3000 };
+const APISERVER: Bound = { own: 6000, perNode: 3000 };
 export const AGENT: Bound = { own: 2400, perNode: 0 };
 /** Of the API of one host: while that works, it is asked again and again whether it is done, and it may hang for two hours. */
-export const HOST: Bound = { own: 24_000, perNode: 0 };
+const HOST: Bound = { own: 24_000, perNode: 0 };
 
 /**
  * Requests an hour that name one node or its shadow, of all processes of a kind together, and those of its agent to apiservers: between two and
  * three times the most that storms have shown. That was where a node was managed no more, and its agent, not stopped yet, made its shadow anew.
  */
-export const ABOUT_NODE = { controllers: 1800, apiservers: 4200, agents: 3000 } as const;
+const ABOUT_NODE = { controllers: 1800, apiservers: 4200, agents: 3000 } as const;
 /** The same of those about its pods: a drain lists them again and again, and asks for each that a budget keeps every five seconds, or twice as often by its jitter. */
-export const ABOUT_PODS = { own: 1800, perPod: 1440 } as const;
+const ABOUT_PODS = { own: 1800, perPod: 1440 } as const;
 
 /** No hot loop. */
 export const load: Rule = {

@@ -32,9 +32,17 @@ const WISHES: readonly ((picture: Picture, node: SeenNode, write: Write) => Wish
   ({ pausedAt }) => (pausedAt === undefined ? undefined : { what: 'everything is paused', since: pausedAt }),
   (_, { facts, heldAt }) => (facts.held ? { what: 'it is held', since: heldAt } : undefined),
   (_, { facts, readyAt }) => (facts.ready ? undefined : { what: 'it is not Ready', since: readyAt }),
+  (picture, node, write) => halted(picture, node, write),
   (picture, node) => ruled(picture, node),
   (picture, node, write) => frozen(picture, node, write),
 ];
+
+/** People forbid the release. Failures may halt it as well: what comes of them is judged by the hosts (`reach`). */
+function halted({ releases }: Picture, { facts }: SeenNode, { after }: Write): Wish | undefined {
+  const version = after && shadowFacts(after).version;
+  const halt = [...releases.values()].find((one) => one.halted && one.version === version && one.isOf(facts.family));
+  return halt && { what: `${version} is halted by a person`, since: halt.decidedAt };
+}
 
 /** Nobody knows what holds, or the policy is paused. */
 function ruled(picture: Picture, node: SeenNode): Wish | undefined {

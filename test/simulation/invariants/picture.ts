@@ -15,6 +15,7 @@ import {
   type ShadowFacts,
 } from './facts.ts';
 import { type PolicyFacts, policyFacts, saysOther } from './policy-facts.ts';
+import { releaseFacts, type ReleaseFacts } from './release-facts.ts';
 import type { Write } from './rule.ts';
 import { type Group, Rulings } from './rulings.ts';
 import { SeenHost } from './seen-host.ts';
@@ -66,6 +67,8 @@ export class Picture {
   readonly endedAt = new Map<string, Instant>();
   /** What administrators have decided, by name of the policy. */
   readonly policies = new Map<string, PolicyFacts>();
+  /** What is known of releases, by name of the resource. */
+  readonly releases = new Map<string, ReleaseFacts>();
   /** When that was last changed. */
   policiesAt: Instant = -Infinity;
   lease = NOBODY;
@@ -156,6 +159,11 @@ export class Picture {
     nodes: (write) => this.#node(write),
     bottlerocketshadows: (write) => this.#shadow(write),
     bottlerocketupdatepolicies: (write) => this.#policy(write),
+    bottlerocketreleases: ({ name, before, after, at }) => {
+      const last = before && this.releases.get(name);
+      if (after) this.releases.set(name, releaseFacts(after, last, at));
+      else this.releases.delete(name);
+    },
     pods: (write) => this.#pod(write),
     [`leases/${LEASE}`]: (write) => this.#leaseWritten(write),
     [`namespaces/${NAMESPACE}`]: (write) => this.#namespace(write),

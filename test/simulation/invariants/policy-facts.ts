@@ -23,7 +23,6 @@ export interface PolicyFacts {
   readonly freezes: readonly Freeze[];
   readonly proofNodes: Quantity | undefined;
   readonly after: readonly string[];
-  readonly soakMs: number | undefined;
 }
 
 export interface Freeze {
@@ -63,7 +62,7 @@ function zonesIn(spec: unknown): Pick<PolicyFacts, 'zoneKey' | 'zonesAtOnce'> {
   };
 }
 
-function timesIn(spec: unknown): Pick<PolicyFacts, 'pauseBetweenMs' | 'hasWindows' | 'fits' | 'soakMs'> {
+function timesIn(spec: unknown): Pick<PolicyFacts, 'pauseBetweenMs' | 'hasWindows' | 'fits'> {
   const windows = at(spec, 'windows');
   const fit = at(spec, 'windowFit');
   return {
@@ -71,7 +70,6 @@ function timesIn(spec: unknown): Pick<PolicyFacts, 'pauseBetweenMs' | 'hasWindow
     // No window at all is always open.
     hasWindows: windows == null ? undefined : list(windows).length > 0,
     fits: fit == null ? undefined : fit === 'strict',
-    soakMs: durationMs(at(spec, 'nodeSoak')),
   };
 }
 

@@ -1,6 +1,6 @@
 import { BEGINS_AT, type Instant } from '../types.ts';
 import type { ShadowFacts } from './facts.ts';
-import type { Sorted, Standing } from './liveness.ts';
+import type { Fleet, Standing } from './liveness.ts';
 import type { Group } from './rulings.ts';
 import type { SeenNode } from './seen-node.ts';
 
@@ -8,77 +8,89 @@ const MINUTE = 60_000;
 /** By how much what a node states may be off, milliseconds. */
 const HEARSAY = 25 * MINUTE;
 
-/** A healthy node that is not updated, and the fleet around it. */
-interface Asked {
+/** A managed node that is not updated, and the fleet around it. */
+export interface Asked {
   readonly node: SeenNode;
   readonly shadow: ShadowFacts;
+  /** Whether an agent runs there. */
+  readonly runs: boolean;
   readonly now: Instant;
-  readonly sorted: Sorted;
+  readonly fleet: Fleet;
 }
 
-/** What may keep a healthy node from its update, and when that is true; undefined where it is not. */
-export const RIGHT: Readonly<Record<string, (asked: Asked) => Standing | undefined>> = {
-  BackingOff: ({ shadow: { status }, now }) => {
-    const minutes = Math.min(2 ** (status?.crashes ?? 0), 1440);
-    const until = (status?.failedAt ?? NaN) - BEGINS_AT + minutes * MINUTE;
-    if (!status?.crashes || !(now < until + HEARSAY)) return undefined;
-    return lasting(until, now);
-  },
-  RolloutHalted: (asked) => (hasFailed(asked) ? 'kept' : undefined),
-  OutsideWindow: (asked) => inGroup(asked, ({ hasWindows }) => (hasWindows ? 'going' : undefined)),
-  FitsNoWindow: (asked) => inGroup(asked, ({ fits }) => (fits ? 'kept' : undefined)),
-  Reverted: ({ shadow: { status } }) => (status?.reason === 'Reverted' ? 'kept' : undefined),
-  Held: ({ node: { facts } }) => (facts.held ? 'kept' : undefined),
-  DrainBlocked: ({ shadow: { status } }) => (status?.draining ? 'going' : undefined),
-  // Also for the pause between updates, and for nodes of other zones: the condition says no more.
-  WaitingForSlot: (asked) =>
-    inGroup(asked, ({ pauseBetweenMs }) => (pauseBetweenMs > 0 ? 'going' : undefined)) ?? waitingFor(asked),
-  Paused: (asked) => inGroup(asked, (group) => (group.paused ? 'kept' : undefined)),
-  PolicyInvalid: (asked) => (rulingOf(asked) === 'broken' ? 'kept' : undefined),
-  PolicyConflict: (asked) => (rulingOf(asked) === 'conflict' ? 'kept' : undefined),
-  Frozen: (asked) =>
-    inGroup(asked, (group) => {
-      const ends = group.freezes.filter(({ from, to }) => from - MINUTE <= asked.now && asked.now < to + MINUTE);
-      return ends.length === 0 ? undefined : lasting(Math.max(...ends.map(({ to }) => to)), asked.now);
-    }),
-  Unproven: (asked) => waitingFor(asked),
-  WaitingForPolicy: (asked) => inGroup(asked, (group) => waiting(asked, group)),
+type Reason = (asked: Asked) => Standing | false;
+
+/** By verdict, what it says of a node, as the world has it: it stays as it is, somebody goes on, or it is not so. */
+const TRUE: Readonly<Record<string, Reason>> = {
+  Held: ({ node }) => node.facts.held && 'kept',
+  Reverted: ({ shadow }) => shadow.status?.reason === 'Reverted' && 'kept',
+  BackingOff: ({ shadow, now }) => backingOff(shadow, now),
+  RolloutHalted: (asked) => hasFailed(asked) && 'kept',
+  OutsideWindow: ruledBy(({ hasWindows }) => hasWindows && 'going'),
+  FitsNoWindow: ruledBy(({ fits }) => fits && 'kept'),
+  Paused: ruledBy(({ paused }) => paused && 'kept'),
+  PolicyInvalid: ({ node, fleet }) => fleet.picture.rulings.of(node.facts).kind === 'broken' && 'kept',
+  PolicyConflict: ({ node, fleet }) => fleet.picture.rulings.of(node.facts).kind === 'conflict' && 'kept',
+  Frozen: ruledBy(({ freezes }, { now }) => {
+    const ends = freezes.filter(({ from, to }) => from - MINUTE <= now && now < to + MINUTE).map(({ to }) => to);
+    return ends.length > 0 && lasting(Math.max(...ends), now);
+  }),
 };
 
-/** What is true of a node by itself, whatever others do. */
-export const OWN: ReadonlySet<string> = new Set([
-  'Held',
-  'Reverted',
-  'BackingOff',
-  'RolloutHalted',
-  'OutsideWindow',
-  'FitsNoWindow',
-  'Paused',
-  'PolicyInvalid',
-  'PolicyConflict',
-  'Frozen',
-]);
+/** What waits for others. A node that is held, not Ready or without its agent waits for nobody. */
+const WAITS: Readonly<Record<string, Reason>> = {
+  // Also for the pause between updates, and for nodes of other zones: the condition says no more.
+  WaitingForSlot: ruledBy(({ pauseBetweenMs }, asked) => (pauseBetweenMs > 0 ? 'going' : waitingFor(asked))),
+  Unproven: waitingFor,
+  WaitingForPolicy: ruledBy(({ after }, { fleet, now }) => {
+    if (after.length === 0) return false;
+    return after.some((name) => fleet.isMoving(name, now)) ? 'going' : 'kept';
+  }),
+  DrainBlocked: ({ shadow }) => shadow.status?.draining === true && 'going',
+};
 
-/** It is asked to let its pods go, or was until its update was called off, which its agent has still to take back. */
-export const isInDrain = ({ state, status }: ShadowFacts): boolean =>
-  status?.draining === true && (state === 'RebootedIntoUpdate' || status.state === 'StagedAndPerformedUpdate');
+/** Of a node that is not well. */
+const UNWELL: Readonly<Record<string, Reason>> = {
+  NodeNotReady: ({ node }) => !node.facts.ready && 'kept',
+  SoakFailed: ({ node }) => !node.facts.ready && 'kept',
+  ProgressDeadlineExceeded: ({ node, shadow }) => shadow.active && !node.facts.ready && 'kept',
+  NotReturned: ({ node, shadow, runs }) => shadow.active && (!node.facts.ready || !runs) && 'kept',
+  AgentSilent: ({ node, runs }) => node.facts.ready && !runs && 'kept',
+};
+
+/** How a node stands by what is said of it; undefined where that is not so. */
+export function standingBy(asked: Asked, isWell: boolean): Standing | undefined {
+  const reason = asked.shadow.verdict?.reason ?? '';
+  const table = isWell
+    ? { ...TRUE, ...WAITS }
+    : { ...UNWELL, ...(asked.shadow.active ? { Held: TRUE['Held']! } : TRUE) };
+  return table[reason]?.(asked) || undefined;
+}
+
+/** What is so for those that are ruled as it is. */
+function ruledBy(judge: (group: Group, asked: Asked) => Standing | false): Reason {
+  return (asked) => {
+    const group = asked.fleet.picture.rulings.groupOf(asked.node.facts);
+    return group !== undefined && judge(group, asked);
+  };
+}
 
 const lasting = (until: Instant, now: Instant): Standing => (until - now > 30 * MINUTE ? 'kept' : 'going');
 
-const rulingOf = ({ node, sorted: { picture } }: Asked): string => picture.rulings.of(node.facts).kind;
-
-/** What is so for those that are ruled as it is. */
-function inGroup(
-  { node, sorted: { picture } }: Asked,
-  judge: (group: Group) => Standing | undefined,
-): Standing | undefined {
-  const group = picture.rulings.groupOf(node.facts);
-  return group && judge(group);
+/** The pause doubles with each failure, up to a day. */
+function backingOff({ status }: ShadowFacts, now: Instant): Standing | false {
+  const pauseMs = Math.min(2 ** (status?.crashes ?? 0), 1440) * MINUTE;
+  const until = (status?.failedAt ?? NaN) - BEGINS_AT + pauseMs;
+  return status !== undefined && status.crashes > 0 && now < until + HEARSAY && lasting(until, now);
 }
 
-/** Somebody has failed on the release that it is offered, or on one that is not on record: an older agent keeps none. */
-function hasFailed({ node, shadow, sorted: { picture } }: Asked): boolean {
+/** Some node of its kind has failed on the release that it is offered, or on one that is not on record: an older agent keeps none. */
+function hasFailed({ node, shadow, fleet: { picture } }: Asked): boolean {
   const version = shadow.status?.target ?? '';
+  const releases = [...picture.releases.values()].filter(
+    (one) => one.version === version && one.isOf(node.facts.family),
+  );
+  if (releases.some(({ failures, halted }) => failures > 0 || halted)) return true;
   return [...picture.nodes.values()].some(({ facts }) => {
     const { status, verdict } = picture.shadowOf(facts) ?? {};
     if (facts.family !== node.facts.family || !status) return false;
@@ -89,16 +101,9 @@ function hasFailed({ node, shadow, sorted: { picture } }: Asked): boolean {
 
 const LOST: ReadonlySet<string> = new Set(['NotReturned', 'SoakFailed']);
 
-/** Some of those that come before go on; or each of them is kept for a reason of its own. A policy that is not there is waited for. */
-function waiting({ now, sorted }: Asked, { after }: Group): Standing | undefined {
-  if (after.length === 0) return undefined;
-  return after.some((name) => sorted.isMoving(name, now)) ? 'going' : 'kept';
-}
-
 /** Nodes that are not Ready take places for a while, and say nothing where they have no update to wait for. */
-function waitingFor({ now, sorted }: Asked): Standing {
-  const places = sorted.places(now);
+function waitingFor({ now, fleet }: Asked): Standing {
+  const places = fleet.places(now);
   if (places === 'stuck') return 'kept';
-  if (places !== 'silent') return 'going';
-  return { wrong: 'it waits for nodes of which nobody is told', moreMs: sorted.picture.terms.notReadyHoldMs };
+  return places === 'silent' ? { wrong: 'it waits for nodes of which nobody is told' } : 'going';
 }

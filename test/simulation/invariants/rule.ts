@@ -21,10 +21,6 @@ export function ofWrites(resource: string, judge: (write: Write) => readonly str
   return { see: (entry) => (entry.kind === 'write' && entry.resource === resource ? judge(entry) : NOTHING) };
 }
 
-/** Whether a node is another than before to whom selects nodes. */
-export const changesLabels = ({ before, after }: Write): boolean =>
-  before === undefined || after === undefined || before.metadata.labels !== after.metadata.labels;
-
 /** A time in which something is so; `to` is Infinity while it is. */
 export interface Span {
   readonly from: Instant;

@@ -23,7 +23,6 @@ export interface Group {
   /** How many must run a release. */
   readonly proofNodes: Quantity;
   readonly after: readonly string[];
-  readonly soakMs: number;
 }
 
 /** Who rules which node, by policies as they stand. */
@@ -100,9 +99,9 @@ export class Rulings {
 
 const UNZONED = { zoneKey: '', zonesAtOnce: Infinity } as const;
 
-function groupOfVariables({ maxConcurrent, maxFailed, hasWindows, fits, proofNodes, soakMs }: Terms): Group {
+function groupOfVariables({ maxConcurrent, maxFailed, hasWindows, fits, proofNodes }: Terms): Group {
   const none = { name: '', paused: false, pauseBetweenMs: 0, freezes: [], after: [], ...UNZONED };
-  return { ...none, maxConcurrent, maxFailed, hasWindows, fits, proofNodes, soakMs };
+  return { ...none, maxConcurrent, maxFailed, hasWindows, fits, proofNodes };
 }
 
 function groupOf(facts: PolicyFacts, terms: Terms): Group {
@@ -113,6 +112,5 @@ function groupOf(facts: PolicyFacts, terms: Terms): Group {
     hasWindows: facts.hasWindows ?? terms.hasWindows,
     fits: facts.fits ?? terms.fits,
     proofNodes: facts.proofNodes ?? terms.proofNodes,
-    soakMs: facts.soakMs ?? terms.soakMs,
   };
 }

@@ -3,7 +3,7 @@ import { BEGINS_AT, type Happening, type HostEntry, type Instant, type Scenario 
 import { createInvariants } from './index.ts';
 import type { Rule } from './rule.ts';
 
-/** A history written by hand, and what one rule finds in it. */
+/** A history written by hand, and what judges find in it. */
 
 export interface NodeState {
   readonly cordoned?: boolean;
@@ -12,13 +12,9 @@ export interface NodeState {
   readonly ready?: boolean;
   readonly held?: boolean;
   readonly managed?: boolean;
-  /** By which policies select. */
-  readonly labels?: Readonly<Record<string, string>>;
   readonly version?: string;
   readonly volumesInUse?: readonly string[];
   readonly boot?: string;
-  /** Of the annotation that changes before a slot is given back. */
-  readonly released?: string;
 }
 
 export interface ShadowState {
@@ -26,17 +22,6 @@ export interface ShadowState {
   readonly version?: string | null;
   readonly status?: object;
   readonly verdict?: string;
-}
-
-export interface PodState {
-  readonly node?: string;
-  readonly labels?: object;
-  readonly ready?: boolean;
-  readonly phase?: string;
-  readonly owner?: string;
-  readonly tolerates?: boolean;
-  /** By when it should have ended, once it is told to. */
-  readonly due?: string;
 }
 
 /** Those that a history tells of are written in it. */
@@ -61,20 +46,17 @@ const NODE: Required<NodeState> = {
   ready: true,
   held: false,
   managed: true,
-  labels: {},
   version: '1.0.0',
   volumesInUse: [],
   boot: '',
-  released: '',
 };
-const POD = { labels: {}, ready: true, phase: 'Running', tolerates: false };
 const AT_REST = { current_state: 'Idle', current_version: '1.0.0', target_version: '1.1.0', crash_count: 0 };
 
 const INITIAL: Required<ShadowState> = { state: 'Idle', version: null, status: AT_REST, verdict: '' };
 
 export class Story {
   readonly breaches: string[] = [];
-  readonly #judge;
+  readonly #judges;
   readonly #nodes = new Map<string, Required<NodeState> & { readonly uid: string }>();
   readonly #shadows = new Map<string, Required<ShadowState>>();
   readonly #objects = new Map<string, KubeObject>();
@@ -82,7 +64,7 @@ export class Story {
   #writes = 0;
 
   constructor(
-    rule: Rule,
+    rules: readonly Rule[],
     given: Partial<Pick<Scenario, 'releases' | 'faults' | 'nodes'>> & { controller?: object } = {},
   ) {
     const {
@@ -103,7 +85,7 @@ export class Story {
       releases,
       settings,
     };
-    this.#judge = createInvariants([rule])[0]!.begin(scenario);
+    this.#judges = createInvariants(rules).map((one) => one.begin(scenario));
   }
 
   /** Some minutes later. */
@@ -114,16 +96,13 @@ export class Story {
 
   tell(happening: Happening): this {
     this.#now += 1;
-    this.breaches.push(...this.#judge.see({ at: this.#now, ...happening }));
+    const entry = { at: this.#now, ...happening };
+    for (const judge of this.#judges) this.breaches.push(...judge.see(entry));
     return this;
   }
 
-  get isMet(): boolean {
-    return this.#judge.isMet?.() ?? true;
-  }
-
   end(): this {
-    this.breaches.push(...(this.#judge.end?.(this.#now) ?? []));
+    for (const judge of this.#judges) this.breaches.push(...(judge.end?.(this.#now) ?? []));
     return this;
   }
 
@@ -143,10 +122,8 @@ export class Story {
     const annotations = {
       ...(node.marks && { 'brupop.bottlerocket.aws/marks': JSON.stringify(node.marks) }),
       ...(node.held && { 'brupop.bottlerocket.aws/hold': '' }),
-      ...(node.released && { 'brupop.bottlerocket.aws/released': node.released }),
     };
-    const managed = node.managed ? { 'bottlerocket.aws/updater-interface-version': '2.0.0' } : {};
-    const labels = { ...node.labels, ...managed };
+    const labels = node.managed ? { 'bottlerocket.aws/updater-interface-version': '2.0.0' } : {};
     return this.write('nodes', name, {
       object: {
         metadata: this.#meta(name, { uid: node.uid, annotations, labels }),
@@ -184,22 +161,9 @@ export class Story {
     });
   }
 
-  shadowGone(name: string, by: string): this {
-    this.#shadows.delete(name);
-    return this.write('bottlerocketshadows', `brs-${name}`, { sending: { by } });
-  }
-
   /** L1, in its order. */
-  start(name: string, { version = '1.1.0', ...sending }: Sending & { readonly version?: string } = {}): this {
-    return this.slots(name).shadow(name, { state: 'StagedAndPerformedUpdate', version }, sending);
-  }
-
-  /** It is updated, and at rest. */
-  finish(name: string, version = '1.1.0'): this {
-    this.host(name, { kind: 'up', bootId: `another of ${name}`, version });
-    this.node(name, { version, cordoned: false, marks: null }, { by: 'apiserver-0' });
-    const status = { current_state: 'Idle', current_version: version, target_version: version };
-    return this.shadow(name, { status }, { by: 'apiserver-0' }).shadow(name, { state: 'Idle', version: null });
+  start(name: string): this {
+    return this.slots(name).shadow(name, { state: 'StagedAndPerformedUpdate', version: '1.1.0' });
   }
 
   slots(...names: string[]): this {
@@ -215,30 +179,32 @@ export class Story {
     return this.write('leases', 'brupop-controller', { object, sending: { by, ...sending } });
   }
 
-  pause(is: boolean): this {
-    const annotations = is ? { 'brupop.bottlerocket.aws/paused': '' } : {};
+  pause(): this {
+    const annotations = { 'brupop.bottlerocket.aws/paused': '' };
     const object = { metadata: this.#meta('brupop-bottlerocket-aws', { annotations }) };
     return this.write('namespaces', 'brupop-bottlerocket-aws', { object, sending: { by: 'person' } });
   }
 
-  /** Undefined = it is deleted. */
-  policy(name: string, spec: object | undefined): this {
-    const object = spec && { metadata: this.#meta(name, {}), spec };
-    return this.write('bottlerocketupdatepolicies', name, { ...(object && { object }), sending: { by: 'person' } });
+  policy(name: string, spec: object): this {
+    const object = { metadata: this.#meta(name, {}), spec };
+    return this.write('bottlerocketupdatepolicies', name, { object, sending: { by: 'person' } });
   }
 
-  pod(name: string, state: PodState = {}, sending: Sending = {}): this {
-    const { node: nodeName, labels, ready, phase, owner, tolerates, due } = { ...POD, ...state };
-    const ownerReferences = owner
-      ? [{ apiVersion: 'apps/v1', kind: owner, name: 'o', uid: 'o', controller: true }]
-      : [];
+  /** A person forbids the release everywhere. */
+  halt(version: string): this {
+    const object = { metadata: this.#meta(version, {}), spec: { family: '*', version, decision: 'Halt' } };
+    return this.write('bottlerocketreleases', version, { object, sending: { by: 'person' } });
+  }
+
+  /** It serves. */
+  pod(name: string, { node: nodeName, labels }: { readonly node: string; readonly labels: object }): this {
     return this.write('pods', name, {
       object: {
-        metadata: this.#meta(name, { labels: { ...labels }, ownerReferences, ...(due && { deletionTimestamp: due }) }),
-        spec: { nodeName, tolerations: tolerates ? [{ operator: 'Exists' }] : [] },
-        status: { phase, conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+        metadata: this.#meta(name, { labels }),
+        spec: { nodeName },
+        status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
       },
-      sending: { by: 'kube-scheduler', ...sending },
+      sending: { by: 'kube-scheduler' },
     });
   }
 
@@ -246,18 +212,18 @@ export class Story {
     return this.write('pods', name, { sending });
   }
 
-  budget(name: string, disruptionsAllowed: number, sending: Sending = {}): this {
+  budget(name: string, disruptionsAllowed: number): this {
     const spec = { selector: { matchLabels: { app: name } } };
     const object = { metadata: this.#meta(name, {}), spec, status: { disruptionsAllowed } };
-    return this.write('poddisruptionbudgets', name, { object, sending: { by: 'kube-controller-manager', ...sending } });
+    return this.write('poddisruptionbudgets', name, { object, sending: { by: 'kube-controller-manager' } });
   }
 
   host(node: string, event: HostEntry['event']): this {
     return this.tell({ kind: 'host', node, event });
   }
 
-  call(node: string, action: string, status: number | 'none' = 204): this {
-    return this.host(node, { kind: 'call', method: 'POST', path: `/actions/${action}`, status });
+  call(node: string, action: string): this {
+    return this.host(node, { kind: 'call', method: 'POST', path: `/actions/${action}`, status: 204 });
   }
 
   process(process: string, event: 'starts' | 'killed' | 'failed'): this {

@@ -84,26 +84,3 @@ function isProof(entry: Entry): entry is Entry & Write {
   const proof = nodeFacts(entry.after).marks?.proof;
   return proof !== undefined && proof !== (entry.before && nodeFacts(entry.before).marks?.proof);
 }
-
-/** Of one thing, when it last happened, by the order of entries. */
-export class Order {
-  #count = 0;
-  readonly #last = new Map<string, number>();
-
-  next(): void {
-    this.#count += 1;
-  }
-
-  note(what: string): void {
-    this.#last.set(what, this.#count);
-  }
-
-  /** Whether `a` has happened since `b` last did. What has never happened was before all else. */
-  isSince(a: string, b: string): boolean {
-    return (this.#last.get(a) ?? -1) > (this.#last.get(b) ?? 0);
-  }
-
-  has(what: string): boolean {
-    return this.#last.has(what);
-  }
-}

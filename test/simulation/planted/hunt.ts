@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { describe, type Mutant } from '../../mutants/mutant.ts';
+import { MUTANTS } from '../../mutants/register.ts';
 import type { Job, Result } from '../job.ts';
 import type { Options } from '../options.ts';
 import type { Topic } from '../plots.ts';
 import { Pool } from '../pool.ts';
 import { draw } from '../scenario.ts';
 import type { Violation } from '../types.ts';
-import { PLANTED } from './further.ts';
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 /** A mutant is tried with so many storms at first, then it is another's turn: what is found easily does not wait for what is not. Later with as many as before. */
@@ -60,27 +60,24 @@ export async function hunt(options: Options, { print, signal }: Terms): Promise<
     print(chosen.map(listed).join(''));
     return 0;
   }
-  const visible = chosen.filter(({ unseen }) => unseen === undefined);
-  if (visible.length === 0) throw new Error('no storm can show what is chosen; --list says why');
-  const leftOut = chosen.length - visible.length;
-  const quarries = visible.map((mutant): Quarry => ({ mutant, finds: [], seeds: 0, storms: 0, lastAt: 0 }));
+  const quarries = chosen.map((mutant): Quarry => ({ mutant, finds: [], seeds: 0, storms: 0, lastAt: 0 }));
   const tell = (quarry: Quarry): void => print(options.json ? `${JSON.stringify(summed(quarry))}\n` : told(quarry));
-  if (!options.json) print(heading(leftOut));
+  if (!options.json) print(HEADING);
   const failed = await new Hunt(options, { signal, tell }).play(quarries);
-  const whole = { finds: quarries.map(summed), leftOut, failed };
+  const whole = { finds: quarries.map(summed), failed };
   print(options.json ? `${JSON.stringify(whole)}\n` : summary(quarries, failed));
   return failed.length > 0 || quarries.every(({ finds }) => finds.length === 0) ? 1 : 0;
 }
 
 function chosenBy(texts: readonly string[]): readonly Mutant[] {
-  const chosen = PLANTED.filter((mutant) => texts.every((text) => describe(mutant).includes(text)));
+  const chosen = MUTANTS.filter((mutant) => texts.every((text) => describe(mutant).includes(text)));
   if (chosen.length === 0)
     throw new Error(`no mutant's description contains "${texts.join(' ')}"; see --planted --list`);
   return chosen;
 }
 
-const listed = (mutant: Mutant): string =>
-  `${describe(mutant)}${mutant.unseen === undefined ? '' : ` - left out: ${mutant.unseen}`}\n`;
+const listed = (mutant: Mutant): string => `${describe(mutant)}
+`;
 
 interface HuntTerms {
   readonly signal: AbortSignal;
@@ -178,10 +175,7 @@ const HEAD = ['bug', 'invariant', 'storms, median', 'worst', 'first seed'];
 
 const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |\n`;
 
-const heading = (leftOut: number): string =>
-  (leftOut > 0 ? `${leftOut} that no storm can show are left out; --list says why\n\n` : '') +
-  row(HEAD) +
-  row(HEAD.map(() => '---'));
+const HEADING = row(HEAD) + row(HEAD.map(() => '---'));
 
 /** A row of the table that is printed. */
 function told({ mutant: { rule, does }, finds, seeds, storms }: Quarry): string {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../../documents.ts';
 import { describe, type Mutant, mutated } from '../../mutants/mutant.ts';
+import { MUTANTS } from '../../mutants/register.ts';
 import { type Play, serve } from '../serve.ts';
 import { Coverage } from './coverage.ts';
-import { PLANTED } from './further.ts';
 
 /** The code is as it is but for the mutant, which is planted where the file is loaded. */
 function plant(mutant: Mutant): void {
@@ -26,7 +26,7 @@ function plant(mutant: Mutant): void {
 async function playUnchanged(): Promise<Play> {
   const coverage = await Coverage.begin();
   const { simulate } = await import('../simulate.ts');
-  const places = PLANTED.map((mutant) => {
+  const places = MUTANTS.map((mutant) => {
     const path = join(ROOT, mutant.file);
     const from = readFileSync(path, 'utf8').indexOf(mutant.find);
     return { name: describe(mutant), path, from, to: from + mutant.find.length };
@@ -39,6 +39,6 @@ async function playUnchanged(): Promise<Play> {
   };
 }
 
-const mutant = PLANTED.find((one) => describe(one) === process.argv[2]);
+const mutant = MUTANTS.find((one) => describe(one) === process.argv[2]);
 if (mutant) plant(mutant);
 serve(mutant ? (await import('../simulate.ts')).simulate : await playUnchanged());

@@ -1,4 +1,4 @@
-import type { Mutant } from '../../mutants/mutant.ts';
+import type { Mutant } from './mutant.ts';
 
 /** Rules M: what is ours on a Node. */
 export const furtherMarks: readonly Mutant[] = [
@@ -25,15 +25,6 @@ export const furtherMarks: readonly Mutant[] = [
     find: '  if (joined && joined.id !== id) throw superseded();\n',
     replace: '',
     tests: ['test/apiserver/drain/traces.test.ts'],
-  },
-  {
-    rule: 'M2',
-    does: 'acts for a caller that has left before it was known who asks',
-    unseen: 'what it does is judged as for anybody: it costs a place among the drains, and time',
-    file: 'runtime/apiserver/http/agent-routes.ts',
-    find: '      gone.throwIfAborted();\n',
-    replace: '',
-    tests: ['test/apiserver/http.test.ts'],
   },
   {
     rule: 'M6',
@@ -99,15 +90,6 @@ export const furtherMarks: readonly Mutant[] = [
     find: "  if (inUse.length === 0) return { kind: 'go', inUse };\n",
     replace: "  if (inUse.length >= 0) return { kind: 'go', inUse };\n",
     tests: ['test/apiserver/drain/volumes.test.ts'],
-  },
-  {
-    rule: 'M9',
-    does: 'waits for volumes for ever',
-    file: 'runtime/apiserver/drain/volumes.ts',
-    find: "  return ms > 0 ? { kind: 'wait', ms } : { kind: 'go', inUse };\n",
-    replace: "  return { kind: 'wait', ms: Math.max(ms, timeoutMs) };\n",
-    tests: ['test/apiserver/drain/volumes.test.ts'],
-    unseen: 'it waits as long again until they are free, and nobody is promised when a drain is over',
   },
   {
     rule: 'M8',

@@ -1,4 +1,4 @@
-import type { Mutant } from '../../mutants/mutant.ts';
+import type { Mutant } from './mutant.ts';
 
 const GATES = 'runtime/controller/plan/gates.ts';
 const GATE_TESTS = ['test/controller/plan/second-gate.test.ts', 'test/controller/plan/starts.test.ts'];

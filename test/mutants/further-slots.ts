@@ -1,6 +1,5 @@
-import type { Mutant } from '../../mutants/mutant.ts';
+import type { Mutant } from './mutant.ts';
 
-const AGAIN = 'runtime/controller/plan/again.ts';
 const GATES = 'runtime/controller/plan/gates.ts';
 const GATE_TESTS = ['test/controller/plan/second-gate.test.ts', 'test/controller/plan/starts.test.ts'];
 
@@ -37,15 +36,6 @@ export const furtherSlots: readonly Mutant[] = [
     find: 'return snapshot.paused ? PAUSED : PASS;',
     replace: 'return PASS;',
     tests: GATE_TESTS,
-  },
-  {
-    rule: 'L4',
-    does: 'doubts what was refused for good',
-    file: 'runtime/controller/executor.ts',
-    find: 'if (!isDefinite(error)) this.#ports.ledger.doubt(command.shadow);',
-    replace: 'this.#ports.ledger.doubt(command.shadow);',
-    tests: ['test/controller/refused-writes.test.ts'],
-    unseen: 'the slot is bumped once more than it has to be',
   },
   {
     rule: 'L3',
@@ -86,24 +76,6 @@ export const furtherSlots: readonly Mutant[] = [
     find: "again: 'wait', ask: notReady",
     replace: 'again: undefined, ask: notReady',
     tests: GATE_TESTS,
-  },
-  {
-    rule: 'L8',
-    does: 'leaves a node to wait for ever whose drain is refused',
-    unseen: 'in the calm budgets let pods go, and in the storm nobody is promised a place',
-    file: AGAIN,
-    find: "refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER",
-    replace: "refusal?.kind === 'refused' ? NEVER : NEVER",
-    tests: ['test/controller/refused-drain.test.ts'],
-  },
-  {
-    rule: 'L9',
-    does: 'takes a place for a start that is withheld',
-    unseen: 'in the calm nothing is refused, and in the storm nobody is promised a place',
-    file: GATES,
-    find: "withheld.refusalOf('start', info.node.shadowName)",
-    replace: "withheld.refusalOf('start', info.node.name.slice(0, 0))",
-    tests: ['test/controller/refused-writes.test.ts'],
   },
   {
     rule: 'L9',
