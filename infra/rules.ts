@@ -68,6 +68,13 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [''], resources: ['persistentvolumeclaims', 'persistentvolumes'], verbs: ['get'] },
       // The preflight of a drain reads them.
       { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
+      // A drain warns where it moves the only pods behind a webhook that decides on nodes, pods or evictions.
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+        verbs: ['list'],
+      },
+      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list'] },
       // About Nodes.
       EVENTS,
     ],

@@ -39,12 +39,14 @@ describe('each process may do what it does and no more', () => {
 
   test('apiserver', () => {
     expect(granted('ClusterRole', 'apiserver')).toEqual([
+      'endpointslices: list',
       'events: create patch',
       'nodes: get list watch patch',
       'persistentvolumeclaims,persistentvolumes: get',
       'poddisruptionbudgets: list',
       'pods/eviction: create',
       'pods: get list watch',
+      'validatingwebhookconfigurations,mutatingwebhookconfigurations: list',
     ]);
     expect(granted('Role', 'apiserver')).toEqual([
       'bottlerocketshadows/status: patch',

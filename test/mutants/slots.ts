@@ -160,7 +160,7 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L5',
     does: 'drops at a takeover what else stands on the Lease',
     file: 'runtime/kube/leader-election.ts',
-    find: '? await leases.update({ ...lease, spec }, signal)',
+    find: '? await leases.update({ ...lease, metadata: this.#annotated(lease), spec }, signal)',
     replace: '? await leases.update({ metadata: { ...lease.metadata, annotations: {} }, spec }, signal)',
     tests: ['test/kube/leader-election.test.ts'],
   },

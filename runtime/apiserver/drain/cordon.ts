@@ -16,12 +16,13 @@ import { isOld, stamped, tellRefusal, tellRefusedReport } from '../refused-write
 import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
 import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
 import { type Blocked, type Drain, type DrainSettings, termsOf } from './drain.ts';
-import { drainBlocked, drainFailed, drainMayTimeOut, drainStarted, podsStuck } from './events.ts';
+import { drainBlocked, drainFailed, drainStarted } from './events.ts';
 import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from './filter.ts';
-import { type DrainPod, podName, podsOn } from './pod.ts';
-import { afterFailed, outlasting, precheck, preflightOn, refusedSince } from './preflight.ts';
+import { type DrainPod, podsOn } from './pod.ts';
+import { afterFailed, precheck, preflightOn, refusedSince } from './preflight.ts';
 import { otherNodeTakesPods } from './reschedule.ts';
 import { isSame, progressOf, reasonsOf } from './status.ts';
+import { tellLastBackends, tellMayTimeOut, tellStuck } from './warnings.ts';
 
 /** Who asks for a drain. */
 export interface DrainCall {
@@ -44,14 +45,17 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
     if (begins) {
       expectInTime(ports, { node: drain.node, shadow }, call.settings);
       await expectEvictable(ports, look);
-      tellMayTimeOut(ports, look, call.settings);
+      tellMayTimeOut(ports, drain, call.settings);
       tellStuck(ports, drain);
     }
     if (!cordon) return joining(ports, look, call.agent);
     const more = { ...endOfProbe(call.agent, shadow), ...(begins && endOfEarlier(shadow)) };
     const shadowVersion = await writeProgress(ports, look, more);
     const node = await writeCordon(ports, { ...drain, shadowVersion }, cordon);
-    if (begins) void ports.events.record(node, drainStarted(drain.progress.pods_left));
+    if (begins) {
+      void ports.events.record(node, drainStarted(drain.progress.pods_left));
+      void tellLastBackends(ports, drain);
+    }
     // Pods that are left are waited for, and looked at again. That none is left counts only once it was read under the cordon.
     const isLeft = podsLeft(drain.list).length > 0;
     return { ...drain, shadowVersion, node, list: isLeft ? drain.list : await listToDrain(ports, drain, call) };
@@ -274,22 +278,6 @@ async function expectEvictable(ports: Ports, look: Look): Promise<void> {
   const isTold = isUnchanged && said != null && !isOld(said, ports.clock.now());
   if (!isTold) await writeProgress(ports, look, refused && { drain_refused: refused });
   throw new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${joinParts(reasons)}`);
-}
-
-/** Tells, when a drain begins, which of its pods may take longer than the drain may. */
-function tellMayTimeOut(ports: Ports, { drain: { node, id, list } }: Look, { timeoutMs }: DrainSettings): void {
-  const slow = outlasting(podsLeft(list), timeoutMs);
-  if (slow.length === 0) return;
-  void ports.events.record(node, drainMayTimeOut(timeoutMs, slow));
-  const fields = { node: node.metadata.name, drain: id, pods: slow.map(podName) };
-  ports.logger.warn('pods may outlast their drain', fields);
-}
-
-/** Tells which pods the drain does not wait for, though they have not ended. */
-export function tellStuck(ports: Ports, { node, id, list: { stuck } }: Drain): void {
-  if (stuck.length === 0) return;
-  void ports.events.record(node, podsStuck(stuck));
-  ports.logger.warn('pods are stuck', { node: node.metadata.name, drain: id, pods: stuck.map(podName) });
 }
 
 /** 503: the marks are gone or another drain's, so this drain is over. The agent reads its shadow again and asks again. */

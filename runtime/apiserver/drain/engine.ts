@@ -8,7 +8,7 @@ import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
 import { forgetRefusal, tellRefusal } from '../refused-writes.ts';
-import { cordonForDrain, type DrainCall, superseded, tellStuck } from './cordon.ts';
+import { cordonForDrain, type DrainCall, superseded } from './cordon.ts';
 import { type Drain, type DrainSettings, nextStep } from './drain.ts';
 import { drainFailed, drainFinished, volumesInUse } from './events.ts';
 import { EvictionQueue } from './evictor.ts';
@@ -17,6 +17,7 @@ import { podName } from './pod.ts';
 import { DrainRun, type RunEnd } from './run.ts';
 import { describeLeft, reportEmpty, reportFailed } from './status.ts';
 import { awaitVolumes } from './volumes.ts';
+import { tellStuck } from './warnings.ts';
 
 interface DrainRequest {
   /** Aborts when nobody waits for the answer any more. The drain then continues until the agent's next request may have come. */

@@ -4,6 +4,7 @@ import type { Preflight } from '../config.ts';
 import type { NodeEvent } from '../ports.ts';
 import type { PodDeleteList } from './filter.ts';
 import { type DrainPod, podName } from './pod.ts';
+import type { LastBackend } from './webhooks.ts';
 
 export function drainStarted(pods: number): NodeEvent {
   return { type: 'Normal', reason: 'DrainStarted', message: `Draining for a Bottlerocket update, ${pods} pods to go` };
@@ -22,6 +23,13 @@ export function drainMayTimeOut(timeoutMs: number, pods: readonly DrainPod[]): N
   const named = joinParts(pods.map((pod) => `${podName(pod)} (${pod.graceSeconds} s)`));
   const message = `The drain fails after ${timeoutMs / 1000} s, and these pods may take longer to end: ${named}`;
   return { type: 'Warning', reason: 'DrainMayTimeOut', message };
+}
+
+/** @param services whose only ready pods are on the node */
+export function drainStopsWebhooks(services: readonly LastBackend[]): NodeEvent {
+  const named = joinParts(services.map(({ service, webhooks }) => `${service} (${joinParts(webhooks)})`));
+  const message = `The only ready pods of these Services are on the node, and until others are, the API server refuses what their webhooks decide on (failurePolicy Fail): ${named}`;
+  return { type: 'Warning', reason: 'WebhookOnNode', message };
 }
 
 /** @param pods that should have ended long ago */

@@ -110,6 +110,9 @@ describe('a drain', () => {
       'PATCH status',
       'PATCH n1',
       'POST events',
+      // What it may stop with its pods, which is asked beside it.
+      'GET validatingwebhookconfigurations',
+      'GET mutatingwebhookconfigurations',
       'POST eviction',
       'GET n1',
       'GET brs-n1',
