@@ -152,6 +152,14 @@ export const failureMutants: readonly Mutant[] = [
   },
   {
     rule: 'F5',
+    does: 'gives a reboot its whole time again under each new leader',
+    file: 'runtime/controller/plan/health.ts',
+    find: 'Math.min(shadow.rebootAskedAt, slot?.rebootAskedAt ?? Infinity)',
+    replace: 'shadow.rebootAskedAt',
+    tests: ['test/controller/plan/blame.test.ts'],
+  },
+  {
+    rule: 'F5',
     does: 'counts from the end that a node states',
     file: 'runtime/controller/observations.ts',
     find: '{ uid, since: now, lastEnd }',
