@@ -2,6 +2,7 @@ import type { ControllerConfig } from '../controller/config.ts';
 import { LIFECYCLE_REASON } from '../controller/lifecycle-conditions.ts';
 import { isUnderWay } from '../controller/plan/phase.ts';
 import type { NodeView, ShadowView, Snapshot } from '../controller/plan/snapshot.ts';
+import { UNREADABLE } from '../marks/marks.ts';
 import { ACTION_KEYS, FIRST_OPERATOR_KEYS, OPERATOR_VERSION_KEY } from '../shadow/first-operator.ts';
 import type { Command } from './command.ts';
 import { inspect } from './inspect.ts';
@@ -50,6 +51,14 @@ function isUpdating({ uid }: NodeView, shadow: ShadowView | undefined): boolean 
   return shadow !== undefined && shadow.owners.includes(uid) && isUnderWay(shadow);
 }
 
+/** @param noted the annotation `unreleased` */
+export function howToUndo(noted: string): string {
+  const newer = 'a newer version knows how to undo it';
+  return noted.includes(UNREADABLE)
+    ? 'marks could not be read: uncordon the node if nobody else has cordoned it'
+    : newer;
+}
+
 function leftoverOn(view: NodeView, config: LifecycleSetting): readonly Leftover[] {
   const { name: node, marks, unreleased, managed, unschedulable } = view;
   const left: Leftover[] = [];
@@ -59,8 +68,7 @@ function leftoverOn(view: NodeView, config: LifecycleSetting): readonly Leftover
     const what = `${entries.length > 0 ? entries.join(', ') : 'nothing but the marks'}${since}`;
     left.push({ node, whose: 'ours', what });
   }
-  if (unreleased !== undefined)
-    left.push({ node, whose: 'ours', what: `${unreleased}: a newer version knows how to undo it` });
+  if (unreleased !== undefined) left.push({ node, whose: 'ours', what: `${unreleased}: ${howToUndo(unreleased)}` });
   if (!marks && managed && unschedulable)
     left.push({ node, whose: 'unknown', what: "cordoned without marks: an administrator's, or an older apiserver's" });
   return [...left, ...conditionsLeftOn(view, config), ...ofFirstOperator(view)];

@@ -94,6 +94,14 @@ export function isCancelled({ last_failure: failure }: Pick<Status, 'last_failur
 }
 
 /** About the Node: its shadow is not there yet, or has no status that could say so. */
+/** Part of what the operator has left on the node is not known any more. */
+export function marksUnreadable({ name, uid }: NodeView): EventRecord {
+  const message =
+    'what the operator has put on the node cannot be read: kubectl brupop leftovers says what is to be done';
+  const regarding = { apiVersion: 'v1', kind: 'Node', name, uid };
+  return { regarding, type: 'Warning', reason: 'MarksUnreadable', message, occasion: `marksunreadable.${uid}` };
+}
+
 export function agentMissing({ name, uid }: NodeView): EventRecord {
   return {
     regarding: { apiVersion: 'v1', kind: 'Node', name, uid },

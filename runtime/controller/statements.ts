@@ -1,9 +1,11 @@
 import type { EventRecord } from '../kube/event-recorder.ts';
 import type { ObjectReference } from '../kube/objects.ts';
+import { UNREADABLE } from '../marks/marks.ts';
 import type { Spec } from '../shadow/model.ts';
 import {
   agentMissing,
   lastFailure,
+  marksUnreadable,
   type SentCommand,
   nameOf,
   rolloutComplete,
@@ -88,6 +90,7 @@ export function statementsOf(planned: Planned, before: Statements): Statements {
     ...releases(planned, before),
     windowStatement(planned, before),
     ...warnings(planned),
+    ...unreadableMarks(planned),
   ];
   return byTopic(statements);
 }
@@ -235,6 +238,16 @@ function warnings({ plan, lease }: Planned): readonly Statement[] {
   return plan.warnings.map((warning) => {
     const event = warningGiven(lease, warning);
     return { kind: 'warning', of: warning.reason, value: 'given', event, isRecorded: true, isRepeated: true };
+  });
+}
+
+function unreadableMarks({ snapshot }: Planned): readonly Statement[] {
+  const told = snapshot.nodes.filter(({ marks, unreleased }) =>
+    (marks?.unknown ?? unreleased?.split(', '))?.includes(UNREADABLE),
+  );
+  return told.map((node) => {
+    const event = marksUnreadable(node);
+    return { kind: 'warning', of: `marks ${node.uid}`, value: 'given', event, isRecorded: true, isRepeated: true };
   });
 }
 

@@ -23,6 +23,15 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly OwnerReference[];
+  readonly managedFields?: readonly ManagedFields[] | null;
+}
+
+/** Which fields somebody was the last to change. */
+export interface ManagedFields {
+  /** The User-Agent up to its slash, where the writer has named none. */
+  readonly manager?: string;
+  /** Each field is `f:` and its name. */
+  readonly fieldsV1?: { readonly [field: string]: object } | null;
 }
 
 export interface OwnerReference {
@@ -87,9 +96,13 @@ export interface Node extends KubeObject {
   };
 }
 
+function ownFields({ managedFields }: ObjectMeta): Pick<ObjectMeta, 'managedFields'> {
+  return managedFields ? { managedFields: managedFields.filter(({ manager }) => manager?.startsWith('brupop-')) } : {};
+}
+
 /**
- * A Node without what is not read, above all its images and `managedFields`: tens of KB that would be held for as long as something happens
- * to it.
+ * A Node without what is not read, above all its images and others' `managedFields`: tens of KB that would be held for as long as something
+ * happens to it.
  */
 export function nodeFields({ metadata, spec, status }: Node): Node {
   const { name, uid, resourceVersion, creationTimestamp, labels, annotations } = metadata;
@@ -102,6 +115,7 @@ export function nodeFields({ metadata, spec, status }: Node): Node {
       ...(creationTimestamp && { creationTimestamp }),
       ...(labels && { labels }),
       ...(annotations && { annotations }),
+      ...ownFields(metadata),
     },
     ...(spec && { spec: { ...(spec.unschedulable !== undefined && { unschedulable: spec.unschedulable }) } }),
     status: { ...(conditions && { conditions }), ...(nodeInfo && { nodeInfo }), ...(volumesInUse && { volumesInUse }) },

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MARKS_ANNOTATION } from './names.ts';
+import { CLUSTER_AUTOSCALER_ANNOTATION, KARPENTER_ANNOTATION, LB_LABEL, LB_VALUE, MARKS_ANNOTATION } from './names.ts';
 
 /** What the operator can put on a node. A release takes away only those that the marks list in `owns`. */
 const OWNABLE = ['cordon', 'lb', 'cluster-autoscaler', 'karpenter'] as const;
@@ -35,11 +35,14 @@ export interface Marks {
   readonly proof?: string | undefined;
   /** What a release has to undo, exactly. */
   readonly owns: readonly Ownable[];
-  /** Entries of `owns` that a newer version of the operator wrote and this one cannot undo; undefined where there are none. */
+  /**
+   * Entries of `owns` that a newer version of the operator wrote and this one cannot undo, or `unreadable` where it is not known what there is to
+   * undo besides; undefined where there are none.
+   */
   readonly unknown?: readonly string[] | undefined;
 }
 
-const schema = z.object({
+const drain = z.object({
   id: z.string(),
   since: z.string().nullable(),
   boot: z.string().nullable(),
@@ -48,8 +51,8 @@ const schema = z.object({
   volumesSince: z.string().optional(),
   drained: z.string().optional(),
   proof: z.string().optional(),
-  owns: z.array(z.string()),
 });
+const owned = z.object({ owns: z.array(z.string()) });
 
 /** The part of a Node that marks are read from and written to. */
 export interface MarkedNode {
@@ -59,24 +62,56 @@ export interface MarkedNode {
     readonly resourceVersion: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly managedFields?:
+      readonly { readonly manager?: string; readonly fieldsV1?: object | null }[] | null | undefined;
   };
   readonly spec?: { readonly unschedulable?: boolean };
 }
 
-/** Used for marks that cannot be parsed, e.g. after somebody edited them: the node counts as busy, and a release removes only the marks. */
-const UNREADABLE: Marks = { id: '', since: null, boot: null, owns: [] };
+/** Of a drain that nobody can read, e.g. after somebody edited the marks: the node counts as busy, and no drain joins it. */
+const NO_DRAIN: Omit<Marks, 'owns'> = { id: '', since: null, boot: null };
+/** Stands for what marks own that cannot be read. */
+export const UNREADABLE = 'unreadable';
 
-/** The marks on `node`; undefined where there are none. */
+/** The marks on `node`; undefined where there are none. Where what they own cannot be read, it is what the Node shows to be ours. */
 export function readMarks(node: MarkedNode): Marks | undefined {
   const text = node.metadata.annotations?.[MARKS_ANNOTATION];
   if (text === undefined) return undefined;
+  const json = parsed(text);
+  const said = owned.safeParse(json).data;
+  const owns = said?.owns.filter(isOwnable) ?? ownedByEvidence(node);
+  const unknown = said ? said.owns.filter((entry) => !isOwnable(entry)) : [UNREADABLE];
+  return { ...(drain.safeParse(json).data ?? NO_DRAIN), owns, ...(unknown.length > 0 && { unknown }) };
+}
+
+function parsed(text: string): unknown {
   try {
-    const { owns, ...marks } = schema.parse(JSON.parse(text));
-    const unknown = owns.filter((entry) => !isOwnable(entry));
-    return { ...marks, owns: owns.filter(isOwnable), ...(unknown.length > 0 && { unknown }) };
+    return JSON.parse(text);
   } catch {
-    return UNREADABLE;
+    return undefined;
   }
+}
+
+/** The field manager of what drains nodes, as the API server derives it from the User-Agent. */
+const OUR_MANAGER = 'brupop-apiserver';
+
+/** What is there, and was last changed by the apiserver or bears a value that only the operator writes. */
+function ownedByEvidence({ metadata: { labels, managedFields } }: MarkedNode): Ownable[] {
+  const isOurs = (...path: readonly string[]): boolean =>
+    managedFields?.some(({ manager, fieldsV1 }) => manager === OUR_MANAGER && has(fieldsV1, path)) === true;
+  const evidence: Readonly<Record<Ownable, boolean>> = {
+    cordon: isOurs('spec', 'unschedulable'),
+    lb: labels?.[LB_LABEL] === LB_VALUE,
+    'cluster-autoscaler': isOurs('metadata', 'annotations', CLUSTER_AUTOSCALER_ANNOTATION),
+    karpenter: isOurs('metadata', 'annotations', KARPENTER_ANNOTATION),
+  };
+  return OWNABLE.filter((entry) => evidence[entry]);
+}
+
+function has(fields: object | null | undefined, path: readonly string[]): boolean {
+  let at: unknown = fields;
+  for (const name of path) at = (at as Record<string, unknown> | null | undefined)?.[`f:${name}`];
+  return at !== undefined;
 }
 
 function isOwnable(entry: string): entry is Ownable {

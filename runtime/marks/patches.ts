@@ -152,7 +152,9 @@ export function removeExclusionPatch(node: MarkedNode): NodePatch | undefined {
   if (!marks?.owns.includes('lb')) return undefined;
   const left = { ...marks, owns: marks.owns.filter((owned) => owned !== 'lb') };
   const patch =
-    marks.since === null && left.owns.length === 0 ? annotated(node, ended(node, marks)) : annotate(node, left);
+    marks.id !== '' && marks.since === null && left.owns.length === 0
+      ? annotated(node, ended(node, marks))
+      : annotate(node, left);
   return isOurExclusion(node) ? { ...patch, metadata: { ...patch.metadata, labels: { [LB_LABEL]: null } } } : patch;
 }
 

@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
 import type { Plan } from '../../runtime/controller/plan/plan.ts';
+import type { NodeView } from '../../runtime/controller/plan/snapshot.ts';
 import type { Verdict } from '../../runtime/controller/plan/verdict.ts';
 import { Reporter } from '../../runtime/controller/reporter.ts';
 import type { EventRecord } from '../../runtime/kube/event-recorder.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/shadow/names.ts';
 import { settle, VirtualClock } from '../../sim/clock.ts';
-import { fleet, minutes, node, NOW, POLICY, rebooting, snapshot, underRules, type World } from './plan/fleet.ts';
+import { fleet, MARKS, minutes, node, NOW, POLICY, rebooting, snapshot, underRules, type World } from './plan/fleet.ts';
 
 let reporter: Reporter;
 let metrics: ControllerMetrics;
@@ -89,6 +90,13 @@ describe('a window', () => {
 test('a warning is told once for as long as it stands', async () => {
   expect([await seen(warned), await seen(warned)]).toEqual([['OnlySchedulableNode'], []]);
   expect([await seen({}), await seen(warned)]).toEqual([[], ['OnlySchedulableNode']]);
+});
+
+test('marks that nobody can read are told once of each Node, while they stand and once their rest is noted', async () => {
+  const marks = { ...MARKS, id: '', unknown: ['unreadable'] };
+  const on = (one: Partial<NodeView>): Promise<readonly string[]> => seen({}, { nodes: [node('a', one)] });
+  expect([await on({ marks }), await on({ unreleased: 'taint, unreadable' })]).toEqual([['MarksUnreadable'], []]);
+  expect([await on({}), await on({ marks: { ...MARKS, unknown: ['taint'] } })]).toEqual([[], []]);
 });
 
 test('an agent is missed once of each Node, whether agents come and go', async () => {

@@ -9,7 +9,6 @@ import {
   UPDATING_LABEL,
 } from '../../runtime/marks/names.ts';
 import {
-  type Attempt,
   cordonPatch,
   disownCordonPatch,
   drainedPatch,
@@ -19,48 +18,7 @@ import {
   removeExclusionPatch,
 } from '../../runtime/marks/patches.ts';
 import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
-
-interface NodeParts {
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  unschedulable?: boolean;
-}
-
-function node({ labels = {}, annotations = {}, unschedulable = false }: NodeParts = {}): MarkedNode {
-  return {
-    metadata: { name: 'n1', uid: 'u1', resourceVersion: '7', labels, annotations },
-    spec: unschedulable ? { unschedulable } : {},
-  };
-}
-
-/** What the API server makes of a merge patch, for the fields that marks touch. */
-function apply(before: MarkedNode, patch: NodePatch | undefined): MarkedNode {
-  if (!patch) return before;
-  expect(patch.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-  const merged = (
-    old: Readonly<Record<string, string>> = {},
-    change: Readonly<Record<string, string | null>> = {},
-  ): Record<string, string> =>
-    Object.fromEntries(
-      Object.entries({ ...old, ...change }).filter((entry): entry is [string, string] => entry[1] !== null),
-    );
-  const unschedulable = patch.spec ? patch.spec.unschedulable === true : before.spec?.unschedulable === true;
-  return {
-    metadata: {
-      ...before.metadata,
-      resourceVersion: String(Number(before.metadata.resourceVersion) + 1),
-      labels: merged(before.metadata.labels, patch.metadata.labels),
-      annotations: merged(before.metadata.annotations, patch.metadata.annotations),
-    },
-    spec: unschedulable ? { unschedulable } : {},
-  };
-}
-
-const attempt = { id: 'a1', now: '2026-01-01T00:00:00Z', boot: 'boot-1' };
-const cordoned = (before: MarkedNode, changes: Partial<Attempt> = {}): MarkedNode =>
-  apply(before, cordonPatch(before, { ...attempt, ...changes }));
-const released = (before: MarkedNode): MarkedNode => apply(before, releasePatch(before));
-const bare = ({ metadata: { labels, annotations }, spec }: MarkedNode): unknown => ({ labels, annotations, spec });
+import { apply, attempt, bare, cordoned, node, released } from './marked.ts';
 
 describe('a drain of a plain node', () => {
   test('cordons it, marks it and asks the autoscalers to leave it', () => {
@@ -213,12 +171,6 @@ describe('release', () => {
     expect(after.spec?.unschedulable).toBe(true);
     expect(readMarks(after)).toBeUndefined();
     expect(releasePatch(after)).toBeUndefined();
-  });
-
-  test('of marks that nobody can read removes them and nothing else', () => {
-    const before = node({ unschedulable: true, annotations: { [MARKS_ANNOTATION]: '{"owns":' } });
-    expect(readMarks(before)).toMatchObject({ owns: [] });
-    expect(bare(released(before))).toEqual({ labels: {}, annotations: {}, spec: { unschedulable: true } });
   });
 });
 

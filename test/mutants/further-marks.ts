@@ -46,9 +46,9 @@ export const furtherMarks: readonly Mutant[] = [
     rule: 'M6',
     does: 'reads no marks in which a newer version owns something else',
     file: 'runtime/marks/marks.ts',
-    find: '    const unknown = owns.filter((entry) => !isOwnable(entry));\n',
+    find: '  const unknown = said ? said.owns.filter((entry) => !isOwnable(entry)) : [UNREADABLE];\n',
     replace:
-      '    const unknown = owns.filter((entry) => !isOwnable(entry));\n    if (unknown.length > 0) return UNREADABLE;\n',
+      '  const unknown = said ? said.owns.filter((entry) => !isOwnable(entry)) : [UNREADABLE];\n  if (unknown.length > 0) return { ...NO_DRAIN, owns: [] };\n',
     tests: ['test/marks/marks.test.ts'],
   },
   {

@@ -1,3 +1,4 @@
+import type { ObjectMeta } from '../../kube/objects.ts';
 import { NAMESPACES_PATH, POLICIES_PATH } from '../../kube/resources.ts';
 import { PAUSED_ANNOTATION } from '../../shadow/names.ts';
 import type { Command, CommandRequest } from '../command.ts';
@@ -71,7 +72,7 @@ async function pausePolicy({ request, cluster, paused }: Session, name: string):
   const target = { path: POLICIES_PATH, name, called: `policy ${name}`, dryRun: isDryRun(request) };
   let owners: readonly string[] = [];
   const changed = await patchObject(cluster, target, ({ metadata, spec }) => {
-    owners = ownersOfPaused(metadata as Managed);
+    owners = ownersOfPaused(metadata);
     const before = spec != null && 'paused' in spec && spec.paused === true;
     return before === paused ? undefined : { spec: { paused } };
   });
@@ -80,13 +81,8 @@ async function pausePolicy({ request, cluster, paused }: Session, name: string):
   return { object: target.called, changed, says: `${now}${until}`, undo: `${undoing(paused)} ${name}` };
 }
 
-interface Managed {
-  readonly managedFields?:
-    readonly { readonly manager?: string; readonly fieldsV1?: Readonly<Record<string, object>> | null }[] | null;
-}
-
 /** Who has written `spec.paused` last, other than this program: tools that apply a policy out of git do it again with each sync. */
-function ownersOfPaused(metadata: Managed): readonly string[] {
+function ownersOfPaused(metadata: Pick<ObjectMeta, 'managedFields'>): readonly string[] {
   const owners = (metadata.managedFields ?? []).filter(({ fieldsV1 }) => 'f:paused' in (fieldsV1?.['f:spec'] ?? {}));
   return owners.flatMap(({ manager = 'somebody' }) => (manager === FIELD_MANAGER ? [] : [manager]));
 }

@@ -8,6 +8,7 @@ import { releasePatch } from '../../marks/patches.ts';
 import { shadowName } from '../../shadow/names.ts';
 import { type Cluster, type Command, RefusedCommandError, type CommandRequest } from '../command.ts';
 import { inspect } from '../inspect.ts';
+import { howToUndo } from '../leftovers.ts';
 import { connectToOperator, type OperatedCluster } from '../operator.ts';
 import { CHANGE_OPTIONS, patchObject, type Change, changeEach, isDryRun } from './change.ts';
 
@@ -64,8 +65,10 @@ async function releaseNode({ request, cluster, slotted }: Session, name: string)
 function expectNothingLeft({ metadata, spec }: Node): undefined {
   const { name, annotations } = metadata;
   if (annotations?.[UNRELEASED_ANNOTATION] !== undefined) {
-    const noted = `${annotations[UNRELEASED_ANNOTATION]} was put there by a newer version, which alone can undo it`;
-    throw new RefusedCommandError(`${noted}; then: kubectl annotate node ${name} ${UNRELEASED_ANNOTATION}-`);
+    const noted = annotations[UNRELEASED_ANNOTATION];
+    throw new RefusedCommandError(
+      `${noted}: ${howToUndo(noted)}; then: kubectl annotate node ${name} ${UNRELEASED_ANNOTATION}-`,
+    );
   }
   if (spec?.unschedulable)
     throw new RefusedCommandError(`it is cordoned without marks, by whom nobody can tell: kubectl uncordon ${name}`);
