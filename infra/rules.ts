@@ -86,8 +86,8 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
   controller: (namespace) => ({
     cluster: [
       { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
-      // The annotation on the operator's namespace pauses the fleet.
-      { apiGroups: [''], resources: ['namespaces'], resourceNames: [namespace], verbs: ['list', 'watch'] },
+      // The annotation on the operator's namespace pauses the fleet. It is read once more before each start.
+      { apiGroups: [''], resources: ['namespaces'], resourceNames: [namespace], verbs: ['get', 'list', 'watch'] },
       // What is decided for groups of nodes.
       { apiGroups: [GROUP], resources: [POLICY_PLURAL], verbs: ['list', 'watch'] },
       // What became of it. The decisions themselves are other people's.

@@ -42,7 +42,16 @@ interface CachesOptions {
 type Changed = 'nodes' | 'shadows' | 'agents';
 
 /** The part of a snapshot that the caches show. */
-type ClusterView = Omit<Snapshot, 'policies' | 'releases' | 'notCurrent' | 'refusals'>;
+export type ClusterView = Omit<Snapshot, 'policies' | 'releases' | 'notCurrent' | 'refusals'>;
+
+/** A node with what belongs to it, as the API server has just given it; undefined what is not there. */
+export interface LiveNode {
+  readonly name: string;
+  readonly shadowName: string;
+  readonly node: Node | undefined;
+  readonly shadow: ShadowObject | undefined;
+  readonly agents: readonly AgentView[];
+}
 
 /** How often changes are observed where no plans are made, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
 const OBSERVED_EACH_MS = 1000;
@@ -60,6 +69,7 @@ export class Caches {
   readonly #ordered: OrderedShadows | undefined;
   readonly #expectations: Expectations;
   readonly #clock: Clock;
+  readonly #viewOfNode: (node: Node) => NodeFacts;
   #seenNodes: readonly NodeView[] = [];
   #seenShadows: readonly ObservedShadow[] = [];
   #silentSince: Snapshot['silentSince'] = new Map();
@@ -74,11 +84,8 @@ export class Caches {
     orders?.onChange(() => this.#noteChange('shadows'));
     this.#clock = access.clock;
     const texts = new SharedTexts();
-    this.#nodes = freshness.informer('nodes', {
-      ...access,
-      path: NODES_PATH,
-      project: (node) => viewOfNode(node, texts, manages),
-    });
+    this.#viewOfNode = (node) => viewOfNode(node, texts, manages);
+    this.#nodes = freshness.informer('nodes', { ...access, path: NODES_PATH, project: this.#viewOfNode });
     const shadows = { ...access, path: shadowsPath(namespace), project: viewOfShadow };
     this.#shadows = freshness.informer('shadows', shadows);
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
@@ -127,6 +134,31 @@ export class Caches {
     };
   }
 
+  /** The view with what was read since laid over it. The caches and what they remember stay as they are. */
+  laidOver(view: ClusterView, live: readonly LiveNode[], now: number): ClusterView {
+    const silentSince = new Map(view.silentSince);
+    const nodes = new Map<string, NodeView | undefined>();
+    const shadows = new Map<string, ShadowView | undefined>();
+    for (const { name, shadowName, node, shadow, agents } of live) {
+      const seen = node && this.#beside(this.#viewOfNode(node), shadow && viewOfShadow(shadow), now);
+      nodes.set(name, seen?.node);
+      shadows.set(shadowName, seen?.shadow && this.#judged(seen.shadow));
+      if (agents.some(({ running }) => running)) silentSince.delete(name);
+      else if (node && !silentSince.has(name)) silentSince.set(name, now);
+    }
+    return {
+      ...view,
+      nodes: view.nodes.flatMap((one) => (nodes.has(one.name) ? (nodes.get(one.name) ?? []) : one)),
+      shadows: view.shadows.flatMap((one) => (shadows.has(one.name) ? (shadows.get(one.name) ?? []) : one)),
+      silentSince,
+    };
+  }
+
+  #beside(node: NodeFacts, shadow: ShadowFacts | undefined, now: number): ReturnType<Observations['beside']> {
+    const [ordered = shadow] = (shadow && this.#ordered?.of([shadow], [node])) ?? [];
+    return this.#observations.beside(node, ordered, now);
+  }
+
   /** An unchanged shadow is the same object as before: others remember what they made of it. */
   #judged(shadow: ObservedShadow): ShadowView {
     return this.#expectations.isStale(shadow) ? { ...shadow, stale: true } : shadow;
@@ -170,21 +202,23 @@ export class Caches {
   #observe(moment: Moment): void {
     const changed = this.#takeChanged(moment);
     if (changed.size === 0) return;
-    const { now, monotonic } = moment;
+    const { now } = moment;
     if (changed.has('nodes')) this.#seenNodes = this.#observations.nodes([...this.#nodes.items().values()], now);
-    if (changed.has('nodes') || changed.has('shadows')) {
-      const read = [...this.#shadows.items().values()];
-      const facts = this.#ordered?.of(read, this.#seenNodes) ?? read;
-      this.#seenShadows = this.#observations.shadows(facts, this.#seenNodes, now);
-      this.#refusedDrains.observe(this.#seenNodes, this.#seenShadows, monotonic);
-    }
+    if (changed.has('nodes') || changed.has('shadows')) this.#observeShadows(moment);
     if (changed.has('nodes') || changed.has('agents')) {
       const agents = this.#agents.items().values();
       this.#silentSince = this.#observations.silence(this.#seenNodes, agents, now);
     }
   }
+
+  #observeShadows({ now, monotonic }: Moment): void {
+    const read = [...this.#shadows.items().values()];
+    const facts = this.#ordered?.of(read, this.#seenNodes) ?? read;
+    this.#seenShadows = this.#observations.shadows(facts, this.#seenNodes, now);
+    this.#refusedDrains.observe(this.#seenNodes, this.#seenShadows, monotonic);
+  }
 }
 
-function isPaused({ metadata }: KubeObject): boolean {
+export function isPaused({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
 }

@@ -63,6 +63,11 @@ export class ConditionWriter {
     this.#queue.replace(pending);
   }
 
+  /** Whether a condition of this shadow is being written. */
+  isWriting(shadow: string): boolean {
+    return this.#queue.isUnderWay(shadow);
+  }
+
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
     this.#droppedAt = undefined;

@@ -1,21 +1,22 @@
 import { rfc3339 } from '../lib/clock.ts';
-import { ConflictError, isDefinite, NotFoundError } from '../kube/errors.ts';
+import { isDefinite } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import type { Random } from '../lib/random.ts';
-import { adopt, forget } from './actions/nodes.ts';
-import type { ActionPorts, Outcome } from './actions/ports.ts';
-import { callOff, type SpecWrite, writeHint, writeSpec } from './actions/specs.ts';
-import { deleteShadow, disown, releaseNode, rescue } from './actions/release.ts';
+import { type ActionPorts, isMoved, type Outcome } from './actions/ports.ts';
+import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
+import { keepUp } from './actions/upkeep.ts';
+import { type LiveLook, MOST_IN_A_LOOK } from './live-look.ts';
+import type { ConditionWriter } from './condition-writer.ts';
 import { bump, mayFree } from './actions/fencing.ts';
 import type { Command, Free, NoteReboot, SetCondition, Start } from './plan/commands.ts';
 import { targetOf } from './plan/withheld.ts';
 import type { ShadowView } from './plan/snapshot.ts';
 import { RateLimiter } from './rate-limiter.ts';
-import type { WriteRefusals } from './write-refusals.ts';
+import { UnreadError, type WriteRefusals } from './write-refusals.ts';
 import type { Reporter } from './reporter.ts';
 import { SlowCommands } from './slow-commands.ts';
-import { NotLeadingError, SlotsMovedError, UnreadableSlotsError } from './slots/ledger.ts';
+import { NotLeadingError, UnreadableSlotsError } from './slots/ledger.ts';
 
 /** Commands that are carried out at once. */
 const AT_ONCE = 10;
@@ -23,6 +24,8 @@ const AT_ONCE = 10;
 interface ExecutorOptions {
   readonly ports: ActionPorts;
   readonly random: Random;
+  readonly liveLook: Pick<LiveLook, 'confirm'>;
+  readonly conditions: Pick<ConditionWriter, 'isWriting'>;
   readonly refusals: WriteRefusals;
   readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsReadable' | 'slotsUnreadable'>;
   readonly logger: Logger;
@@ -45,8 +48,6 @@ type Result = Attempted | 'refused' | 'unanswered' | 'slow';
 /** `begun`: the Lease is still to be swapped. */
 type Attempted = Outcome | 'begun';
 type Results = Promise<readonly Result[]>;
-/** Commands that change the list of slots. */
-type Swapping = Start | Free | NoteReboot;
 type Bump = Extract<Command, { kind: 'bump' }>;
 type Single = Exclude<Command, Start | Free | NoteReboot | Bump | SetCondition>;
 
@@ -56,11 +57,15 @@ export class Executor {
   readonly #refusals: WriteRefusals;
   readonly #slow: SlowCommands;
   readonly #limiter: RateLimiter;
+  readonly #liveLook: Pick<LiveLook, 'confirm'>;
+  readonly #conditions: Pick<ConditionWriter, 'isWriting'>;
   readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsReadable' | 'slotsUnreadable'>;
   readonly #logger: Logger;
 
-  constructor({ ports, random, refusals, reporter, logger, onOver }: ExecutorOptions) {
+  constructor({ ports, random, liveLook, conditions, refusals, reporter, logger, onOver }: ExecutorOptions) {
     this.#ports = ports;
+    this.#liveLook = liveLook;
+    this.#conditions = conditions;
     this.#refusals = refusals;
     this.#slow = new SlowCommands({ clock: ports.clock, onOver });
     this.#limiter = new RateLimiter({ clock: ports.clock, random });
@@ -75,19 +80,16 @@ export class Executor {
     signal: AbortSignal,
   ): Promise<CarriedOut> {
     const run = { shadows, signal };
-    const starts = commands.filter((command) => command.kind === 'start');
-    const frees = commands.filter((command) => command.kind === 'free');
-    const notes = commands.filter((command) => command.kind === 'note-reboot');
     const bumps = commands.filter((command) => command.kind === 'bump');
     const singles = commands.filter((command): command is Single => !BATCHED.has(command.kind));
     const [single, bumped, swapped] = await Promise.all([
       this.#each(singles, run, (command) => this.#limited(command, () => this.#single(command, signal))),
       this.#each(bumps, run, (command) => bump(this.#ports, command, signal)),
-      this.#slots({ starts, frees, notes }, run),
+      this.#slots(commands, run),
     ]);
-    const { started, freed, noted } = swapped;
-    const all = [...single, ...bumped, ...started, ...freed, ...noted];
-    const changed = [...bumped, ...freed, ...noted].includes('done') || all.some((result) => NOT_TAKEN.has(result));
+    const { started, changing } = swapped;
+    const all = [...single, ...bumped, ...started, ...changing];
+    const changed = [...bumped, ...changing].includes('done') || all.some((result) => NOT_TAKEN.has(result));
     return { changed, moved: all.filter((result) => result === 'moved').length };
   }
 
@@ -97,14 +99,47 @@ export class Executor {
   }
 
   /** One after the other, because each swap is made on the slots that the one before it left. */
-  async #slots({ starts, frees, notes }: SlotCommands, run: Run): Promise<SlotResults> {
+  async #slots(commands: readonly Command[], run: Run): Promise<SlotResults> {
+    const starts = commands.filter((command) => command.kind === 'start');
+    const frees = commands.filter((command) => command.kind === 'free');
+    const notes = commands.filter((command) => command.kind === 'note-reboot');
     const started = await this.#start(starts, run);
     const freed = await this.#free(frees, run);
-    return { started, freed, noted: [await this.#note(notes, run)] };
+    return { started, changing: [...freed, await this.#note(notes, run)] };
   }
 
-  /** Rule L1: the plan has read the shadows, the swap comes next, then the specs. */
-  async #start(starts: readonly Start[], run: Run): Results {
+  /** Rule L1: the look reads the shadows, the swap comes next, then the specs. */
+  async #start(wanted: readonly Start[], run: Run): Results {
+    const { starts, left } = await this.#look(wanted, run);
+    return [...left, ...(await this.#take(starts, run))];
+  }
+
+  /** Starts that are not given again would be given by each plan until the caches have caught up. */
+  async #look(wanted: readonly Start[], { signal }: Run): Promise<Looked> {
+    const due = wanted.filter((start) => this.#isOpen(start));
+    const open = due.slice(0, MOST_IN_A_LOOK);
+    const left: Result[] = open.length < wanted.length ? ['moved'] : [];
+    if (open.length === 0) return { starts: [], left };
+    try {
+      const { confirmed, dropped, unread } = await this.#liveLook.confirm(open, signal);
+      for (const { start, error } of unread) left.push(this.#withheld([start], error));
+      for (const start of dropped) this.#limiter.add(start);
+      for (const start of confirmed) this.#limiter.forget(start);
+      return { starts: confirmed, left: dropped.length > 0 ? [...left, 'moved'] : left };
+    } catch (error) {
+      if (error instanceof NotLeadingError || signal.aborted) throw error;
+      return { starts: [], left: [...left, this.#withheld(open, error)] };
+    }
+  }
+
+  /** A condition that lands after the shadow was read would make the start a conflict. None begins while a plan is carried out. */
+  #isOpen(start: Start): boolean {
+    return (
+      !this.#limiter.limits(start) && !this.#slow.blocks(start.shadow) && !this.#conditions.isWriting(start.shadow)
+    );
+  }
+
+  async #take(starts: readonly Start[], run: Run): Results {
     const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));
     if (swapped !== 'done') return [swapped];
     return this.#each(starts, run, (start) => this.#write(start, run.signal));
@@ -129,18 +164,21 @@ export class Executor {
    * Where a swap fails, each of its nodes waits and asks again by itself. So if the API server refuses a list for its length, the nodes that fit
    * still get their slots (rule L7). Each swap begins with a read of the Lease, which also shows what became of a swap of unknown outcome.
    */
-  async #swap(commands: readonly Swapping[], { signal }: Run, swap: () => Promise<void>): Promise<Result> {
-    const [first] = commands;
-    if (!first) return 'needless';
+  async #swap(commands: readonly Command[], { signal }: Run, swap: () => Promise<void>): Promise<Result> {
+    if (commands.length === 0) return 'needless';
     try {
       await swap();
       this.#reporter.slotsReadable();
       return 'done';
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
-      this.#report({ swap: first.kind, slots: commands.length }, error);
-      return this.#withhold(commands, error);
+      return this.#withheld(commands, error);
     }
+  }
+
+  #withheld(commands: readonly Command[], error: unknown): Result {
+    this.#report({ command: commands[0]?.kind, slots: commands.length }, error);
+    return this.#withhold(commands, error);
   }
 
   async #note(notes: readonly NoteReboot[], run: Run): Promise<Result> {
@@ -194,13 +232,7 @@ export class Executor {
       const write = await callOff(ports, command, signal);
       return write ? this.#write(write, signal) : 'moved';
     }
-    if (command.kind === 'set-hint') return writeHint(ports, command, signal);
-    if (command.kind === 'release') return releaseNode(ports, command.node, signal);
-    if (command.kind === 'rescue') return rescue(ports, command.node, signal);
-    if (command.kind === 'disown') return disown(ports, command.node, signal);
-    if (command.kind === 'adopt') return adopt(ports, command.node, signal);
-    if (command.kind === 'forget') return forget(ports, command.node, signal);
-    return deleteShadow(ports, command, signal);
+    return keepUp(ports, command, signal);
   }
 
   /** A write of unknown outcome may land later, so the slot is in doubt until the shadow was bumped. A refused write never lands. */
@@ -236,7 +268,7 @@ export class Executor {
     if (error instanceof UnreadableSlotsError) this.#reporter.slotsUnreadable(this.#ports.ledger.reference, error);
     if (isMoved(error) || error instanceof UnreadableSlotsError) return 'moved';
     for (const command of commands) this.#refusals.add(command, error);
-    return isDefinite(error) ? 'refused' : 'unanswered';
+    return error instanceof UnreadError || isDefinite(error) ? 'refused' : 'unanswered';
   }
 
   #report(what: Fields, error: unknown): void {
@@ -245,26 +277,21 @@ export class Executor {
   }
 }
 
-/** Whether the state that the plan was made on has changed. */
-function isMoved(error: unknown): boolean {
-  return [ConflictError, NotFoundError, SlotsMovedError].some((kind) => error instanceof kind);
-}
-
 interface Run {
   readonly shadows: ReadonlyMap<string, ShadowView>;
   readonly signal: AbortSignal;
 }
 
-interface SlotCommands {
+interface Looked {
   readonly starts: readonly Start[];
-  readonly frees: readonly Free[];
-  readonly notes: readonly NoteReboot[];
+  /** What became of the others. */
+  readonly left: readonly Result[];
 }
 
 interface SlotResults {
   readonly started: readonly Result[];
-  readonly freed: readonly Result[];
-  readonly noted: readonly Result[];
+  /** Of what changes slots, and nothing else. */
+  readonly changing: readonly Result[];
 }
 
 /** A command with such a result is asked for again, after a pause of its own. */

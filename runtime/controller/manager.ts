@@ -23,6 +23,7 @@ import { lifecycleConditionWriter } from './lifecycle-conditions.ts';
 import { nodeAnnotationWriter } from './node-annotation-writer.ts';
 import { notifierBy, type NotifierFactory } from './notifier.ts';
 import { ordersBy, type OrdersFactory } from './orders.ts';
+import { LiveLook } from './live-look.ts';
 import { Planner, type Preview } from './planner.ts';
 import { Policies } from './policies.ts';
 import { PolicyStatusWriter } from './policy-status-writer.ts';
@@ -86,7 +87,6 @@ export function createManager(options: ManagerOptions): Manager {
   const { caches, policies, releases, orders, notifier, ledger, ledgers, conditions, nodeWriters, statuses } = base;
   const events = new EventBroadcaster(recorderOf(base), clock);
   const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_MS });
-  const executor = new Executor({ ...base, ports: { ...base, ledger }, reporter, onOver: () => base.wakeup.ring() });
   const onLeading = async (signal: AbortSignal): Promise<void> => {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
     const writing = [conditions, statuses, ledgers, ...nodeWriters].map((writer) => writer.run(signal));
@@ -95,6 +95,9 @@ export function createManager(options: ManagerOptions): Manager {
   };
   const election = new LeaderElection({ ...base, ...tellingRefusals(base, events), name: CONTROLLER_LEASE, onLeading });
   const planner = new Planner({ ...base, election });
+  const liveLook = new LiveLook({ ...base, planner });
+  const ports = { ...base, ledger };
+  const executor = new Executor({ ...base, ports, liveLook, reporter, onOver: () => base.wakeup.ring() });
   const controller = new Controller({ ...base, planner, executor, reporter });
   metrics.collectFrom(planner, base.freshness);
   return {

@@ -5,6 +5,7 @@ import type { SlotView } from './plan/permit.ts';
 import { isAtRest, isCalledOff, isUnderWay, isUndisturbed, type Phase, phaseOf } from './plan/phase.ts';
 import type { Reason } from './plan/reasons.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
+import { moved, NODE_TIMES, SHADOW_TIMES, SLOT_TIMES } from './moved-times.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
 /** A shadow with all that this process has observed of it. Whether the view is stale is not known here. */
@@ -72,6 +73,13 @@ export class Observations {
     });
   }
 
+  /** A node with its shadow, as they were read beside the others. Neither is remembered. */
+  beside(node: NodeFacts, shadow: ShadowFacts | undefined, now: number): Beside {
+    const view = nodeSeen(node, this.#nodes.get(node.uid), now);
+    const last = shadow && this.#shadows.get(shadow.uid);
+    return { node: view, shadow: shadow && shadowSeen(shadow, view, { last, now }).view };
+  }
+
   shadows(facts: readonly ShadowFacts[], nodes: readonly NodeView[], now: number): readonly ObservedShadow[] {
     const nodesByShadow = new Map(nodes.map((node) => [node.shadowName, node]));
     const before = this.#shadows;
@@ -113,6 +121,11 @@ export class Observations {
   }
 }
 
+interface Beside {
+  readonly node: NodeView;
+  readonly shadow: ObservedShadow | undefined;
+}
+
 interface SeenNode {
   readonly facts: NodeFacts;
   view: NodeView;
@@ -121,29 +134,6 @@ interface SeenNode {
 interface SeenSlot {
   readonly stated: SlotView;
   view: SlotView;
-}
-
-/** What moves with the wall clock. When an update was offered does not: that is compared with the schedule and with no duration. */
-const NODE_TIMES = ['readinessSeenAt', 'readyChangedAt', 'readyFrom'] as const;
-const SLOT_TIMES = ['since', 'rebootAskedAt'] as const;
-const SHADOW_TIMES = [
-  'stateSeenAt',
-  'stepBeganAt',
-  'rebootAskedAt',
-  'failedAt',
-  'finishedAt',
-  'cannotLookSince',
-  'upToDateSince',
-  'endedAt',
-] as const;
-
-function moved<K extends string, T extends { readonly [key in K]?: number | undefined }>(
-  view: T,
-  times: readonly K[],
-  byMs: number,
-): T {
-  const later = times.flatMap((time) => (view[time] === undefined ? [] : [[time, view[time] + byMs]]));
-  return { ...view, ...Object.fromEntries(later) };
 }
 
 function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): NodeView {

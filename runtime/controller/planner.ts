@@ -1,6 +1,6 @@
 import type { LeaderElection } from '../kube/leader-election.ts';
-import { type Clock, momentOf } from '../lib/clock.ts';
-import type { Caches } from './caches.ts';
+import { type Clock, type Moment, momentOf } from '../lib/clock.ts';
+import type { Caches, ClusterView } from './caches.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import { type ControllerConfig, settingsOf } from './config.ts';
 import type { Freshness } from './freshness.ts';
@@ -49,19 +49,33 @@ export class Planner {
 
   /** What would be done now, and the verdict on each node. A process that does not lead takes the slots from the Lease. */
   preview(): Preview {
-    const { clock, caches, policies, releases, ledgers, freshness, ledger, election, refusals, conditions } =
-      this.#options;
+    const { clock, policies, releases, election } = this.#options;
     const moment = momentOf(clock);
     const { now } = moment;
     const { leading, lease } = election;
-    const snapshot: Snapshot = {
-      ...caches.look(moment, leading ? ledger.slots : slotsOn(lease)),
-      policies: policies.view(now),
-      releases: { objects: releases.view(), refused: ledgers.refused, seeds: leading && ledger.seeds },
-      notCurrent: freshness.lost,
-      refusals: refusals.view(moment),
-    };
-    const planned = plan(snapshot, { ...this.#settings, conditionWrites: conditions.capacity }, now);
+    const seen = { ...this.look(moment), policies: policies.view(now) };
+    const snapshot = this.snapshotOf(seen, releases.view(), moment);
+    const planned = this.planOn(snapshot, now);
     return { ...planned, snapshot, now, leading, leader: lease?.spec?.holderIdentity || undefined };
+  }
+
+  /** The cluster as the caches show it. */
+  look(moment: Moment): ClusterView {
+    const { caches, ledger, election } = this.#options;
+    return caches.look(moment, election.leading ? ledger.slots : slotsOn(election.lease));
+  }
+
+  snapshotOf(
+    seen: ClusterView & Pick<Snapshot, 'policies'>,
+    objects: Snapshot['releases']['objects'],
+    moment: Moment,
+  ): Snapshot {
+    const { freshness, refusals, ledgers, ledger, election } = this.#options;
+    const releases = { objects, refused: ledgers.refused, seeds: election.leading && ledger.seeds };
+    return { ...seen, releases, notCurrent: freshness.lost, refusals: refusals.view(moment) };
+  }
+
+  planOn(snapshot: Snapshot, now: number): Plan {
+    return plan(snapshot, { ...this.#settings, conditionWrites: this.#options.conditions.capacity }, now);
   }
 }

@@ -1,4 +1,6 @@
+import { listAll } from '../kube/collection.ts';
 import { isServed } from '../kube/discovery.ts';
+import { ApiStatusError } from '../kube/errors.ts';
 import type { Informer } from '../kube/informer.ts';
 import type { UpdatePolicyObject } from '../kube/objects.ts';
 import { POLICIES_PATH } from '../kube/resources.ts';
@@ -34,9 +36,11 @@ export class Policies {
   readonly #views: PolicyViews;
   readonly #orders: Pick<Orders, 'policies'> | undefined;
   readonly #listeners = new Set<() => void>();
+  readonly #transport: KubeTransport;
 
   constructor({ config, orders, freshness, ...access }: PoliciesOptions) {
     const { transport } = access;
+    this.#transport = transport;
     this.#orders = orders;
     orders?.onChange(() => this.#tell());
     this.#views = new PolicyViews(config);
@@ -45,8 +49,7 @@ export class Policies {
       path: POLICIES_PATH,
       project: policyOnly,
       optional: {
-        isServed: (signal) =>
-          isServed(transport, { group: GROUP, version: POLICY_VERSION, plural: POLICY_PLURAL }, signal),
+        isServed: (signal) => this.#isServed(signal),
         retryMs: ABSENT_RETRY_MS,
       },
     });
@@ -67,6 +70,26 @@ export class Policies {
   /** @param now milliseconds since the Unix epoch */
   view(now: number): Snapshot['policies'] {
     return this.#views.at(this.#informer.items().values(), now, this.#orders?.policies());
+  }
+
+  /** Those that the API server has now, and none of the cache. @throws as `KubeTransport.request` */
+  async readLive(signal: AbortSignal): Promise<(now: number) => Snapshot['policies']> {
+    const objects = await this.#listLive(signal);
+    return (now) => this.#views.at(objects, now, this.#orders?.policies());
+  }
+
+  async #listLive(signal: AbortSignal): Promise<readonly UpdatePolicyObject[]> {
+    try {
+      return await listAll(this.#transport, { path: POLICIES_PATH, project: policyOnly, signal });
+    } catch (error) {
+      const isAbsent = error instanceof ApiStatusError && error.status.code === 404;
+      if (isAbsent && !(await this.#isServed(signal))) return [];
+      throw error;
+    }
+  }
+
+  #isServed(signal?: AbortSignal): Promise<boolean> {
+    return isServed(this.#transport, { group: GROUP, version: POLICY_VERSION, plural: POLICY_PLURAL }, signal);
   }
 
   #tell(): void {

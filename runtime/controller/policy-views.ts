@@ -40,7 +40,7 @@ export class PolicyViews {
 
   #read(object: UpdatePolicyObject): Known {
     const last = this.#known.get(object.metadata.uid);
-    if (last?.object === object) return last;
+    if (last && isDeepStrictEqual(last.object, object)) return last;
     const isSpecSame = last !== undefined && isDeepStrictEqual(last.object.spec, object.spec);
     return { object, resource: resourceOf(object), rules: isSpecSame ? last.rules : this.#rulesOf(object) };
   }

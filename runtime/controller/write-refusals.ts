@@ -26,6 +26,18 @@ interface RefusedWrite {
   readonly retryAt: number;
 }
 
+/** What has to be read before a permit is given, and could not be. Nothing was written. */
+export class UnreadError extends Error {
+  override readonly name = 'UnreadError';
+  /** What could not be read, in words for people. */
+  readonly what: string;
+
+  constructor(what: string, cause: unknown) {
+    super(`${what} cannot be read`, { cause });
+    this.what = what;
+  }
+}
+
 /** Remembers which commands the API server has not taken, by kind and by node, and until when they are not tried again. */
 export class WriteRefusals {
   readonly #clock: Clock;
@@ -47,10 +59,11 @@ export class WriteRefusals {
     const target = targetOf(command);
     const attempts = alike.get(target)?.attempts ?? 0;
     // A busy API server has said nothing of the command, so the pauses do not grow.
-    const failures = error instanceof BusyError ? 0 : attempts;
-    const restedAt = now + Math.max(backoff(failures, { ...PAUSE, random: this.#random }), askedPauseMs(error));
+    const reason = error instanceof UnreadError ? error.cause : error;
+    const failures = reason instanceof BusyError ? 0 : attempts;
+    const restedAt = now + Math.max(backoff(failures, { ...PAUSE, random: this.#random }), askedPauseMs(reason));
     const retryAt = Math.max(restedAt, now + alike.size * SPACING_MS);
-    alike.set(target, { message: `${WANTED[kind]} ${answerOf(error)}`, attempts: attempts + 1, restedAt, retryAt });
+    alike.set(target, { message: messageOf(kind, error), attempts: attempts + 1, restedAt, retryAt });
     this.#entries.set(kind, alike);
   }
 
@@ -94,6 +107,11 @@ const WANTED: Readonly<Record<Command['kind'], string>> = {
   'set-hint': 'the version to prepare meanwhile',
   'set-condition': 'its condition',
 };
+
+function messageOf(kind: Command['kind'], error: unknown): string {
+  if (!(error instanceof UnreadError)) return `${WANTED[kind]} ${answerOf(error)}`;
+  return `${WANTED[kind]} waits, because the look at ${error.what} ${answerOf(error.cause)}`;
+}
 
 export const COMMAND_KINDS = Object.keys(WANTED) as readonly Command['kind'][];
 

@@ -20,6 +20,7 @@ export class WorkQueue<T> {
   readonly #options: WorkQueueOptions<T>;
   readonly #wakeup = new Wakeup();
   #pending: readonly T[] = [];
+  readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(options: WorkQueueOptions<T>) {
     this.#options = options;
@@ -33,9 +34,9 @@ export class WorkQueue<T> {
   /** Works until the signal aborts and what is under way is done. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, keyOf, work, paceMs = 0 } = this.#options;
-    const underWay = new Map<string, Promise<void>>();
+    const underWay = this.#underWay;
     while (!signal.aborted) {
-      const next = this.#take(underWay);
+      const next = this.#take();
       if (next === undefined) {
         await this.#wakeup.wait(clock, clock.now() + this.#shortestRestMs, signal);
         continue;
@@ -51,8 +52,14 @@ export class WorkQueue<T> {
     await Promise.all(underWay.values());
   }
 
-  #take(underWay: ReadonlyMap<string, unknown>): T | undefined {
+  /** Whether an item with this key is under way. */
+  isUnderWay(key: string): boolean {
+    return this.#underWay.has(key);
+  }
+
+  #take(): T | undefined {
     const { keyOf, atOnce } = this.#options;
+    const underWay = this.#underWay;
     if (underWay.size >= atOnce) return undefined;
     const next = this.#pending.find((item) => !underWay.has(keyOf(item)) && this.#restMs(item) <= 0);
     this.#pending = this.#pending.filter((one) => one !== next);

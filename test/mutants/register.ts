@@ -5,6 +5,7 @@ import { freshnessMutants } from './freshness.ts';
 import { furtherFailures } from './further-failures.ts';
 import { furtherMarks } from './further-marks.ts';
 import { furtherSlots } from './further-slots.ts';
+import { liveLookMutants } from './live-look.ts';
 import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
@@ -14,6 +15,7 @@ import { slotMutants } from './slots.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...slotMutants,
   ...furtherSlots,
+  ...liveLookMutants,
   ...freshnessMutants,
   ...markMutants,
   ...furtherMarks,

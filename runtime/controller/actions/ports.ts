@@ -1,12 +1,13 @@
 import type { Collection, VersionedPatch } from '../../kube/collection.ts';
+import { ConflictError, NotFoundError } from '../../kube/errors.ts';
 import type { Node, Pod, ShadowObject } from '../../kube/objects.ts';
 import { onNode } from '../../kube/resources.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
 import { belongsTo } from '../../shadow/owner.ts';
 import type { Expectations } from '../expectations.ts';
-import type { SlotLedger } from '../slots/ledger.ts';
-import { type IsManaged, type ShadowFacts, viewOfAgent, viewOfShadow } from '../views.ts';
+import { type SlotLedger, SlotsMovedError } from '../slots/ledger.ts';
+import { type AgentView, type IsManaged, type ShadowFacts, viewOfAgent, viewOfShadow } from '../views.ts';
 
 /** What actions work with. Reads go to the API server, never to a cache. */
 export interface ActionPorts {
@@ -24,15 +25,24 @@ export interface ActionPorts {
 /** `done`: written. `needless`: there was nothing left to write. `moved`: the state has changed since the command was decided on. */
 export type Outcome = 'done' | 'needless' | 'moved';
 
+/** Whether an error says that the state has changed since the command was decided on. */
+export function isMoved(error: unknown): boolean {
+  return [ConflictError, NotFoundError, SlotsMovedError].some((kind) => error instanceof kind);
+}
+
 /** Whether a container of the agent runs on the node, at this moment. */
-export async function agentRuns(
+export async function agentRuns(ports: Pick<ActionPorts, 'pods'>, node: string, signal: AbortSignal): Promise<boolean> {
+  return (await agentsOn(ports, node, signal)).some(({ running }) => running);
+}
+
+/** The agents on the node, at this moment: one, or none, and two while one takes the other's place. */
+export async function agentsOn(
   { pods }: Pick<ActionPorts, 'pods'>,
   node: string,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<readonly AgentView[]> {
   const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
-  const found = await pods.list({ labelSelector, fieldSelector: onNode(node) }, signal);
-  return found.map(viewOfAgent).some(({ running }) => running);
+  return (await pods.list({ labelSelector, fieldSelector: onNode(node) }, signal)).map(viewOfAgent);
 }
 
 /** The shadow that belongs to the node with this UID; undefined where there is none. */

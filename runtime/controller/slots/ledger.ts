@@ -96,6 +96,11 @@ export class SlotLedger {
     this.#keeper = keeperOf(lease, this.#options.identity);
   }
 
+  /** Reads whether the list is still as it was when the plan was made. @throws SlotsMovedError, NotLeadingError, UnreadableSlotsError */
+  async confirm(signal: AbortSignal): Promise<void> {
+    this.#expectUnmoved(entriesOf(await this.#read(signal)));
+  }
+
   /**
    * Takes slots. The specs of their shadows may be written after this and not before (rule L1).
    * @throws NotLeadingError, UnreadableSlotsError, SlotsMovedError, ConflictError: nothing was taken, so plan again
@@ -135,10 +140,7 @@ export class SlotLedger {
   async #swap(change: (entries: readonly SlotEntry[]) => readonly SlotEntry[], signal: AbortSignal): Promise<void> {
     const lease = await this.#read(signal);
     const found = entriesOf(lease);
-    if (formatEntries(found) !== formatEntries(this.#entries)) {
-      this.#learn(found);
-      throw new SlotsMovedError('the slots on the Lease have changed since the plan was made');
-    }
+    this.#expectUnmoved(found);
     const entries = change(found);
     this.#entries = entriesOf(await this.#annotate(lease, { [SLOTS_ANNOTATION]: formatEntries(entries) }, signal));
   }
@@ -147,6 +149,12 @@ export class SlotLedger {
   #annotate(lease: Lease, said: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Lease> {
     const annotations = { ...lease.metadata.annotations, ...said };
     return this.#options.leases.update({ ...lease, metadata: { ...lease.metadata, annotations } }, signal);
+  }
+
+  #expectUnmoved(found: readonly SlotEntry[]): void {
+    if (formatEntries(found) === formatEntries(this.#entries)) return;
+    this.#learn(found);
+    throw new SlotsMovedError('the slots on the Lease have changed since the plan was made');
   }
 
   /** Forgets the state of writes for slots that somebody else has taken, or has taken again. */
