@@ -17,8 +17,8 @@ export const furtherSlots: readonly Mutant[] = [
     rule: 'L8',
     does: 'drains what is staged under a pause',
     file: GATES,
-    find: "again: 'wait', ask: paused",
-    replace: 'again: undefined, ask: paused',
+    find: "again: 'wait', ask: nowPaused",
+    replace: 'again: undefined, ask: nowPaused',
     tests: GATE_TESTS,
   },
   {
