@@ -186,6 +186,22 @@ export const slotMutants: readonly Mutant[] = [
   },
   {
     rule: 'L8',
+    does: 'disturbs what has staged its update though no place is left by then',
+    file: GATES,
+    find: "again: 'wait', ask: fleetFull",
+    replace: 'again: undefined, ask: fleetFull',
+    tests: ['test/controller/plan/second-gate.test.ts'],
+  },
+  {
+    rule: 'L8',
+    does: 'asks nothing of the policy that rules a node by the time it is disturbed',
+    file: 'runtime/controller/plan/again.ts',
+    find: 'before.name !== policy?.name || before.uid !== policy.uid',
+    replace: 'before.name !== policy?.name && before.name === policy?.uid',
+    tests: ['test/controller/plan/second-gate.test.ts'],
+  },
+  {
+    rule: 'L8',
     does: 'drains a staged node that is held',
     file: GATES,
     find: "again: 'call-off', ask: held",

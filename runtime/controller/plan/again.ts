@@ -1,46 +1,54 @@
 import { hasFailedOn } from './blame.ts';
+import { claimsOf, termsOf } from './busy.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
-import { firstOf, GATES } from './gates.ts';
+import { type Again, firstOf, type Gate, GATES } from './gates.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import { isCalledOff, isRefused } from './phase.ts';
+import { give, type Given } from './places.ts';
 import { lostAt } from './proof.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
+import { compare } from './snapshot.ts';
 import type { Starts } from './starts.ts';
 import { drainBlockedFinding, type Finding, type Stop } from './verdict.ts';
 
 /** By UID of the node. */
 export type Stops = ReadonlyMap<string, Stop>;
 
-/** Which updates do not go on, and by policy, when time alone stops another one or lets one go on. */
+/**
+ * Which updates do not go on, and by policy, when time alone stops another one or lets one go on.
+ * @param before its places count who is out of service: those that are let through count for the next
+ */
 export function stopsOf(
   unsettled: readonly AssessedNode[],
   { waiting, isCapped }: Pick<Starts, 'waiting' | 'isCapped'>,
-  world: World,
+  before: World,
 ): { readonly stops: Stops; readonly stopsAt: ReadonlyMap<Group | undefined, number> } {
   const stops = new Map<string, Stop>();
   const stopsAt = new Map<Group | undefined, number>();
   const note = (group: Group | undefined, instant: number): void => {
-    if (instant !== NEVER) stopsAt.set(group, nextAfter(world.now, [instant, stopsAt.get(group) ?? NEVER]));
+    if (instant !== NEVER) stopsAt.set(group, nextAfter(before.now, [instant, stopsAt.get(group) ?? NEVER]));
   };
-  for (const asking of stagedOnes(unsettled, world)) {
+  let { given } = before;
+  for (const asking of stagedOnes(unsettled, before)) {
+    const world = { ...before, given };
     const { stop, changesAt } = askedAgain(asking, world);
     note(asking.group, changesAt);
     if (stop) stops.set(asking.info.node.uid, stop);
-    else letThrough(asking, world);
+    else given = letThrough(asking, world);
   }
   for (const info of unsettled) {
-    const group = world.groups.of(info);
-    const endsAt = isCapped || (group && waiting.has(group)) ? callOffAt(info, world) : NEVER;
-    if (endsAt > world.now) note(group, endsAt);
+    const group = before.groups.of(info);
+    const endsAt = isCapped || (group && waiting.has(group)) ? callOffAt(info, before) : NEVER;
+    if (endsAt > before.now) note(group, endsAt);
     else stops.set(info.node.uid, { kind: 'call-off', because: drainBlockedFinding(info.shadow?.status) });
   }
   return { stops, stopsAt };
 }
 
 /**
- * Nodes that may be disturbed next. One that is not Ready comes last: where the others take all places in the proof of its release, this plan
- * calls it off, and not the next. A stale view may hide that the node was let through already: `Tally.begin` counts it as such.
+ * Nodes that may be disturbed next, who has its slot for longest first. One that is not Ready comes last: where the others take all places in the
+ * proof of its release, this plan calls it off, and not the next. A stale view may hide that the node was let through already: `Tally.begin` counts it as such.
  */
 function stagedOnes(unsettled: readonly AssessedNode[], world: World): readonly Asking[] {
   const staged = unsettled.flatMap((info) => {
@@ -48,8 +56,13 @@ function stagedOnes(unsettled: readonly AssessedNode[], world: World): readonly 
     if (!node.managed || !shadow || phase.kind !== 'staged') return [];
     return askingOf(info, { shadow, version: shadow.stale ? undefined : (shadow.spec.version ?? undefined) }, world);
   });
-  return staged.toSorted((a, b) => Number(b.info.node.ready) - Number(a.info.node.ready));
+  return staged.toSorted(
+    ({ info: a }, { info: b }) => Number(b.node.ready) - Number(a.node.ready) || compare(sinceOf(a), sinceOf(b)),
+  );
 }
+
+/** A slot without a time was taken by an earlier version; a node without one began under another operator. */
+const sinceOf = ({ slot }: AssessedNode): number => (slot ? (slot.since ?? -Infinity) : NEVER);
 
 interface Answer {
   readonly stop: Stop | undefined;
@@ -59,14 +72,17 @@ interface Answer {
 
 /**
  * May the node be disturbed for the version that it has staged (rule L8)? What calls its update off outranks what it only waits for, or it would
- * hold its slot for as long.
+ * hold its slot for as long. Under another policy than the one that its slot was taken under, all that the present one says is asked, and what it
+ * forbids calls the update off: the first was away for a moment, or is gone.
  */
 function askedAgain(asking: Asking, world: World): Answer {
   let waitsFor: Finding | undefined;
   let changesAt = NEVER;
-  for (const { again, ask, askAgain = ask } of GATES) {
-    const becomes = typeof again === 'function' ? again(asking) : again;
-    const result = becomes === undefined ? PASS : askAgain(asking, world);
+  const isNew = isUnderAnother(asking);
+  for (const gate of GATES) {
+    const becomes = becomesBy(gate, asking, isNew);
+    if (becomes === undefined) continue;
+    const result = (gate.askAgain ?? gate.ask)(asking, world);
     changesAt = Math.min(changesAt, result.changesAt);
     if (!result.finding) continue;
     if (becomes === 'call-off') return { stop: { kind: becomes, because: result.finding }, changesAt };
@@ -76,8 +92,24 @@ function askedAgain(asking: Asking, world: World): Answer {
   return { stop: waitsFor && { kind: 'wait', because: waitsFor }, changesAt };
 }
 
-function letThrough({ info, release }: Asking, { settings }: World): void {
+/** @param isNew another policy rules the node than before */
+function becomesBy({ of, again }: Gate, asking: Asking, isNew: boolean): Again | undefined {
+  if (again !== undefined) return typeof again === 'function' ? again(asking) : again;
+  return isNew && (of === 'policy' || of === 'release') ? 'call-off' : undefined;
+}
+
+/** Its slot was taken under another policy than the one that rules it. */
+function isUnderAnother({ info, group, version }: Asking): boolean {
+  const { policy: before } = info.slot ?? {};
+  if (!group || !before) return false;
+  const { policy } = termsOf({ info, group, version });
+  return before.name !== policy?.name || before.uid !== policy.uid;
+}
+
+/** Counts the node for the next ones. */
+function letThrough({ info, release, group, version }: Asking, { settings, places, given }: World): Given {
   if (release && !hasFailedOn(info, release)) release.proof.disturb(lostAt(info, settings));
+  return group ? give(given, Object.values(claimsOf({ info, group, version }, places))) : given;
 }
 
 /** A drain may be refused for this long before its update is called off: a budget may be used up only while pods start on other nodes. */

@@ -2,7 +2,7 @@ import { concurrency } from '../../policy/quantity.ts';
 import type { Group, Groups } from './groups.ts';
 import { type AssessedNode, type Fleet, isLeftOver } from './health.ts';
 import { bytesOf, LIST_BYTES, type PermitTerms, type SlotKey } from './permit.ts';
-import { isUnderWay, PHASES } from './phase.ts';
+import { isLetThrough, isUnderWay, PHASES } from './phase.ts';
 import { type Claim, type Place, placeOf } from './places.ts';
 import { NEVER } from './requeue.ts';
 import { compare, type NodeInfo, type NodeView, type Settings, type Snapshot } from './snapshot.ts';
@@ -39,6 +39,17 @@ export function busyNodes({ all, unsettled }: Fleet, { slots, shadows }: Pick<Sn
   // A settled node has no active shadow, but may be named as the owner of another's.
   if (strays.size > 0) for (const { node } of all) strays.delete(node.uid);
   return [...busy, ...[...strays].map((uid) => ({ uid, info: undefined, until: NEVER }))];
+}
+
+/**
+ * Who is out of service, or may be at any moment: what is disturbed or asked to be, or lost. An update that has disturbed nothing yet is not, but for
+ * one whose view may hide that it was let through.
+ */
+export function isOut({ info, until }: Busy): boolean {
+  if (!info || until !== NEVER || info.node.marks !== undefined) return true;
+  const { phase, shadow } = info;
+  if (phase.kind === 'staged') return shadow?.stale === true;
+  return phase.kind === 'unknown' || (phase.kind === 'returning' && !phase.calledOff) || isLetThrough(phase);
 }
 
 /** Whether an update occupies the node, with or without a slot. */

@@ -12,7 +12,7 @@ import { refused } from './withheld.ts';
  * What becomes of a node that has a slot and is not disturbed yet: `call-off` ends its update, `wait` leaves it where it is unless a later gate
  * calls it off. `unknown` leaves it there too, and what later gates say is not known.
  */
-type Again = Stop['kind'] | 'unknown';
+export type Again = Stop['kind'] | 'unknown';
 
 export interface Gate {
   readonly name: string;
@@ -61,11 +61,11 @@ export const GATES: readonly Gate[] = [
     askAgain: unprovenBefore,
     queue: 'policy',
   },
-  { name: 'zone', of: 'node', forbidsHint: false, again: undefined, ask: otherZones, queue: 'policy' },
+  { name: 'zone', of: 'node', forbidsHint: false, again: 'wait', ask: otherZones, queue: 'policy' },
   // It comes and goes with each update, and what is asked before it stays: the condition of a node that waits for that is left alone.
   { name: 'pause between', of: 'policy', forbidsHint: false, again: undefined, ask: pausing },
-  { name: 'budget', of: 'node', forbidsHint: false, again: undefined, ask: policyFull, queue: 'policy' },
-  { name: 'capacity', of: 'node', forbidsHint: false, again: undefined, ask: fleetFull, queue: 'all' },
+  { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ask: policyFull, queue: 'policy' },
+  { name: 'capacity', of: 'node', forbidsHint: false, again: 'wait', ask: fleetFull, queue: 'all' },
   { name: 'room', of: 'node', forbidsHint: false, again: undefined, ask: listFull, queue: 'all' },
 ];
 

@@ -1,6 +1,6 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { stopsOf, type Stops } from './again.ts';
-import { busyNodes, type Holder, holdersOf, placesOf } from './busy.ts';
+import { busyNodes, type Holder, holdersOf, isOut, placesOf } from './busy.ts';
 import type { CallOff, Command, SetHint, SetSpec } from './commands.ts';
 import { conditionCommands } from './conditions.ts';
 import { Dependencies } from './dependencies.ts';
@@ -56,10 +56,10 @@ export interface Plan {
 
 /** Makes a plan. It depends on nothing but its arguments. @param now milliseconds since the Unix epoch */
 export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan {
-  const { rulings, fleet, groups, busy, starts, world } = start(snapshot, settings, now);
+  const { rulings, fleet, groups, busy, starts, world, out } = start(snapshot, settings, now);
   const { withheld, ledgers, places } = world;
   const { managed, unsettled } = fleet;
-  const { stops, stopsAt } = stopsOf(unsettled, starts, world);
+  const { stops, stopsAt } = stopsOf(unsettled, starts, { ...world, places: out, given: NONE_GIVEN });
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, world);
   const warnings = warningsFor(fleet.all, groups, settings);
   const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
@@ -96,6 +96,7 @@ function start(snapshot: Snapshot, settings: Settings, now: number) {
   const { managed } = fleet;
   const groups = new Groups(rulings, managed, { ...settings, now });
   const busy = busyNodes(fleet, snapshot);
+  const limits = { ...settings, ...snapshot, members: managed.length };
   const facts = {
     snapshot,
     settings,
@@ -105,10 +106,11 @@ function start(snapshot: Snapshot, settings: Settings, now: number) {
     dependencies: new Dependencies(groups),
     ledgers: new Ledgers(snapshot.releases),
     withheld: new Withheld(snapshot, now),
-    places: placesOf(busy, groups, { ...settings, ...snapshot, members: managed.length }),
+    places: placesOf(busy, groups, limits),
   };
   const starts = chooseStarts(managed, { ...facts, given: NONE_GIVEN });
-  return { rulings, fleet, groups, busy, starts, world: { ...facts, given: starts.given } };
+  const out = placesOf(busy.filter(isOut), groups, limits);
+  return { rulings, fleet, groups, busy, starts, out, world: { ...facts, given: starts.given } };
 }
 
 /** Everything that keeps a node from the update that it is offered, where its verdict names the first. @returns asks by the node's name */

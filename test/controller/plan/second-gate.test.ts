@@ -15,6 +15,7 @@ import {
   ruling,
   slot,
   staging,
+  UNPROVEN_TOO,
   updated,
   type World,
 } from './fleet.ts';
@@ -155,6 +156,70 @@ describe('a staged node goes on to its reboot', () => {
         spec: expect.objectContaining({ state: 'RebootedIntoUpdate' }),
       }),
     );
+  });
+});
+
+describe('what is staged counts against limits once more, before it is disturbed', () => {
+  const ZONE = 'topology.kubernetes.io/zone';
+  const gone = { ready: false, readyChangedAt: minutes(-5) };
+  const sent = (world: World, more: Partial<Rules> = {}): readonly string[] =>
+    plan(world, { ...POLICY, ...more }, NOW).commands.flatMap((command) =>
+      command.kind === 'set-spec' && command.spec.state === 'RebootedIntoUpdate' ? [command.shadow] : [],
+    );
+  const many: Partial<Rules> = { ...UNPROVEN_TOO, maxConcurrent: { kind: 'count', count: 2 } };
+
+  test('a node that was lost since takes the place, until its time is over', () => {
+    const world = fleet({ a: staged, b: {}, c: {} }, { nodes: [node('a'), node('b', gone), node('c')], ...held });
+    const { commands, verdicts, requeueAt } = plan(world, POLICY, NOW);
+    expect(commands).toEqual([]);
+    expect(verdicts[0]).toMatchObject({ reason: 'WaitingForSlot' });
+    expect(requeueAt).toBe(minutes(55));
+    expect(plan(world, POLICY, minutes(55)).commands).toMatchObject([{ spec: { state: 'RebootedIntoUpdate' } }]);
+  });
+
+  test('a zone that was lost since keeps the others in service', () => {
+    const zone = (name: string, more = {}) => ({ labels: { [ZONE]: name }, ...more });
+    const nodes = [node('a', zone('a')), ...['x', 'y'].map((name) => node(name, zone('b', gone)))];
+    const world = fleet({ a: staged, x: {}, y: {} }, { nodes, ...held });
+    const most = (atOnce: number): Partial<Rules> => ({
+      maxConcurrent: { kind: 'unlimited' },
+      zones: { key: ZONE, atOnce },
+    });
+    expect(sent(world, { ...UNPROVEN_TOO, ...most(1) })).toEqual([]);
+    expect(sent(world, { ...UNPROVEN_TOO, ...most(2) })).toEqual(['brs-a']);
+  });
+
+  test('where the limit has fallen the younger waits, each that is let through counted, and both keep their slots', () => {
+    const slots = ['a', 'b', 'c'].map((name, at) => Object.assign({}, slot(name), { since: minutes(-at) }));
+    const world = fleet({ a: staged, b: staged, c: staged }, { slots });
+    expect(sent(world, many)).toEqual(['brs-b', 'brs-c']);
+    const policies = [ruling('p', { selector: {}, ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' } })];
+    expect(sent({ ...world, policies }, many)).toEqual(['brs-b', 'brs-c']);
+    const { commands } = plan(world, { ...POLICY, ...many }, NOW);
+    expect(commands.filter(({ kind }) => kind !== 'set-spec')).toEqual([]);
+  });
+
+  test('one whose slot stands for nothing but itself goes, and what is only prepared beside it takes nothing', () => {
+    const slots = ['a', 'b'].map((name) => slot(name));
+    expect(sent(fleet({ a: staged, b: staging }, { slots }), UNPROVEN_TOO)).toEqual(['brs-a']);
+    expect(sent(fleet({ a: staged, b: rebooting }, { slots }), UNPROVEN_TOO)).toEqual([]);
+  });
+});
+
+describe('a node that another policy rules by now than when its slot was taken', () => {
+  const closed = { open: false, triggeredAt: undefined, changesAt: minutes(60) };
+  const under = (uid: string, name = 'p') => [{ ...slot('a'), policy: { name, uid } }];
+  const kinds = (slots: World['slots'], more: Parameters<typeof ruling>[1]): readonly string[] =>
+    planned(fleet({ a: staged }, { slots, policies: [ruling('p', { selector: {}, ...more })] })).commands.map(
+      ({ kind }) => kind,
+    );
+
+  test('is called off where the windows of that one are closed, and goes on where they are open', () => {
+    expect(kinds(under('policy-p'), { window: closed })).toEqual(['set-spec']);
+    expect(kinds(under('made before', 'p'), { window: closed })).toEqual(['call-off']);
+    expect(kinds(under('', ''), { window: closed })).toEqual(['call-off']);
+    expect(kinds(under('made before', 'p'), {})).toEqual(['set-spec']);
+    expect(kinds([slot('a')], { window: closed })).toEqual(['set-spec']);
   });
 });
 
