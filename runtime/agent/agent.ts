@@ -7,7 +7,7 @@ import type { Random } from '../lib/random.ts';
 import type { ShadowObject } from '../kube/objects.ts';
 import { retry } from '../lib/retry.ts';
 import { isSemver } from '../shadow/semver.ts';
-import { Conversation } from './conversation.ts';
+import { Conversation, NotAcceptedError } from './conversation.ts';
 import type { View } from './decide.ts';
 import { isDeadMount } from './host/errors.ts';
 import type { HostUpdater } from './host/port.ts';
@@ -52,6 +52,7 @@ export function createAgent(options: AgentOptions): Agent {
       try {
         return await live(options, { signal: life.signal, onReady: () => void (ready = true) });
       } catch (error) {
+        if (error instanceof NotAcceptedError) return error.message;
         if (!isDeadMount(error)) throw error;
         return `${error.message}: the mount of the host's socket is dead, and only a new container gets a live one`;
       } finally {

@@ -31,10 +31,17 @@ const REMADE_MS = 10_000;
 const SEEN_BACK_MS = 30_000;
 /** Actions that may fail the attempt. A release is never given up, because nobody else would uncordon the node. */
 const GATES: ReadonlySet<NodeAction> = new Set<NodeAction>(['cordonAndDrain', 'excludeFromLb']);
+/** For how long, without a break, the apiserver may not accept the agent before it ends, so that its pod says why. */
+const UNAUTHORIZED_MS = 300_000;
 /** Pause between two requests for the same thing. */
 const PAUSES = { firstMs: 100, maxMs: 30_000 };
 /** The longest pause while the node is disturbed, or about to be. */
 const WAIT_MS = 10_000;
+
+/** The apiserver does not accept the agent, in its own words. */
+export class NotAcceptedError extends Error {
+  override readonly name = 'NotAcceptedError';
+}
 
 /** Repeats a request until the apiserver grants it. Only a newer decision, or the end of the agent, stops that. */
 export class Conversation {
@@ -43,12 +50,15 @@ export class Conversation {
   #createdAt = -Infinity;
   /** For how long the cluster has refused a whole status, and one without the record of its failure. */
   readonly #refused: readonly Streak[];
+  /** For how long the apiserver has not accepted the agent. */
+  readonly #unauthorized: Streak;
   /** The last status that the cluster refused and got reduced. Its record is told as soon as the cluster takes it. */
   #withheld: AgentStatus | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
     this.#refused = [0, 1].map(() => new Streak(options.clock));
+    this.#unauthorized = new Streak(options.clock);
   }
 
   /**
@@ -145,12 +155,13 @@ export class Conversation {
       const shadowVersion = this.#shadowVersion();
       const asked = clock.monotonic();
       const answer = await ask(shadowVersion);
-      if (answer === 'done') return;
+      if (answer === 'done') return void this.#unauthorized.note(false);
       if (answer === 'again') continue;
       if (isWait && clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;
       const { kind, message: error } = answer;
       const level = kind === 'again' || kind === 'refused' ? 'info' : 'warn';
       logger[level](logged, { ...fields, answer: kind, attempt, error });
+      this.#expectAccepted(answer);
       if (kind === 'unauthorized') await this.identify();
       await this.#changed(shadowVersion, backoff(attempt, { ...pausesOf(topic), random }), signal);
     }
@@ -176,6 +187,12 @@ export class Conversation {
     const { kind } = await api.putStatus(this.#caller(), put, signal);
     if (kind !== 'ok') return answer;
     throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
+  }
+
+  /** @throws NotAcceptedError */
+  #expectAccepted({ kind, message }: NotGranted): void {
+    const forMs = this.#unauthorized.note(kind === 'unauthorized');
+    if (forMs >= UNAUTHORIZED_MS) throw new NotAcceptedError(`the apiserver does not accept this agent: ${message}`);
   }
 
   #caller(): Caller {

@@ -8,7 +8,14 @@ import type { Snapshot } from '../controller/plan/snapshot.ts';
 import type { Finding } from '../controller/plan/verdict.ts';
 import { PolicyViews } from '../controller/policy-views.ts';
 import { slotsOn } from '../controller/slots/entries.ts';
-import { managedBesides, type ShadowFacts, viewOfAgent, viewOfNode, viewOfShadow } from '../controller/views.ts';
+import {
+  lastWordsOf,
+  managedBesides,
+  type ShadowFacts,
+  viewOfAgent,
+  viewOfNode,
+  viewOfShadow,
+} from '../controller/views.ts';
 import { COMMAND_KINDS } from '../controller/write-refusals.ts';
 import type { ChannelObject } from '../k3os/model.ts';
 import { Collection } from '../kube/collection.ts';
@@ -217,12 +224,14 @@ function snapshotOf(
   const nodeViews = observations
     .nodes(nodeFacts, now)
     .map((node) => Object.assign(node, { readinessSeenAt: node.readyChangedAt }));
-  const silence = observations.silence(nodeFacts, agents.value.map(viewOfAgent), now);
+  const agentViews = agents.value.map(viewOfAgent);
+  const silence = observations.silence(nodeFacts, agentViews, now);
   return {
     nodes: nodeViews,
     shadows: observations.shadows(facts, nodeViews, now),
     slots: slotsOn(lease.value),
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
+    lastWords: lastWordsOf(agentViews),
     paused: paused.value,
     policies,
     notCurrent: knownNotCurrent(facts),

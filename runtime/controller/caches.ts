@@ -20,6 +20,7 @@ import {
   type ShadowFacts,
   SharedTexts,
   type IsManaged,
+  lastWordsOf,
   viewOfAgent,
   viewOfNode,
   viewOfShadow,
@@ -73,6 +74,7 @@ export class Caches {
   #seenNodes: readonly NodeView[] = [];
   #seenShadows: readonly ObservedShadow[] = [];
   #silentSince: Snapshot['silentSince'] = new Map();
+  #lastWords: ReadonlyMap<string, string> = new Map();
   /** What has changed since the last observation. */
   readonly #changed = new Set<Changed>();
   readonly #wakeup = new Wakeup();
@@ -130,6 +132,7 @@ export class Caches {
       shadows: this.#seenShadows.map((shadow) => this.#judged(shadow)),
       drainRefusals: this.#refusedDrains.view(moment),
       silentSince: this.#silentSince,
+      lastWords: this.#lastWords,
       paused: [...this.#namespaces.items().values()].includes(true),
     };
   }
@@ -206,8 +209,9 @@ export class Caches {
     if (changed.has('nodes')) this.#seenNodes = this.#observations.nodes([...this.#nodes.items().values()], now);
     if (changed.has('nodes') || changed.has('shadows')) this.#observeShadows(moment);
     if (changed.has('nodes') || changed.has('agents')) {
-      const agents = this.#agents.items().values();
+      const agents = [...this.#agents.items().values()];
       this.#silentSince = this.#observations.silence(this.#seenNodes, agents, now);
+      this.#lastWords = lastWordsOf(agents);
     }
   }
 

@@ -218,20 +218,29 @@ export interface AgentView {
   readonly running: boolean;
   /** When its container last ended, where the kubelet knows. By the clock of its node, so it can only be compared with another such time. */
   readonly stoppedAt: number | undefined;
+  /** What its last container that ended has said of it. */
+  readonly lastWords?: string;
 }
 
 export function viewOfAgent({ spec, status }: Pod): AgentView {
   const containers = status?.containerStatuses ?? [];
-  const stops = containers.flatMap(
-    ({ state, lastState }) =>
-      instantOf(state?.terminated?.finishedAt) ?? instantOf(lastState?.terminated?.finishedAt) ?? [],
-  );
+  const ends = containers.flatMap(({ state, lastState }) => state?.terminated ?? lastState?.terminated ?? []);
+  const stops = ends.flatMap(({ finishedAt }) => instantOf(finishedAt) ?? []);
+  const [lastWords] = ends.flatMap(({ message }) => (message ? [shortened(message.trim(), LONGEST_WORDS)] : []));
   return {
     node: spec?.nodeName ?? '',
     running: isAgentRunning(containers),
     stoppedAt: stops.length > 0 ? Math.max(...stops) : undefined,
+    ...(lastWords !== undefined && { lastWords }),
   };
 }
+
+/** Bytes. */
+const LONGEST_WORDS = 256;
+
+/** By node name. */
+export const lastWordsOf = (agents: readonly AgentView[]): ReadonlyMap<string, string> =>
+  new Map(agents.flatMap(({ node, lastWords }) => (lastWords === undefined ? [] : [[node, lastWords] as const])));
 
 function isAgentRunning(containers: NonNullable<NonNullable<Pod['status']>['containerStatuses']>): boolean {
   return containers.some(({ state }) => state?.running != null);

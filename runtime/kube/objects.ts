@@ -129,14 +129,20 @@ export interface Toleration {
   readonly effect?: string;
 }
 
+interface Terminated {
+  readonly finishedAt?: Time;
+  /** What its process has left in its termination log. */
+  readonly message?: string;
+}
+
 export interface ContainerStatus {
   readonly name: string;
   readonly state?: {
     readonly running?: { readonly startedAt?: Time } | null;
     readonly waiting?: object | null;
-    readonly terminated?: { readonly finishedAt?: Time } | null;
+    readonly terminated?: Terminated | null;
   };
-  readonly lastState?: { readonly terminated?: { readonly finishedAt?: Time } | null };
+  readonly lastState?: { readonly terminated?: Terminated | null };
 }
 
 interface PodVolume {

@@ -79,3 +79,25 @@ test.each([
     expect(made).toEqual([0, 10_000, 20_000, 30_000]);
   },
 );
+
+test('an agent that the apiserver has not accepted for five minutes on end ends with the words that it is answered', async () => {
+  const clock = new VirtualClock();
+  let isOut = false;
+  const answer = async (): Promise<ApiAnswer> =>
+    isOut ? { kind: 'again', message: 'no answer' } : { kind: 'unauthorized', message: '401: the node is gone' };
+  const api: AgentApi = { createShadow: answer, putStatus: answer, act: answer };
+  const view = new Latest<View>({ shadow: undefined, nodeUid: 'u', bootId: 'b', version: '1.0.0' });
+  const readUid = async (): Promise<string> => 'u';
+  const random = (): number => 0.5;
+  const conversation = new Conversation({ nodeName: 'n', api, clock, random, logger: silentLogger, view, readUid });
+  let end = '';
+  void conversation.createShadow(new AbortController().signal).catch((error: Error) => (end = error.message));
+  await clock.advance(250_000);
+  isOut = true;
+  await clock.advance(60_000);
+  isOut = false;
+  await clock.advance(290_000);
+  expect(end).toBe('');
+  await clock.advance(70_000);
+  expect(end).toBe('the apiserver does not accept this agent: 401: the node is gone');
+});

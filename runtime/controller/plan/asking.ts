@@ -11,7 +11,7 @@ import type { Withheld } from './withheld.ts';
 
 /** What the gates look at besides the node itself. */
 export interface World {
-  readonly snapshot: Pick<Snapshot, 'notCurrent' | 'paused' | 'drainRefusals'>;
+  readonly snapshot: Pick<Snapshot, 'notCurrent' | 'paused' | 'drainRefusals' | 'lastWords'>;
   readonly settings: Settings;
   readonly rulings: Pick<Rulings, 'unknown'>;
   readonly groups: Groups;

@@ -19,6 +19,8 @@ export interface Snapshot {
   readonly slots: readonly SlotView[];
   /** By node name, since when this process has seen no container of its agent run; a node that is not in here has a running agent. */
   readonly silentSince: ReadonlyMap<string, number>;
+  /** By node name: what the last container of its agent that ended has said of that. */
+  readonly lastWords?: ReadonlyMap<string, string>;
   /** The namespace has the annotation `paused`. */
   readonly paused: boolean;
   /** Every policy. The last is that of the controller's variables, which rules the nodes that no other policy selects. */

@@ -78,7 +78,8 @@ class Judgement {
     const kept = starts.kept.get(uid)?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
-    const own = this.#withSight(info, findingFor(info, this.#newest, this.#world.now));
+    const seen = this.#withSight(info, findingFor(info, this.#newest, this.#world.now));
+    const own = seen && withWords(seen, this.#world.snapshot.lastWords?.get(info.node.name));
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
     return explained(finding, kept, refusals.get(shadowName));
@@ -105,6 +106,12 @@ class Judgement {
     this.changesAt = nextAfter(now, [this.changesAt, changesAt, believedUntil]);
     return finding ?? (kept ? { ...own, newer: kept } : own);
   }
+}
+
+/** What an agent says that ends by itself, as where the apiserver does not know it. */
+function withWords(finding: Finding, words: string | undefined): Finding {
+  if (words === undefined || !isReason(finding.reason, 'agentless')) return finding;
+  return { ...finding, message: `${finding.message}; its agent ended with: ${words}` };
 }
 
 /** Where several commands for the node are withheld, the verdict names its start first. */

@@ -119,6 +119,16 @@ describe('the verdict on a node', () => {
     expect(seen(minutes(-14))).toMatchObject({ reason: 'Updating' });
   });
 
+  test.each<[string, World]>([
+    ['of an agent that has not come', fleet({}, { nodes: [node('a')] })],
+    ['of an agent that is gone', fleet({ a: updated }, { silentSince: new Map([['a', minutes(-15)]]) })],
+  ])('says what it was answered %s', (_what, world) => {
+    const lastWords = new Map([['a', 'the apiserver does not accept this agent: 401: no']]);
+    expect(verdict({ ...world, lastWords })).toMatchObject({
+      message: expect.stringContaining('; its agent ended with: the apiserver does not accept this agent: 401: no'),
+    });
+  });
+
   test('names what blocks its drain', () => {
     expect(verdict(fleet({ a: blocked }))).toMatchObject({
       message: 'the drain waits for PodDisruptionBudget shop/web (pod shop/web-1)',
