@@ -11,7 +11,7 @@ import type { Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
 import { slotMutants } from './slots.ts';
 
-/** Rules that are broken on purpose: `npm run mutants` runs the tests that must notice, and `npm run simulate -- --planted` storms. */
+/** Rules that are broken on purpose: `npm run lab -- mutants` runs the tests that must notice, and `npm run lab -- simulate --planted` storms. */
 export const MUTANTS: readonly Mutant[] = [
   ...slotMutants,
   ...furtherSlots,
