@@ -1,10 +1,9 @@
 import { VERSION } from '../runtime/lib/version.ts';
-import { COMPONENT_LABEL, COMPONENTS, DRIVER_LABEL } from '../runtime/shadow/names.ts';
+import { COMPONENT_LABEL, COMPONENTS, DRIVER_LABEL, NAME_LABEL } from '../runtime/shadow/names.ts';
 
 export type Component = keyof typeof COMPONENTS;
 export type Labels = Readonly<Record<string, string>>;
 
-const NAME = 'app.kubernetes.io/name';
 const INSTANCE = 'app.kubernetes.io/instance';
 const VERSION_LABEL = 'app.kubernetes.io/version';
 const COMPONENT = 'app.kubernetes.io/component';
@@ -13,7 +12,7 @@ const PART_OF = 'app.kubernetes.io/part-of';
 
 /** Keys that the operator's tools and other installations select by. */
 export const OWN_LABEL_KEYS = [
-  NAME,
+  NAME_LABEL,
   INSTANCE,
   VERSION_LABEL,
   COMPONENT,
@@ -26,7 +25,7 @@ export const OWN_LABEL_KEYS = [
 /** Labels of an object that belongs to the operator as a whole. */
 export function sharedLabels(instance: string): Labels {
   return {
-    [NAME]: 'brupop',
+    [NAME_LABEL]: 'brupop',
     [INSTANCE]: instance,
     [VERSION_LABEL]: VERSION,
     [COMPONENT]: 'operator',

@@ -25,6 +25,9 @@ export const MANAGED_LABEL_V1 = '1.0.0';
 export const COMPONENT_LABEL = `${GROUP}/component`;
 export const COMPONENTS = { agent: 'agent', apiserver: 'apiserver', controller: 'brupop-controller' } as const;
 
+/** On every object of ours, and on none of the older operator. */
+export const NAME_LABEL = 'app.kubernetes.io/name';
+
 /** Says by which driver an agent's pod updates its host. Those of Bottlerocket's API lack it. */
 export const DRIVER_LABEL = `${GROUP}/driver`;
 

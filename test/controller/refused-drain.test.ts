@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readMarks } from '../../runtime/marks/marks.ts';
+import { COMPONENT_LABEL, NAME_LABEL, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 
@@ -112,5 +113,45 @@ describe('is not called off where its drain begins', () => {
     expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
     expect(readMarks((await stage.nodes.get('a'))!)?.drained).toBeDefined();
     expect(await stage.slots()).toEqual(['brs-a']);
+  });
+});
+
+describe('a machine that dies while its version is staged, which its agent never reports', () => {
+  async function dies(): Promise<void> {
+    await stage.pass();
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.setReady('a', false);
+    await stage.pass(31 * MINUTE);
+  }
+
+  test('is called off, gives its slot back, and its place an hour after it went down', async () => {
+    stage.start();
+    await dies();
+    expect(await stage.spec('a')).toBe('Idle 1.1.0');
+    await stage.pass(3 * MINUTE);
+    expect(await stage.slots()).toEqual([]);
+    await stage.pass(30 * MINUTE);
+    expect([await stage.slots(), await stage.spec('b')]).toEqual([['brs-b'], 'StagedAndPerformedUpdate 1.1.0']);
+  });
+});
+
+describe('a drain that nobody has answered for half an hour', () => {
+  const replica = (name: string, labels: object) =>
+    stage.create(`/api/v1/namespaces/${NAMESPACE}/pods`, {
+      metadata: { name, labels: { [COMPONENT_LABEL]: 'apiserver', ...labels } },
+      spec: { containers: [{ name: 'apiserver', image: 'apiserver' }] },
+    });
+
+  test.each([
+    ['is called off where all replicas are ours', { [NAME_LABEL]: 'brupop' }, 'Idle 1.1.0'],
+    ['goes on where one is of the older operator', {}, 'RebootedIntoUpdate 1.1.0'],
+  ])('%s', async (_what, labels, expected) => {
+    await replica('ours', { [NAME_LABEL]: 'brupop' });
+    await replica('other', labels);
+    stage.start();
+    await stage.pass();
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass(31 * MINUTE);
+    expect(await stage.spec('a')).toBe(expected);
   });
 });

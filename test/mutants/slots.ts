@@ -216,7 +216,7 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L8',
     does: 'calls off a node whose drain has begun',
     file: 'runtime/controller/actions/specs.ts',
-    find: '!isUndisturbed(phaseOf(live, viewOfNode(node)))',
+    find: '!mayCallOff(phase)',
     replace: '!live.status',
     tests: ['test/controller/refused-drain.test.ts'],
   },

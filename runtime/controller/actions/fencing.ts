@@ -48,6 +48,7 @@ export async function mayFree(ports: ActionPorts, slot: Free, signal: AbortSigna
 /** Step 1, as far as the caches cannot say it. */
 async function isOver(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
   if (slot.because === 'shadow-gone') return isAbandoned(ports, slot, signal);
+  if (slot.because === 'called-off') return isUntouched(ports, slot, signal);
   return slot.because !== 'idle' || !foundNone(ports, slot) || restsLive(ports, slot, signal);
 }
 
@@ -58,6 +59,12 @@ const foundNone = ({ ledger }: ActionPorts, { nodeUid }: Free): boolean =>
 async function restsLive(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
   const shadow = await ownShadow(ports, slot, signal);
   return shadow !== undefined && isAtRest(shadow);
+}
+
+/** Nothing has been asked of the node since its update was called off, and no drain is granted any more (M1). */
+async function isUntouched(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
+  const shadow = await ownShadow(ports, slot, signal);
+  return shadow?.spec.state === 'Idle' && shadow.status?.reboot?.requested_at == null;
 }
 
 async function isAbandoned(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {

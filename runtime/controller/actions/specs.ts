@@ -3,13 +3,16 @@ import { rfc3339 } from '../../lib/clock.ts';
 import type { Spec } from '../../shadow/model.ts';
 import { hintText } from '../../shadow/hint.ts';
 import {
+  COMPONENT_LABEL,
+  COMPONENTS,
   LAST_UPDATE_ANNOTATION,
   LAST_UPDATE_FINISHED_ANNOTATION,
+  NAME_LABEL,
   STAGE_ANNOTATION,
   VERSION_BEFORE_ANNOTATION,
 } from '../../shadow/names.ts';
 import type { CallOff, Completion, SetHint } from '../plan/commands.ts';
-import { isUndisturbed, phaseOf } from '../plan/phase.ts';
+import { mayCallOff, phaseOf } from '../plan/phase.ts';
 import { viewOfNode } from '../views.ts';
 import { type ActionPorts, ownShadow } from './ports.ts';
 
@@ -70,7 +73,17 @@ export async function callOff(
 ): Promise<SpecWrite | undefined> {
   const node = await ports.nodes.get(nodeName, signal);
   const live = node && (await ownShadow(ports, { shadow, nodeUid: node.metadata.uid }, signal));
-  if (!live || !isUndisturbed(phaseOf(live, viewOfNode(node))) || (live.spec.version ?? null) !== spec.version)
-    return undefined;
+  const phase = live && phaseOf(live, viewOfNode(node));
+  if (!live || !phase || !mayCallOff(phase) || (live.spec.version ?? null) !== spec.version) return undefined;
+  if (phase.kind === 'asked' && !(await drainsAreOurs(ports, signal))) return undefined;
   return { shadow, resourceVersion: live.resourceVersion, spec };
+}
+
+/**
+ * Whether every replica of the apiserver is one of ours: a replica of the older operator drains a node whatever spec says by then. Both have pods
+ * with the component's label.
+ */
+async function drainsAreOurs({ pods }: ActionPorts, signal: AbortSignal): Promise<boolean> {
+  const found = await pods.list({ labelSelector: `${COMPONENT_LABEL}=${COMPONENTS.apiserver}` }, signal);
+  return found.every(({ metadata }) => metadata.labels?.[NAME_LABEL] !== undefined);
 }

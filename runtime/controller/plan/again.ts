@@ -4,13 +4,13 @@ import { type Asking, askingOf, type World } from './asking.ts';
 import { type Again, firstOf, type Gate, GATES } from './gates.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
-import { isCalledOff, isRefused } from './phase.ts';
+import { isCalledOff, isRefused, mayCallOff } from './phase.ts';
 import { give, type Given } from './places.ts';
 import { lostAt } from './proof.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from './requeue.ts';
 import { compare } from './snapshot.ts';
 import type { Starts } from './starts.ts';
-import { drainBlockedFinding, type Finding, type Stop } from './verdict.ts';
+import { drainBlockedFinding, type Finding, found, type Stop } from './verdict.ts';
 
 /** By UID of the node. */
 export type Stops = ReadonlyMap<string, Stop>;
@@ -40,8 +40,9 @@ export function stopsOf(
   for (const info of unsettled) {
     const group = before.groups.of(info);
     const endsAt = isCapped || (group && waiting.has(group)) ? callOffAt(info, before) : NEVER;
+    if (stops.get(info.node.uid)?.kind === 'call-off') continue;
     if (endsAt > before.now) note(group, endsAt);
-    else stops.set(info.node.uid, { kind: 'call-off', because: drainBlockedFinding(info.shadow?.status) });
+    else stops.set(info.node.uid, { kind: 'call-off', because: becauseOf(info) });
   }
   return { stops, stopsAt };
 }
@@ -115,12 +116,18 @@ function letThrough({ info, release, group, version }: Asking, { settings, place
 /** A drain may be refused for this long before its update is called off: a budget may be used up only while pods start on other nodes. */
 const REFUSED_MS = 120_000;
 
+const OVERDUE = found('ProgressDeadlineExceeded', 'its drain has not begun in time, and others wait for its place');
+
+const becauseOf = ({ shadow, phase }: AssessedNode): Finding =>
+  isRefused(phase) ? drainBlockedFinding(shadow?.status) : OVERDUE;
+
 /**
- * When an update is called off because its drain is refused and other nodes wait for its slot: the refusal does not end by itself (rule L8).
- * A node without its agent is rescued instead.
+ * When an update is called off because other nodes wait for its slot, and its drain is refused, which does not end by itself, or has not begun in
+ * time (rule L8). A node without its agent is rescued instead.
  */
 function callOffAt({ node, shadow, health, phase }: AssessedNode, { snapshot: { drainRefusals } }: World): number {
-  if (!node.managed || !shadow || shadow.stale || health.agentSilent || !isRefused(phase)) return NEVER;
+  if (!node.managed || !shadow || shadow.stale || health.agentSilent || !mayCallOff(phase)) return NEVER;
+  if (!isRefused(phase)) return health.overdueFrom;
   const refusal = drainRefusals.get(shadow.name);
   return refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER;
 }

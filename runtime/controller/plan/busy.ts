@@ -52,9 +52,10 @@ export function isOut({ info, until }: Busy): boolean {
   return phase.kind === 'unknown' || (phase.kind === 'returning' && !phase.calledOff) || isLetThrough(phase);
 }
 
-/** Whether an update occupies the node, with or without a slot. */
-function isOccupied(info: NodeInfo): boolean {
-  return info.node.marks !== undefined || (PHASES[info.phase.kind].isUnderWay && !isLeftOver(info));
+/** Whether an update occupies the node, with or without a slot. One that was called off, and has given its slot back, disturbs it no more. */
+function isOccupied(info: AssessedNode): boolean {
+  const isFree = isLeftOver(info) || info.health.isGivenBack;
+  return info.node.marks !== undefined || (PHASES[info.phase.kind].isUnderWay && !isFree);
 }
 
 /** What the busy nodes of one policy take. */

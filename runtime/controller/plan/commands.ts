@@ -80,7 +80,7 @@ export interface Free {
   readonly shadow: string;
   readonly nodeUid: string;
   /** Which clause of rule L3 holds. */
-  readonly because: 'idle' | 'node-gone' | 'shadow-gone' | 'rescued';
+  readonly because: 'idle' | 'node-gone' | 'shadow-gone' | 'rescued' | 'called-off';
 }
 
 /** Keeps on the Lease when the reboot of this attempt was first seen to be requested: a controller that restarts counts on from there. */

@@ -1,7 +1,7 @@
 import { upToDate } from './conditions.ts';
 import { Join } from './join.ts';
 import { type Soak, startable } from './machine.ts';
-import { isOverUnreported, isUnderWay, RESTING } from './phase.ts';
+import { isCalledOff, isOverUnreported, isRefused, isUnderWay, mayCallOff, PHASES, RESTING } from './phase.ts';
 import type { PolicyNodes } from '../../policy/model.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import type { Ruling, Rulings } from './rulings.ts';
@@ -24,6 +24,10 @@ interface Health {
   readonly soak: Soak;
   /** Until when the node, which is not Ready, takes a slot for that: milliseconds since the Unix epoch. */
   readonly outageUntil: number | undefined;
+  /** From when on its update, which has not disturbed it, takes up its place for too long. It is called off where others wait. */
+  readonly overdueFrom: number;
+  /** It was called off before it was disturbed, and its agent does not report that it is at rest. */
+  readonly isGivenBack: boolean;
   /** When time alone changes any of this. The end of an outage is left out: it matters only where a node waits for the slot. */
   readonly changesAt: number;
 }
@@ -59,6 +63,8 @@ const WELL: Health = {
   notReturned: false,
   soak: undefined,
   outageUntil: undefined,
+  overdueFrom: NEVER,
+  isGivenBack: false,
   changesAt: NEVER,
 };
 
@@ -121,8 +127,12 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   const notReturned = missedFrom <= now;
   const trial = agentSilent || notReturned ? NO_TRIAL : trialOf(info, measures);
   const soak = trial.endsAt <= now ? trial.result : trial.meanwhile;
-  const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt]);
-  return { ...WELL, agentSilent, notReturned, soak, outageUntil: outageOf(info, measures, now), changesAt };
+  const overdueFrom = overdueFromOf(info);
+  const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;
+  const freedAt = isCalledOff(info.phase) && info.slot?.writes === 'settled' && !info.node.marks ? overdueFrom : NEVER;
+  const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt, freedAt]);
+  const outageUntil = outageOf(info, measures, now);
+  return { ...WELL, agentSilent, notReturned, soak, outageUntil, overdueFrom, isGivenBack, changesAt };
 }
 
 function departedHealth(info: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
@@ -133,8 +143,18 @@ function departedHealth(info: NodeInfo, { returnTimeoutMs }: Measures, now: numb
   return { ...WELL, goesDown: until > now, changesAt: nextAfter(now, [until]) };
 }
 
-function isUnremarkable({ node, silentSince, phase }: NodeInfo): boolean {
-  return node.managed && node.ready && silentSince === undefined && phase.kind !== 'monitoring';
+function isUnremarkable({ node, silentSince, phase: { kind } }: NodeInfo): boolean {
+  const isTimed = kind === 'monitoring' || PHASES[kind].givesBackMs !== Infinity;
+  return node.managed && node.ready && silentSince === undefined && !isTimed;
+}
+
+/** A refusal of its drain has a time of its own (rule L8). */
+function overdueFromOf({ shadow, phase }: NodeInfo): number {
+  const isTimed = isCalledOff(phase) || (mayCallOff(phase) && !isRefused(phase));
+  if (!shadow || shadow.stale || !isTimed) return NEVER;
+  // When the version was staged is stated nowhere.
+  const since = phase.kind === 'staged' ? shadow.stateSeenAt : shadow.stepBeganAt;
+  return since + PHASES[phase.kind].givesBackMs;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { SetHint } from './commands.ts';
 import { mayPrepare } from './gates.ts';
 import type { Group } from './groups.ts';
 import type { AssessedNode } from './health.ts';
-import { STAGING_MS } from './phase.ts';
+import { PHASES } from './phase.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 import type { NodeInfo, ShadowView } from './snapshot.ts';
 import type { Starts } from './starts.ts';
@@ -53,7 +53,7 @@ function isDeserving({ node, shadow, slot }: AssessedNode, { kept }: Starts): bo
 /** When a node that has shown nothing gives its place to another; NEVER for one that has prepared what it was named. */
 function overdueAt({ node, shadow }: NodeInfo): number {
   if (!shadow?.hint || isStagedAhead(node, shadow)) return NEVER;
-  return (shadow.hint.since ?? -Infinity) + STAGING_MS;
+  return (shadow.hint.since ?? -Infinity) + PHASES.staging.givesBackMs;
 }
 
 /** What the node is named is in its inactive partition. */

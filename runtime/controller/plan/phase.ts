@@ -15,8 +15,8 @@ type Step =
   | { readonly kind: 'resting'; readonly spent: boolean }
   /** `staged`: the version is in the inactive partition, and the node still in service. */
   | { readonly kind: 'staging' | 'staged' }
-  /** The drain is asked for and has not begun. `refusedBy`: what does not let it. */
-  | { readonly kind: 'asked'; readonly refusedBy: readonly string[] }
+  /** The drain is asked for and has not begun. `refusedBy`: what does not let it. `silent`: nobody has answered yet. */
+  | { readonly kind: 'asked'; readonly refusedBy: readonly string[]; readonly silent: boolean }
   | { readonly kind: 'draining' }
   /** A reboot was requested (rules B1 and F1). `request` stays the same text for as long as the request does. */
   | { readonly kind: 'rebooting'; readonly request: string }
@@ -47,18 +47,35 @@ interface Row {
   readonly isBlamed: boolean;
   /** How long it may last where the agent is still to act, milliseconds. */
   readonly limitMs: (settings: { readonly drainTimeoutMs: number }) => number;
+  /** How long its node, which is not disturbed, may take up a place there that others wait for, milliseconds; Infinity = it is not called off. */
+  readonly givesBackMs: number;
 }
 
 /** An agent waits two hours for a busy host, and starts again where the host is rebooted meanwhile. */
-export const STAGING_MS = 180 * MINUTE_MS;
+const STAGING_MS = 180 * MINUTE_MS;
 /** What a reboot takes besides the drain: the load balancers' time, activation, volumes, the boot itself. */
 const REBOOTING_MS = 60 * MINUTE_MS;
 /** An agent does everything else at once. */
 const OTHER_MS = 30 * MINUTE_MS;
+/** An agent whose update was called off has only to report that it is at rest. */
+const RETURNING_MS = 2 * MINUTE_MS;
 
-const atRest = { isUnderWay: false, isLetThrough: false, isBlamed: false, limitMs: () => Infinity };
-const inService = { isUnderWay: true, isLetThrough: false, isBlamed: false, limitMs: () => STAGING_MS };
+const atRest = {
+  isUnderWay: false,
+  isLetThrough: false,
+  isBlamed: false,
+  limitMs: () => Infinity,
+  givesBackMs: Infinity,
+};
+const inService = {
+  isUnderWay: true,
+  isLetThrough: false,
+  isBlamed: false,
+  limitMs: () => STAGING_MS,
+  givesBackMs: Infinity,
+};
 const outOfService: Row = {
+  givesBackMs: Infinity,
   isUnderWay: true,
   isLetThrough: true,
   isBlamed: false,
@@ -69,14 +86,14 @@ const outOfService: Row = {
 export const PHASES: Readonly<Record<PhaseKind, Row>> = {
   unknown: atRest,
   resting: atRest,
-  staging: inService,
-  staged: inService,
-  asked: outOfService,
+  staging: { ...inService, givesBackMs: STAGING_MS },
+  staged: { ...inService, givesBackMs: OTHER_MS },
+  asked: { ...outOfService, givesBackMs: OTHER_MS },
   draining: outOfService,
   rebooting: { ...outOfService, isBlamed: true },
   monitoring: { ...outOfService, isBlamed: true, limitMs: () => OTHER_MS },
   failed: { ...inService, limitMs: () => OTHER_MS },
-  returning: { ...inService, limitMs: () => OTHER_MS },
+  returning: { ...inService, limitMs: () => OTHER_MS, givesBackMs: RETURNING_MS },
 };
 
 export interface ShadowSaid {
@@ -119,8 +136,11 @@ export const isUnderWay = ({ spec, status }: ShadowSaid): boolean =>
 export const isAtRest = ({ spec, status }: ShadowSaid): boolean =>
   status?.current_state === 'Idle' && spec.state === 'Idle';
 
-/** Its update can be called off as if it had never begun. */
+/** It waits for its drain, in service. */
 export const isUndisturbed = (phase: Phase): boolean => phase.kind === 'staged' || isRefused(phase);
+/** Its update can be called off as if it had never begun. */
+export const mayCallOff = (phase: Phase): boolean =>
+  phase.kind === 'staging' || isUndisturbed(phase) || (phase.kind === 'asked' && phase.silent);
 /** Its agent asks for the drain and is refused. */
 export const isRefused = (phase: Phase): boolean => phase.kind === 'asked' && phase.refusedBy.length > 0;
 /** Its update was ended before its node was disturbed, and its agent has not come to rest yet. */
@@ -157,10 +177,13 @@ function stepOf({ spec, status }: Reported, node: Host): Step {
 function outOfServiceStep(said: Reported, node: Host): Step {
   if (said.status.current_state === 'RebootedIntoUpdate') return { kind: 'monitoring', at: 'reported' };
   const refusedBy = refusalsOf(said.status, node);
-  if (refusedBy.length > 0) return { kind: 'asked', refusedBy };
+  if (refusedBy.length > 0) return { kind: 'asked', refusedBy, silent: false };
   const request = requestOf(said, node);
   if (request !== undefined) return { kind: 'rebooting', request };
-  return node.marks ? { kind: 'draining' } : { kind: 'asked', refusedBy };
+  if (node.marks) return { kind: 'draining' };
+  const { current_state: reached, drain, reboot } = said.status;
+  const isUnanswered = drain == null && reboot?.requested_at == null && !node.unschedulable;
+  return { kind: 'asked', refusedBy, silent: isUnanswered && reached === 'StagedAndPerformedUpdate' };
 }
 
 /** A drain that is refused has cordoned nothing, whoever has. */

@@ -60,11 +60,12 @@ function noteFor(slot: SlotView, { shadow, phase }: AssessedNode): NoteReboot | 
 }
 
 function over(holder: AssessedNode): Free['because'] | undefined {
-  const { shadow, silentSince, phase } = holder;
+  const { shadow, silentSince, phase, health } = holder;
   if (!shadow) return silentSince === undefined ? undefined : 'shadow-gone';
   if (shadow.stale) return undefined;
   if (isAtRest(shadow)) return 'idle';
+  if (health.isGivenBack) return 'called-off';
   // Without marks only the agent's last report is missing, and may never come.
   const isOver = isOverUnreported(phase) || shadow.spec.state === 'Idle';
-  return holder.health.agentSilent && isOver ? 'rescued' : undefined;
+  return health.agentSilent && isOver ? 'rescued' : undefined;
 }

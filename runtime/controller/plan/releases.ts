@@ -109,8 +109,8 @@ export class OsReleases {
     if (phase.kind === 'resting') running.rest(info, shadow);
     family.offered.add(target);
     if (current !== target) family.tally(target).want(info);
-    const begun =
-      PHASES[phase.kind].isUnderWay && shadow.spec.version != null ? family.tally(shadow.spec.version) : undefined;
+    const heading = headsFor(info);
+    const begun = heading === undefined ? undefined : family.tally(heading);
     if (isInDoubt(info, shadow)) family.inDoubt.push(info);
     else begun?.begin(info);
   }
@@ -282,6 +282,12 @@ function isDisturbed({ shadow, phase }: NodeInfo, version: string): boolean {
   // The second gate counts a node that it lets through. It is counted here only if that write is not seen yet.
   if (phase.kind === 'staged') return shadow?.stale === true && shadow.spec.version === version;
   return shadow?.spec.state === 'Idle' && shadow.status?.current_version === version;
+}
+
+/** The version that the node is on its way to. */
+function headsFor({ shadow, health, phase }: AssessedNode): string | undefined {
+  const isOnItsWay = PHASES[phase.kind].isUnderWay && !health.isGivenBack;
+  return isOnItsWay ? (shadow?.spec.version ?? undefined) : undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import { type GroupPlaces, zoneOf } from './busy.ts';
 import type { Asking } from './asking.ts';
 import type { Group } from './groups.ts';
 import type { OsRelease } from './releases.ts';
-import { compare } from './snapshot.ts';
+import { compare, type ShadowView } from './snapshot.ts';
 
 /** A node that nothing but other nodes can keep from starting. */
 export interface Candidate extends Asking {
@@ -36,7 +36,7 @@ interface Turns {
 /**
  * Offers a place to the candidates of one policy in their turn (rule P6):
  * 1. those that somebody has asked for,
- * 2. those with the fewest failures (`crash_count`),
+ * 2. those with the fewest failures (`crash_count`), and of these, those whose update to this version was not called off,
  * 3. those of the zone that is being worked on or, where zones are not limited, of the zone with the fewest updates under way,
  * 4. the oldest node,
  * 5. by name.
@@ -50,7 +50,12 @@ export function inTurn(candidates: readonly Candidate[], turns: Turns): void {
   for (const alike of Map.groupBy(sorted, rankOf).values()) zoneByZone(alike, turns, started);
 }
 
-const rankOf = ({ isAsked, crashes }: Candidate): number => (isAsked ? -1 : crashes);
+const rankOf = ({ isAsked, crashes, shadow, version }: Candidate): number =>
+  (isAsked ? -1 : crashes) + (wasCalledOff(shadow, version) ? 0.5 : 0);
+
+/** Its update to this version was called off, and others come before it tries again. */
+const wasCalledOff = ({ spec }: ShadowView, version: string): boolean =>
+  spec.state === 'Idle' && spec.version === version;
 
 /** The candidates of one zone. */
 interface Queue {

@@ -72,6 +72,10 @@ describe('a node that is refused its drain for two minutes', () => {
       reboot: { boot_id: 'boot-1', version: '1.1.0', requested_at: null },
     },
   };
+  const begun: Parts = {
+    ...rebooting,
+    status: { ...rebooting.status, drain: { started_at: moment(-9), pods_left: 1, blocked_by: [] } },
+  };
   const since = (count: number): Partial<World> => ({
     ...held,
     drainRefusals: new Map([['brs-a', { kind: 'refused', since: minutes(-count) }]]),
@@ -112,7 +116,7 @@ describe('a node that is refused its drain for two minutes', () => {
       'its reboot is asked for',
       fleet({ a: { ...blocked, status: { ...blocked.status, reboot: boot } }, b: {} }, since(9)),
     ],
-    ['nothing refuses it any more', fleet({ a: rebooting, b: {} }, since(9))],
+    ['nothing refuses it any more', fleet({ a: begun, b: {} }, since(9))],
     ['the other has to be looked at once more', fleet({ a: blocked, b: { stale: true } }, since(9))],
     ['its view is out of date', fleet({ a: { ...blocked, stale: true }, b: {} }, since(9))],
   ])('is left alone where %s', (_where, world) => {

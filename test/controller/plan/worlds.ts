@@ -188,12 +188,16 @@ function take({ slots }: Draft, { shadow, nodeUid, ...terms }: Taking): void {
   slots.set(shadow, { ...given, id: `attempt-${shadow}`, since: NOW, writes: 'settled' });
 }
 
-/** Nodes that certainly take a place: those with a slot or marks, and those whose update an agent is at work on. */
+/**
+ * Nodes that certainly take a place: those with a slot or marks, and those whose update an agent is at work on. One that was called off before
+ * it was disturbed takes none.
+ */
 export function certainlyBusy(snapshot: World): Set<string> {
   const active = snapshot.shadows.filter(
     ({ name, spec, status }) =>
       status &&
       (status.current_state !== 'Idle' || spec.state !== 'Idle') &&
+      !(spec.state === 'Idle' && status.current_state === 'StagedAndPerformedUpdate') &&
       !snapshot.silentSince.has(nodeNameOf(name) ?? ''),
   );
   return new Set([
