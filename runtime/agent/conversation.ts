@@ -35,8 +35,8 @@ const GATES: ReadonlySet<NodeAction> = new Set<NodeAction>(['cordonAndDrain', 'e
 const UNAUTHORIZED_MS = 300_000;
 /** Pause between two requests for the same thing. */
 const PAUSES = { firstMs: 100, maxMs: 30_000 };
-/** The longest pause while the node is disturbed, or about to be. */
-const WAIT_MS = 10_000;
+/** While the node is disturbed, or about to be, the first pauses are shorter: some five minutes of them. */
+const WAIT = { maxMs: 10_000, attempts: 30 };
 
 /** The apiserver does not accept the agent, in its own words. */
 export class NotAcceptedError extends Error {
@@ -163,7 +163,7 @@ export class Conversation {
       logger[level](logged, { ...fields, answer: kind, attempt, error });
       this.#expectAccepted(answer);
       if (kind === 'unauthorized') await this.identify();
-      await this.#changed(shadowVersion, backoff(attempt, { ...pausesOf(topic), random }), signal);
+      await this.#changed(shadowVersion, backoff(attempt, { ...pausesOf(topic, attempt), random }), signal);
     }
   }
 
@@ -219,7 +219,8 @@ export class Conversation {
   }
 }
 
-const pausesOf = ({ isWait = false }: Topic): typeof PAUSES => (isWait ? { ...PAUSES, maxMs: WAIT_MS } : PAUSES);
+const pausesOf = ({ isWait = false }: Topic, attempt: number): typeof PAUSES =>
+  isWait && attempt < WAIT.attempts ? { ...PAUSES, maxMs: WAIT.maxMs } : PAUSES;
 
 type NotGranted = Exclude<ApiAnswer, { readonly kind: 'ok' }>;
 
