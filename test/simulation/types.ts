@@ -197,6 +197,8 @@ export interface Environment {
   readonly people: {
     cordon(node: string): void;
     uncordon(node: string): void;
+    /** Cordons the node and asks its pods to go, as kubectl drain does once. */
+    drain(node: string): void;
     /** The label that makes the node a managed one is taken away, or put back. */
     setManaged(node: string, is: boolean): void;
     hold(node: string): () => void;

@@ -1,4 +1,4 @@
-import type { KubeObject, Node, ShadowObject } from '../../../runtime/kube/objects.ts';
+import type { KubeObject, Node, Pod, ShadowObject } from '../../../runtime/kube/objects.ts';
 import { shadowsPath } from '../../../runtime/kube/resources.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import {
@@ -51,6 +51,7 @@ export function createPeople(parts: {
   return {
     cordon: (node) => timers.do(() => setCordon(hand, node, true)),
     uncordon: (node) => timers.do(() => setCordon(hand, node, false)),
+    drain: (node) => timers.do(() => drain(hand, node)),
     setManaged: (node, is) => {
       const labels = { [MANAGED_LABEL]: is ? MANAGED_LABEL_VALUE : null };
       timers.do(() => hand.patch(nodePath(node), { metadata: { labels } }));
@@ -80,6 +81,18 @@ async function setCordon(hand: Hand, node: string, wanted: boolean): Promise<voi
   const present = await hand.get<Node>(nodePath(node));
   if (!present || (present.spec?.unschedulable === true) === wanted) return;
   await hand.patch(nodePath(node), { spec: { unschedulable: wanted ? true : null } }, 'strategic');
+}
+
+/** Each pod is asked once, whatever its budget says. */
+async function drain(hand: Hand, node: string): Promise<void> {
+  await setCordon(hand, node, true);
+  const pods = await hand.get<{ readonly items: readonly Pod[] }>('/api/v1/pods');
+  for (const { metadata, spec } of pods?.items ?? []) {
+    const { name, namespace, ownerReferences = [] } = metadata;
+    if (spec?.nodeName !== node || ownerReferences.some(({ kind }) => kind === 'DaemonSet')) continue;
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`;
+    await hand.create(path, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } });
+  }
 }
 
 async function edit(hand: Hand, node: string, random: Random): Promise<void> {

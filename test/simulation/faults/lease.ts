@@ -1,6 +1,6 @@
 import { CONTROLLER_LEASE } from '../../../runtime/shadow/names.ts';
 import type { Moment } from '../moment-names.ts';
-import { begun, aimedAt, MINUTE, onProcess, processOf, SECOND } from './kind.ts';
+import { begun, aimedAt, HOUR, MINUTE, onProcess, processOf, SECOND } from './kind.ts';
 
 const OF_THE_LEASE: readonly Moment[] = [
   'slot-taken',
@@ -50,7 +50,7 @@ export const leaseFaults = aimedAt(OF_THE_LEASE, [
     name: 'leader-cut-off',
     what: 'the leader no longer reaches the Kubernetes API: another follows it, while what it sent may land',
     weight: 6,
-    lasts: [12 * SECOND, 5 * MINUTE],
+    lasts: [12 * SECOND, HOUR],
     begin: (world, terms) =>
       onProcess(processOf(world, terms, 'controller'), ({ name }) => world.network.partition(name, 'api')),
   },

@@ -82,6 +82,14 @@ export const peopleFaults: readonly DrawnKind[] = [
       return random() < 0.9 ? () => people.setManaged(node, true) : undefined;
     },
   ),
+  does(
+    'other-drainer',
+    { what: 'another operator drains a node, and gives it back', weight: 3, lasts: [MINUTE, 30 * MINUTE] },
+    (people, node) => {
+      people.drain(node);
+      return () => people.uncordon(node);
+    },
+  ),
   does('hold', { what: 'a node is held back', weight: 3, lasts: [10 * SECOND, HOUR] }, (people, node) =>
     people.hold(node),
   ),

@@ -4,7 +4,7 @@ import { selector } from '../invariants/policy-facts.ts';
 import type { Moment } from '../moment-names.ts';
 import { broken, drawPolicy, drawTerms, freeze, type PolicySpec, POOL, POOLS, ZONE, ZONES } from '../policies.ts';
 import type { Begun, World } from '../types.ts';
-import { type DrawnKind, HOUR, MINUTE, onNode, oneOf, SECOND, type Terms } from './kind.ts';
+import { all, type DrawnKind, HOUR, MINUTE, onNode, oneOf, SECOND, type Terms } from './kind.ts';
 
 /** Where what a policy says decides: starts, the second gate, and what they count. */
 const DECIDES: readonly Moment[] = [
@@ -77,14 +77,19 @@ function creates(world: World, { random }: { readonly random: Random }): Begun |
   return { about: name, end: () => people.changePolicy(name, () => undefined) };
 }
 
-/** Reads are refused, and who watches is told so at once. */
-function unreadable(world: World, { random }: { readonly random: Random }): Begun {
-  const { cluster, network, processes } = world;
-  const resource = oneOf([POLICY_PLURAL, 'namespaces'], random) ?? POLICY_PLURAL;
-  const refused = { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'no role allows it' } as const;
-  const end = cluster.disturb({ verbs: ['list', 'watch'], resource }, refused);
-  for (const { name, kind } of processes) if (kind === 'controller') network.dropWatches(name, 'closed');
-  return { about: resource, end };
+/** What every decision depends on. */
+const READ = [POLICY_PLURAL, 'namespaces', 'nodes', 'bottlerocketshadows', 'pods'];
+
+/** Controllers' reads of one kind are refused, and who watches is told so at once. */
+function unreadable({ network, processes }: World, { random }: { readonly random: Random }): Begun {
+  const resource = oneOf(READ, random) ?? POLICY_PLURAL;
+  const ends = processes.flatMap(({ name, kind }) => {
+    if (kind !== 'controller') return [];
+    network.dropWatches(name, 'closed');
+    const path = new RegExp(`/${resource}$`);
+    return [network.disturb(name, { kind: 'answered', code: 403 }, { method: 'GET', path })];
+  });
+  return { about: resource, end: all(ends) };
 }
 
 export const updatePolicyFaults: readonly DrawnKind[] = [
@@ -135,10 +140,10 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
       }),
   },
   {
-    name: 'policies-unreadable',
-    what: 'nobody may read update policies, or namespaces, which say whether the fleet is paused: 403',
+    name: 'kind-unreadable',
+    what: 'controllers may not read one of the kinds on which they decide: 403',
     weight: 2,
-    lasts: [MINUTE, HOUR],
+    lasts: [MINUTE, 3 * HOUR],
     aim: DECIDES,
     begin: unreadable,
   },

@@ -3,6 +3,7 @@ import {
   begun,
   between,
   type DrawnKind,
+  HOUR,
   MINUTE,
   oneOf,
   onProcess,
@@ -48,9 +49,9 @@ function lagsBehind(resource: string, what: string, name = `watch-lags-${resourc
     name,
     what: `${what}: the controllers' watches of these are late, and no others`,
     weight: 2,
-    lasts: [MINUTE, 30 * MINUTE],
+    lasts: [MINUTE, 3 * HOUR],
     begin: ({ processes, network }, { random }) => {
-      const ms = between([10 * SECOND, 15 * MINUTE], random);
+      const ms = between([10 * SECOND, 3 * HOUR], random);
       const controllers = processes.filter(({ kind }) => kind === 'controller');
       return begun(
         `${names(controllers)}, by ${(ms / SECOND).toFixed(1)} s`,

@@ -10,7 +10,7 @@ const OLDEST = 240_000;
 
 /** Faults that leave a process with an old view of the cluster, by the beginnings of their names. */
 const BLINDS =
-  /^(watch-|freeze|api-|proxy-|lost-|lands-|hangs|partition|outage|slow|own-token|leader-cut-off|clock|lease-|policies-unreadable)/;
+  /^(watch-|freeze|api-|proxy-|lost-|lands-|hangs|partition|outage|slow|own-token|leader-cut-off|clock|lease-|kind-unreadable)/;
 
 /** Whether the fault leaves a process with an old view of the cluster. */
 export const blinds = (fault: string): boolean => BLINDS.test(fault);

@@ -9,8 +9,8 @@ export const DECISIONS: readonly Plot[] = [
   [decided('policy-frozen'), paused],
   [decided('policy-paused'), paused],
   [decided('policy-broken'), paused],
-  [scene('policies-unreadable', 'after', 'status-idle'), scene('kill-replicas', 'after', 'status-idle', LATER)],
-  [scene('policies-unreadable', 'before', 'drain-asked')],
+  [scene('kind-unreadable', 'after', 'status-idle'), scene('kill-replicas', 'after', 'status-idle', LATER)],
+  [scene('kind-unreadable', 'before', 'drain-asked')],
 ];
 
 /** Rules L8 and P: what holds for a node changes while it starts, or before it is disturbed. */
@@ -34,5 +34,5 @@ export const ofGates: readonly Plot[] = [
   [scene('relabelled', 'after', 'status-staged'), scene('policy-edited', 'after', 'status-staged', SOON)],
   [scene('policy-deleted', 'after', 'status-idle'), scene('kill-controller', 'after', 'status-idle', LATER)],
   [scene('policy-created', 'after', 'status-idle'), scene('policy-status-refused', 'after', 'status-idle')],
-  [scene('policies-unreadable', 'after', 'spec-start'), scene('policy-frozen', 'after', 'spec-start', SOON)],
+  [scene('kind-unreadable', 'after', 'spec-start'), scene('policy-frozen', 'after', 'spec-start', SOON)],
 ];
