@@ -1,4 +1,3 @@
-import type { Marks } from '../marks/marks.ts';
 import { instantOf } from '../lib/clock.ts';
 import type { DrainProgress } from './model.ts';
 
@@ -28,7 +27,7 @@ export type Progress =
  */
 export function progressAt(
   { reported_at, pods_left, blocked_by }: DrainProgress,
-  marks: Marks | undefined,
+  marks: { readonly drained?: string | undefined } | undefined,
   now: number,
 ): Progress {
   const since = instantOf(reported_at);
