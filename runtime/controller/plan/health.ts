@@ -148,13 +148,16 @@ function isUnremarkable({ node, silentSince, phase: { kind } }: NodeInfo): boole
   return node.managed && node.ready && silentSince === undefined && !isTimed;
 }
 
-/** A refusal of its drain has a time of its own (rule L8). */
-function overdueFromOf({ shadow, phase }: NodeInfo): number {
+/**
+ * A refusal of its drain has a time of its own (rule L8). One that has staged its version and is Ready waits for others, who would gain nothing by
+ * its place.
+ */
+function overdueFromOf({ node, shadow, phase }: NodeInfo): number {
   const isTimed = isCalledOff(phase) || (mayCallOff(phase) && !isRefused(phase));
   if (!shadow || shadow.stale || !isTimed) return NEVER;
-  // When the version was staged is stated nowhere.
-  const since = phase.kind === 'staged' ? shadow.stateSeenAt : shadow.stepBeganAt;
-  return since + PHASES[phase.kind].givesBackMs;
+  const { givesBackMs } = PHASES[phase.kind];
+  if (phase.kind !== 'staged') return shadow.stepBeganAt + givesBackMs;
+  return node.ready ? NEVER : Math.max(shadow.stateSeenAt, node.readyChangedAt) + givesBackMs;
 }
 
 /**
