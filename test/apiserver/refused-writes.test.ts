@@ -33,6 +33,8 @@ async function drain(): Promise<unknown> {
   return draining;
 }
 const release = async (): Promise<unknown> => replica.service.uncordon(await world.agent()).then(() => 'ok', codeOf);
+const exclude = async (): Promise<unknown> =>
+  replica.service.excludeFromLb(await world.agent()).then(() => 'ok', codeOf);
 const codeOf = (error: { readonly status: number | { readonly code: number } }): number =>
   typeof error.status === 'number' ? error.status : error.status.code;
 /** Without its time. */
@@ -111,8 +113,6 @@ test('an exclusion that is refused is told, and ends with the deadline of a drai
   await world.addPod('web-1');
   const broken = { kind: 'refuse', code: 500, reason: 'InternalError', message: 'failed calling webhook' } as const;
   world.cluster.disturb({ resource: 'nodes' }, broken);
-  const exclude = async (): Promise<unknown> =>
-    replica.service.excludeFromLb(await world.agent()).then(() => 'ok', codeOf);
   expect(await exclude()).toBe(500);
   expect(await stated()).toMatchObject({
     pods_left: 1,
@@ -138,10 +138,13 @@ test('a cordon that is not answered is told, and its time runs', async () => {
   await expect(replica.service.cordonAndDrain(await world.agent())).rejects.toMatchObject({ status: 504 });
 });
 
-test('what is refused is said again, so that its age tells whether anybody still says it', async () => {
-  refuse(cordons);
+test.each([
+  ['a cordon', () => drain()],
+  ['an exclusion', () => exclude()],
+])('what refuses %s is said again, so that its age tells whether anybody still says it', async (_what, ask) => {
+  refuse(() => true);
   for (let asked = 0; asked < 4; asked++) {
-    expect(await drain()).toBe(403);
+    expect(await ask()).toBe(403);
     await world.clock.advance(10_000);
   }
   const age = world.clock.now() - Date.parse((await world.shadow()).status?.drain?.reported_at ?? '');

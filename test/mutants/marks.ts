@@ -111,6 +111,22 @@ export const markMutants: readonly Mutant[] = [
     tests: ['test/apiserver/uncordon-traces.test.ts'],
   },
   {
+    rule: 'M1',
+    does: 'fails a drain whose report alone is refused',
+    file: 'runtime/apiserver/drain/cordon.ts',
+    find: 'if (probe.reboot !== undefined || !tellRefusedReport(ports, drain.node, error)) throw error;',
+    replace: 'throw error;',
+    tests: ['test/apiserver/refused-writes.test.ts'],
+  },
+  {
+    rule: 'M1',
+    does: 'drains again while what ended the last drain still stands',
+    file: 'runtime/apiserver/drain/preflight.ts',
+    find: "  if (repeats) return 'refuse';\n",
+    replace: '',
+    tests: ['test/apiserver/drain/after-failed.test.ts'],
+  },
+  {
     rule: 'M7',
     does: 'lifts a cordon without marks where our own drain was',
     file: 'runtime/apiserver/rules.ts',
