@@ -1,3 +1,4 @@
+import type { Instant } from '../types.ts';
 import { isController, isStart, shadowFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { ofWrites, NOTHING, type Rule, type Write } from './rule.ts';
@@ -16,11 +17,26 @@ export const obeyed: Rule = {
       const { node, what } = step;
       return WISHES.flatMap((wish) => {
         const found = wish(picture, node, write);
-        const isKnown = found && picture.sight.mustKnow(found.since, write.sentAt);
+        const isKnown =
+          found &&
+          (isSeenLive(picture, step, { since: found.since, write }) ||
+            picture.sight.mustKnow(found.since, write.sentAt));
         return isKnown ? [`${write.by} ${what} ${node.facts.name}, and ${found.what}`] : [];
       });
     }),
 };
+
+/** Before it gives a permit, a controller reads at the API server what people say: that takes no longer, milliseconds. */
+const LOOKS_WITHIN = 90_000;
+
+/** Whether it stood before the look; one that stood still since then goes on with what it has seen. */
+function isSeenLive(
+  { sight }: Picture,
+  { what }: Step,
+  { since, write: { by, sentAt } }: { readonly since: Instant; readonly write: Write },
+): boolean {
+  return what === STARTED && since + LOOKS_WITHIN <= Math.min(sentAt, sight.stoodStillFrom(by, sentAt));
+}
 
 interface Wish {
   readonly what: string;
@@ -62,8 +78,15 @@ function frozen(picture: Picture, node: SeenNode, { sentAt, by }: Write): Wish |
   return { what: `${group.name} is frozen`, since: Math.max(freeze.from + slack, picture.ruledAt(node)) };
 }
 
+interface Step {
+  readonly node: SeenNode;
+  readonly what: string;
+}
+
+const STARTED = 'started';
+
 /** The node that begins its update by this write, or whose drain may begin; undefined where neither is so. */
-export function stepIn(picture: Picture, write: Write): { readonly node: SeenNode; readonly what: string } | undefined {
+export function stepIn(picture: Picture, write: Write): Step | undefined {
   const { resource, by, before, after } = write;
   if (resource !== 'bottlerocketshadows' || !after || !isController(by)) return undefined;
   const shadow = shadowFacts(after);
@@ -73,7 +96,7 @@ export function stepIn(picture: Picture, write: Write): { readonly node: SeenNod
 }
 
 function stepOf(before: ShadowFacts | undefined, after: ShadowFacts): string | undefined {
-  if (isStart(before, after)) return 'started';
+  if (isStart(before, after)) return STARTED;
   const isDisturbed = before?.state === 'StagedAndPerformedUpdate' && after.state === 'RebootedIntoUpdate';
   return isDisturbed ? 'let the drain begin of' : undefined;
 }

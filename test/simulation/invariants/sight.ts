@@ -27,6 +27,7 @@ export class Sight {
   readonly #clocks = new Map<string, number>();
   #machinesOffMs = 0;
   readonly #wentOnAt = new Map<string, Instant>();
+  readonly #frozenAt = new Map<string, Instant>();
 
   constructor({ faults }: Pick<Scenario, 'faults'>) {
     this.#lasts = new Map(faults.map(({ id, forMs }) => [id, forMs]));
@@ -38,6 +39,7 @@ export class Sight {
       if (entry.name.startsWith('freeze')) this.#wentOnAt.set(entry.about, entry.at);
       return;
     }
+    if (entry.name.startsWith('freeze')) this.#frozenAt.set(entry.about, entry.at);
     this.#noteClock(entry.about);
     if (!blinds(entry.name)) return;
     if (entry.at - this.#clearFrom >= SEEN_AFTER) this.#sure = entry.at;
@@ -47,6 +49,12 @@ export class Sight {
   /** When the process last went on after it had stood still: what it has read before, it may take for new. */
   wentOnAt(process: string): Instant {
     return this.#wentOnAt.get(process) ?? -Infinity;
+  }
+
+  /** What a process that went on lately sends may be from before it stood still: since then, or the instant itself. */
+  stoodStillFrom(process: string, instant: Instant): Instant {
+    const frozenAt = this.#frozenAt.get(process) ?? Infinity;
+    return instant - this.wentOnAt(process) < SEEN_AFTER ? Math.min(frozenAt, instant) : instant;
   }
 
   /** Whether what stands since `since` was surely known to who sent a request at `sentAt`. */
