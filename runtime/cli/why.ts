@@ -142,6 +142,7 @@ function placesText({ plan: { budget, verdicts }, now }: Inspection): string {
 /** Why a node without an update takes a place. */
 const TAKEN_BY: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> = {
   NodeNotReady: 'not Ready',
+  Cordoned: 'cordoned by somebody else, or about to be removed',
   AgentSilent: 'without its agent',
   Marks: 'what was changed on it is being undone',
   NodeGone: 'the node is gone',

@@ -1,5 +1,5 @@
 /** What moves with the wall clock. When an update was offered does not: that is compared with the schedule and with no duration. */
-export const NODE_TIMES = ['readinessSeenAt', 'readyChangedAt', 'readyFrom'] as const;
+export const NODE_TIMES = ['readinessSeenAt', 'readyChangedAt', 'readyFrom', 'outAt'] as const;
 export const SLOT_TIMES = ['since', 'rebootAskedAt'] as const;
 export const SHADOW_TIMES = [
   'stateSeenAt',

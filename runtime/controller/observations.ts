@@ -137,12 +137,19 @@ interface SeenSlot {
 }
 
 function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): NodeView {
-  const { readinessStatedAt: stated, ...node } = facts;
+  const { readinessStatedAt: stated, outStatedAt: _, ...node } = facts;
   const isSame = last?.facts.ready === node.ready && last.facts.readinessStatedAt === stated;
   const readinessSeenAt = isSame ? last.view.readinessSeenAt : now;
   const readyChangedAt = isSame ? last.view.readyChangedAt : notLater(stated, now);
   const from = last ? now : readyChangedAt;
-  return { ...node, readinessSeenAt, readyChangedAt, readyFrom: isSame ? last.view.readyFrom : from };
+  const readyFrom = isSame ? last.view.readyFrom : from;
+  return { ...node, readinessSeenAt, readyChangedAt, readyFrom, ...outSeen(facts, last?.view, now) };
+}
+
+function outSeen(facts: NodeFacts, last: NodeView | undefined, now: number): Pick<NodeView, 'outAt' | 'wasReady'> {
+  const { ready, unschedulable, leaving = false, outStatedAt } = facts;
+  const outAt = unschedulable || leaving ? (last?.outAt ?? notLater(outStatedAt, now)) : undefined;
+  return { outAt, wasReady: ready || last?.wasReady === true };
 }
 
 interface SeenShadow {

@@ -26,7 +26,10 @@ import type { NodeView, ShadowView } from './plan/snapshot.ts';
 /** Objects of the API server as plans see them. The caches keep nothing else of an object. */
 
 /** A node as it was read. Its times are by the clocks of others, so `Observations` decides what they count as. */
-export type NodeFacts = Omit<NodeView, 'readyChangedAt' | 'readinessSeenAt' | 'readyFrom'> & {
+export type NodeFacts = Omit<NodeView, 'readyChangedAt' | 'readinessSeenAt' | 'readyFrom' | 'outAt' | 'wasReady'> & {
+  /** Since when it is cordoned, or about to be removed, as its taints say; undefined where they do not. */
+  readonly outStatedAt?: number;
+
   /** Since when it is Ready, or not, as the cluster says; undefined where it does not. */
   readonly readinessStatedAt: number | undefined;
 };
@@ -85,6 +88,7 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
     ...decidedOn(node, isOther),
     ...leavingOf(node),
     unschedulable: node.spec?.unschedulable === true,
+    ...outStated(node),
     ...readinessOf(node),
     family: texts.of(familyOf(node)),
     version: versionOfOsImage(node.status?.nodeInfo?.osImage),
@@ -117,6 +121,12 @@ const LEAVING_TAINTS: ReadonlySet<string> = new Set([
   'karpenter.sh/disruption',
   'ToBeDeletedByClusterAutoscaler',
 ]);
+
+function outStated({ spec }: Node): Pick<NodeFacts, 'outStatedAt'> {
+  const outs = spec?.taints?.filter(({ key }) => key === 'node.kubernetes.io/unschedulable' || LEAVING_TAINTS.has(key));
+  const [outStatedAt] = (outs ?? []).flatMap(({ timeAdded }) => instantOf(timeAdded) ?? []);
+  return outStatedAt === undefined ? {} : { outStatedAt };
+}
 
 function leavingOf({ metadata, spec }: Node): Pick<NodeView, 'leaving'> {
   const isTainted = spec?.taints?.some(({ key }) => LEAVING_TAINTS.has(key)) === true;

@@ -86,7 +86,7 @@ export function readySince({ status }: Pick<Node, 'status'>): number | undefined
 export interface Node extends KubeObject {
   readonly spec?: {
     readonly unschedulable?: boolean;
-    readonly taints?: readonly { readonly key: string; readonly effect: string }[];
+    readonly taints?: readonly { readonly key: string; readonly effect: string; readonly timeAdded?: string | null }[];
   };
   readonly status?: {
     readonly conditions?: readonly Condition[];

@@ -97,10 +97,10 @@ describe('who takes the places that others wait for', () => {
     expect(fleetLines(now).slice(0, -1)).toEqual([
       'places: 1 of 1 taken, by a (not Ready, for 39 min 59 s more)',
       'a  UpToDate        the node runs the newest version that it is offered',
-      'b  WaitingForSlot  nodes that are not Ready take the places (position 1)',
+      'b  WaitingForSlot  nodes that are not Ready, or that others have out, take the places (position 1)',
     ]);
     expect(nodeLine(now, 'b')).toBe(
-      'b  WaitingForSlot  nodes that are not Ready take the places (position 1, places: 1 of 1 taken, by a (not Ready, for 39 min 59 s more))',
+      'b  WaitingForSlot  nodes that are not Ready, or that others have out, take the places (position 1, places: 1 of 1 taken, by a (not Ready, for 39 min 59 s more))',
     );
   });
 

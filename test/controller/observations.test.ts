@@ -56,6 +56,22 @@ test('each state, and each version that it leads to, begins anew', () => {
   expect(seen.map((look) => look.shadow.stateSeenAt)).toEqual([minutes(0), minutes(1)]);
 });
 
+test('a node is out since its taint says, but not longer than it was seen so, and it was Ready if it ever was seen so', () => {
+  const observations = new Observations();
+  const seen = (more: Partial<NodeFacts>, minute: number) => {
+    const [{ outAt, wasReady } = { outAt: undefined, wasReady: undefined }] = observations.nodes(
+      [nodeFacts(more)],
+      minutes(minute),
+    );
+    return [outAt, wasReady];
+  };
+  const cordoned = { ready: false, unschedulable: true };
+  expect(seen({ ...cordoned, outStatedAt: minutes(-30) }, 0)).toEqual([minutes(-30), false]);
+  expect(seen({ ready: true }, 1)).toEqual([undefined, true]);
+  expect(seen({ ...cordoned, outStatedAt: minutes(60) }, 2)).toEqual([minutes(2), true]);
+  expect(seen({ ...cordoned, leaving: true }, 3)).toEqual([minutes(2), true]);
+});
+
 test.each([-20, 20])(
   'a wall clock that is set by %d minutes makes nothing older or younger, whatever is read next',
   (jump) => {

@@ -174,6 +174,22 @@ export const slotMutants: readonly Mutant[] = [
   },
   {
     rule: 'L6',
+    does: 'starts beside a node that somebody else has out',
+    file: 'runtime/controller/plan/health.ts',
+    find: 'Math.max(downSince(info), node.outAt ?? -Infinity)',
+    replace: 'downSince(info)',
+    tests: ['test/controller/plan/starts.test.ts', 'test/controller/plan/busy.test.ts'],
+  },
+  {
+    rule: 'L6',
+    does: 'waits for nodes that never were Ready',
+    file: 'runtime/controller/plan/health.ts',
+    find: 'node.ready || !wasReady ?',
+    replace: 'node.ready ?',
+    tests: ['test/controller/plan/busy.test.ts'],
+  },
+  {
+    rule: 'L6',
     does: 'does not count marks',
     file: 'runtime/controller/plan/busy.ts',
     find: 'info.node.marks !== undefined || (',

@@ -11,7 +11,7 @@ import { compare, type NodeInfo, type NodeView, type Settings, type Snapshot } f
 export interface Holder {
   /** Its name; its UID, where no node is known. */
   readonly node: string;
-  readonly because: 'Update' | 'Marks' | 'NodeNotReady' | 'AgentSilent' | 'NodeGone';
+  readonly because: 'Update' | 'Marks' | 'NodeNotReady' | 'Cordoned' | 'AgentSilent' | 'NodeGone';
   /** When its part comes back by itself, milliseconds since the Unix epoch. */
   readonly until?: number;
 }
@@ -163,7 +163,8 @@ export function holdersOf(busy: readonly Busy[], starting: readonly AssessedNode
 }
 
 function holderOf({ info: { node, slot, phase }, until }: Pick<Busy, 'until'> & { readonly info: NodeInfo }): Holder {
-  if (until !== NEVER) return { node: node.name, because: node.ready ? 'AgentSilent' : 'NodeNotReady', until };
+  const isThere = node.outAt === undefined ? 'AgentSilent' : 'Cordoned';
+  if (until !== NEVER) return { node: node.name, because: node.ready ? isThere : 'NodeNotReady', until };
   const isMarked = node.marks !== undefined && !slot && !PHASES[phase.kind].isUnderWay;
   return { node: node.name, because: isMarked ? 'Marks' : 'Update' };
 }

@@ -22,7 +22,7 @@ interface Health {
    * finished. Undefined where nothing depends on it.
    */
   readonly soak: Soak;
-  /** Until when the node, which is not Ready, takes a slot for that: milliseconds since the Unix epoch. */
+  /** Until when the node, which is not Ready or was taken out by somebody else, takes a place for that: milliseconds since the Unix epoch. */
   readonly outageUntil: number | undefined;
   /** From when on its update, which has not disturbed it, takes up its place for too long. It is called off where others wait. */
   readonly overdueFrom: number;
@@ -145,7 +145,8 @@ function departedHealth(info: NodeInfo, { returnTimeoutMs }: Measures, now: numb
 
 function isUnremarkable({ node, silentSince, phase: { kind } }: NodeInfo): boolean {
   const isTimed = kind === 'monitoring' || PHASES[kind].givesBackMs !== Infinity;
-  return node.managed && node.ready && silentSince === undefined && !isTimed;
+  const isThere = node.managed && node.ready && node.outAt === undefined;
+  return isThere && silentSince === undefined && !isTimed;
 }
 
 /**
@@ -238,10 +239,16 @@ function dueAt(reason: SetbackReason, { status }: ShadowView, instant: number): 
 
 function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Measures, now: number): number | undefined {
   const { node, silentSince = -Infinity } = info;
-  const outage = node.ready ? -Infinity : node.readyChangedAt + notReadyHoldMs;
+  const outage = Math.max(downSince(info), node.outAt ?? -Infinity) + notReadyHoldMs;
   // Until its agent has been away for long enough to be rescued, the agent may only be restarting.
   const until = Math.max(outage, isLeftOver(info) ? silentSince + agentTimeoutMs : -Infinity);
   return now < until ? until : undefined;
+}
+
+/** Since when it is not Ready. One that never was Ready is no loss: it is being set up, or was broken from the start. */
+function downSince({ node, shadow }: NodeInfo): number {
+  const wasReady = node.wasReady === true || shadow?.status !== undefined;
+  return node.ready || !wasReady ? -Infinity : node.readyChangedAt;
 }
 
 /** Whether an update is over, and its agent is not there to report that. A rescue leaves a node like this (L3 (d)). */

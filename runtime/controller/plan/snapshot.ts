@@ -71,7 +71,7 @@ export interface Settings {
   readonly returnTimeoutMs: number;
   /** How long the apiserver lets a drain take; 0 = for ever. */
   readonly drainTimeoutMs: number;
-  /** How long a node that is not Ready takes a slot; 0 = never. */
+  /** How long a node that is not Ready, or that somebody else has out, takes a place; 0 = never. */
   readonly notReadyHoldMs: number;
   /** How long a host may fail to look for updates. */
   readonly checkFailedAfterMs: number;
@@ -153,6 +153,10 @@ export interface NodeView {
   /** The failure after which the node need not pause any longer: its `state_transition_failure_timestamp`. */
   readonly retryOf?: string | undefined;
   readonly unschedulable: boolean;
+  /** Since when it is cordoned, or about to be removed: as the taint states, but not later than first seen. Undefined where it is neither. */
+  readonly outAt?: number | undefined;
+  /** This process has seen it Ready. */
+  readonly wasReady?: boolean;
   readonly ready: boolean;
   /**
    * Since when it is Ready, or not, as the cluster says. A time in the future, by another clock, counts as when the change was first seen.

@@ -62,7 +62,10 @@ export const found = (reason: Reason, message: string, until?: number): Finding 
 export const WAITING: Finding = found('WaitingForSlot', 'other nodes are being updated');
 
 /** The node may start, but nodes that are not Ready use up the budget, and no running update will give any of it back. */
-export const NOT_READY_FIRST: Finding = found('WaitingForSlot', 'nodes that are not Ready take the places');
+export const NOT_READY_FIRST: Finding = found(
+  'WaitingForSlot',
+  'nodes that are not Ready, or that others have out, take the places',
+);
 
 /** An instant in a message: stable for as long as the instant is. */
 export const atTime = (instant: number): string => rfc3339(instant);

@@ -116,7 +116,7 @@ const DUE_TO: Readonly<Partial<Record<Command['kind'], readonly Command['kind'][
   'note-reboot': ['bump', 'disown', 'set-spec'],
   free: ['bump', 'delete-shadow', 'release', 'rescue', 'set-spec'],
   release: ['delete-shadow'],
-  forget: ['start', 'release', 'rescue'],
+  forget: ['start', 'release', 'rescue', 'set-spec'],
   'set-spec': ['release'],
   start: ['bump', 'release'],
 };
@@ -136,8 +136,14 @@ const GIVE_PLACE: ReadonlySet<Command['kind']> = new Set([
 function isDueTo(before: readonly Command[], command: Command): boolean {
   const causes = DUE_TO[command.kind] ?? [];
   if (before.some((one) => subject(one) === subject(command) && causes.includes(one.kind))) return true;
-  return (command.kind === 'start' || command.kind === 'call-off') && before.some(givesPlace);
+  return takesPlace(command) && before.some(givesPlace);
 }
+
+/** A node that is disturbed takes one of those that count what is out of service. */
+const takesPlace = (command: Command): boolean =>
+  command.kind === 'start' ||
+  command.kind === 'call-off' ||
+  (command.kind === 'set-spec' && command.spec.state === 'RebootedIntoUpdate');
 
 function givesPlace(command: Command): boolean {
   return GIVE_PLACE.has(command.kind) || (command.kind === 'set-spec' && command.spec.state === 'Idle');

@@ -88,7 +88,11 @@ describe('concurrency', () => {
     ['marks on a node that is not managed', { nodes: [...two.nodes, node('x', { managed: false, marks: MARKS })] }],
     [
       'a node that is not Ready for another reason',
-      { nodes: [...two.nodes, node('x', { ready: false, readyChangedAt: minutes(-59) })] },
+      { nodes: [...two.nodes, node('x', { ready: false, readyChangedAt: minutes(-59), wasReady: true })] },
+    ],
+    [
+      'a node that somebody else has out',
+      { nodes: [...two.nodes, node('x', { unschedulable: true, outAt: minutes(-59) })] },
     ],
   ])('%s takes a place', (_name, more) => {
     expect(started({ ...two, ...more }, UNPROVEN_TOO)).toEqual([]);
@@ -101,29 +105,28 @@ describe('concurrency', () => {
   });
 
   test('a machine that died an hour ago does not stop the fleet', () => {
-    const dead = node('x', { ready: false, readyChangedAt: minutes(-60) });
-    expect(started({ ...two, nodes: [...two.nodes, dead] })).toEqual(['a']);
-    expect(started({ ...two, nodes: [...two.nodes, node('x', { ready: false })] }, { notReadyHoldMs: 0 })).toEqual([
-      'a',
-    ]);
+    const down = { ready: false, wasReady: true, readyChangedAt: minutes(-60) };
+    expect(started({ ...two, nodes: [...two.nodes, node('x', down)] })).toEqual(['a']);
+    const fresh = node('x', { ...down, readyChangedAt: minutes(-1) });
+    expect(started({ ...two, nodes: [...two.nodes, fresh] }, { notReadyHoldMs: 0 })).toEqual(['a']);
   });
 
   test('who takes a place is told with the reason, and when it comes back by itself', () => {
-    const dead = node('x', { ready: false, readyChangedAt: minutes(-59) });
+    const dead = node('x', { ready: false, readyChangedAt: minutes(-59), wasReady: true });
     const world = fleet({ a: {}, b: staging }, { nodes: [...two.nodes, dead] });
     expect(plan(world, { ...POLICY, maxConcurrent: { kind: 'count', count: 2 } }, NOW).budget.holders).toEqual([
       { node: 'b', because: 'Update' },
       { node: 'x', because: 'NodeNotReady', until: minutes(1) },
     ]);
     expect(plan({ ...two, nodes: [...two.nodes, dead] }, POLICY, NOW).verdicts[0]).toMatchObject({
-      message: 'nodes that are not Ready take the places',
+      message: 'nodes that are not Ready, or that others have out, take the places',
     });
     const over = fleet({ a: {}, b: atRest('ErrorReset') }, { silentSince: new Map([['b', minutes(-5)]]) });
     expect(plan(over, POLICY, NOW).budget.holders).toEqual([{ node: 'b', because: 'AgentSilent', until: minutes(10) }]);
   });
 
   test('where nodes that are updated and nodes that are down take the places, updates are waited for', () => {
-    const dead = node('x', { ready: false, readyChangedAt: minutes(-59) });
+    const dead = node('x', { ready: false, readyChangedAt: minutes(-59), wasReady: true });
     const world = fleet({ a: {}, b: staging }, { nodes: [...two.nodes, dead] });
     expect(
       plan(world, { ...POLICY, ...UNPROVEN_TOO, maxConcurrent: { kind: 'count', count: 2 } }, NOW).verdicts[0],

@@ -22,8 +22,8 @@ const refusing = (snapshot: World, ...refusals: readonly WriteRefusal[]): World 
   ...snapshot,
   refusals: new Map([['brs-a', refusals]]),
 });
-const asked = (snapshot: World, now = NOW): readonly string[] =>
-  plan(snapshot, POLICY, now).commands.map((command) => {
+const asked = (snapshot: World, now = NOW, rules = POLICY): readonly string[] =>
+  plan(snapshot, rules, now).commands.map((command) => {
     const { kind } = command;
     return `${kind} ${'shadow' in command ? command.shadow : command.node}`;
   });
@@ -44,7 +44,8 @@ test('one whose outcome is unknown is settled first, and keeps its slot for as l
 test('a step of an update that was not taken leaves its slot where it is, and the others to go on', () => {
   const staged = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } as const;
   const snapshot = fleet({ a: staged, b: staged, c: updated }, { slots: [slot('a'), slot('b')] });
-  expect(asked(refusing(snapshot, refusal('set-spec')))).toEqual(['set-spec brs-b']);
+  const rules = { ...POLICY, maxConcurrent: { kind: 'count', count: 2 } } as const;
+  expect(asked(refusing(snapshot, refusal('set-spec')), NOW, rules)).toEqual(['set-spec brs-b']);
 });
 
 test.each<[Command['kind'], World]>([
