@@ -48,6 +48,16 @@ describe.each(DRIVERS)('a version that the controller has named to a node at res
     expect(actions(world)).not.toContain('activate');
   });
 
+  test('is off the record before another one is written over it', async () => {
+    await offered({ driver });
+    world.operator.hint('1.39.0');
+    await world.until(() => isReady(world));
+    world.releases.publish({ version: '1.40.0' });
+    world.operator.want(staged('1.40.0'));
+    await world.until(() => world.asked('prepare-update') === 2);
+    expect(world.operator.status.staged).toEqual({});
+  });
+
   test('is forgotten with a boot that nobody has asked for, which stays on the old version, and prepared anew', async () => {
     await offered({ driver });
     world.operator.hint('1.39.0');

@@ -94,6 +94,19 @@ test('nothing is written by it, and who is not updated in the end is said, with 
   expect(await stage.specs('a', 'b')).toEqual(before);
 });
 
+test('nodes that wait prepare their update meanwhile, where their agents do that', async () => {
+  stage = await Stage.with('a', 'b', 'c');
+  for (const name of ['a', 'b', 'c']) await took(name, 600);
+  await deploy(stage);
+  const takesMs = async (): Promise<number> => forecastFrom(await seenOn(stage)).endsAt - stage.clock.now();
+  const inTurn = await takesMs();
+  for (const name of ['a', 'b', 'c']) await stage.report(name, { staged: {} });
+  const ahead = await takesMs();
+  expect(inTurn).toBeGreaterThanOrEqual(3 * 600_000);
+  // Of an update, the download is 40 %.
+  expect((inTurn - ahead) / (2 * 240_000)).toBeCloseTo(1, 1);
+});
+
 test('an update that is under way is carried on from where it stands', async () => {
   stage = await Stage.with('a', 'b');
   await took('a', 600);

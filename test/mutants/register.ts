@@ -5,6 +5,7 @@ import { freshnessMutants } from './freshness.ts';
 import { furtherFailures } from './further-failures.ts';
 import { furtherMarks } from './further-marks.ts';
 import { furtherSlots } from './further-slots.ts';
+import { hintMutants } from './hints.ts';
 import { liveLookMutants } from './live-look.ts';
 import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
@@ -17,6 +18,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...furtherSlots,
   ...liveLookMutants,
   ...freshnessMutants,
+  ...hintMutants,
   ...markMutants,
   ...furtherMarks,
   ...drainMutants,

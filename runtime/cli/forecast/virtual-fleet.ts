@@ -146,7 +146,13 @@ export class VirtualFleet {
   #wish({ shadow: name, spec }: Pick<Start | SetSpec, 'shadow' | 'spec'>, now: number): void {
     const shadow = this.#shadows.get(name);
     if (!shadow) return;
-    const wished = { ...shadow, spec, stateSeenAt: now, hint: spec.state === 'Idle' ? shadow.hint : undefined };
+    const wished = {
+      ...shadow,
+      spec,
+      stateSeenAt: now,
+      stepBeganAt: now,
+      hint: spec.state === 'Idle' ? shadow.hint : undefined,
+    };
     this.#shadows.set(name, wished);
     if (wished.spec.state !== wished.status?.current_state) this.#ask(wished, { began: now, now });
   }
