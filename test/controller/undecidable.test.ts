@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { shadowName } from '../../runtime/shadow/names.ts';
 import { settle } from '../../sim/clock.ts';
+import { releasesOf } from '../../runtime/kube/resources.ts';
 import { Stage } from './stage.ts';
 
 /**
@@ -122,9 +123,9 @@ describe('U6: one failure of a version on a node whose host then offers an older
     ]);
   });
 
-  test('is forgotten when a person deletes the shadow', async () => {
+  test('is forgotten when a person deletes the release', async () => {
     await failedOnce();
-    await stage.shadows.delete('brs-a', {});
+    await releasesOf(stage.transport).delete('1.2.0.aws-k8s-1.33.amd64', {});
     await stage.pass(5_000);
     expect(await stage.spec('b')).toBe('StagedAndPerformedUpdate 1.2.0');
   });

@@ -9,7 +9,7 @@ export const furtherFailures: readonly Mutant[] = [
     rule: 'F1',
     does: 'halts no release',
     file: GATES,
-    find: 'if (!release || isRetry || release.failuresLeft > 0) return PASS;',
+    find: 'if (!release || isRetry || !release.isHalted) return PASS;',
     replace: 'if (!release || isRetry || release.family) return PASS;',
     tests: GATE_TESTS,
   },

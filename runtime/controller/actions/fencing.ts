@@ -4,6 +4,7 @@ import { readMarks } from '../../marks/marks.ts';
 import { RELEASED_ANNOTATION } from '../../marks/names.ts';
 import { GROUP, nodeNameOf } from '../../shadow/names.ts';
 import type { Free } from '../plan/commands.ts';
+import { mayBeAsked } from '../plan/ends.ts';
 import { isAtRest } from '../plan/phase.ts';
 import type { SlotKey } from '../plan/permit.ts';
 import { type ActionPorts, agentRuns, ownShadow } from './ports.ts';
@@ -47,6 +48,7 @@ export async function mayFree(ports: ActionPorts, slot: Free, signal: AbortSigna
 
 /** Step 1, as far as the caches cannot say it. */
 async function isOver(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
+  if (slot.isUnasked) return endsUnasked(ports, slot, signal);
   if (slot.because === 'shadow-gone') return isAbandoned(ports, slot, signal);
   if (slot.because === 'called-off') return isUntouched(ports, slot, signal);
   return slot.because !== 'idle' || !foundNone(ports, slot) || restsLive(ports, slot, signal);
@@ -55,6 +57,15 @@ async function isOver(ports: ActionPorts, slot: Free, signal: AbortSignal): Prom
 /** The bump has found no shadow. So there is no version that would tell whether the view of the shadow is from before the update. */
 const foundNone = ({ ledger }: ActionPorts, { nodeUid }: Free): boolean =>
   ledger.slots.some((slot) => slot.nodeUid === nodeUid && slot.writes === 'gone');
+
+/** After this nobody can ask for a reboot in this attempt any more. What is not known counts as asked, and is entered first. */
+async function endsUnasked(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
+  const shadow = await ownShadow(ports, slot, signal);
+  if (!shadow || mayBeAsked({ rebootAskedAt: undefined }, shadow)) return false;
+  const { uid, resourceVersion } = shadow;
+  await ports.shadows.delete(slot.shadow, { uid, resourceVersion }, signal);
+  return true;
+}
 
 async function restsLive(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
   const shadow = await ownShadow(ports, slot, signal);

@@ -1,4 +1,3 @@
-import { hasFailedOn } from './blame.ts';
 import { claimsOf, termsOf } from './busy.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
 import { type Again, firstOf, type Gate, GATES } from './gates.ts';
@@ -109,7 +108,7 @@ function isUnderAnother({ info, group, version }: Asking): boolean {
 
 /** Counts the node for the next ones. */
 function letThrough({ info, release, group, version }: Asking, { settings, places, given }: World): Given {
-  if (release && !hasFailedOn(info, release)) release.proof.disturb(lostAt(info, settings));
+  if (release && !release.failed.has(info.node.uid)) release.proof.disturb(lostAt(info, settings));
   return group ? give(given, Object.values(claimsOf({ info, group, version }, places))) : given;
 }
 

@@ -2,7 +2,7 @@ import type { Places } from './busy.ts';
 import type { Dependencies } from './dependencies.ts';
 import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
-import type { Ledgers } from './ledger.ts';
+import type { EnteredLedgers, Ledgers } from './entered.ts';
 import type { Given } from './places.ts';
 import type { OsRelease } from './releases.ts';
 import type { Rulings } from './rulings.ts';
@@ -17,6 +17,7 @@ export interface World {
   readonly groups: Groups;
   readonly dependencies: Dependencies;
   readonly ledgers: Ledgers;
+  readonly entered: EnteredLedgers;
   /** A start that the API server refuses takes no slot, so that another node gets it meanwhile. */
   readonly withheld: Withheld;
   /** Who is busy, and what this plan gives on top of that. */

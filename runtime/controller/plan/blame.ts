@@ -24,21 +24,6 @@ export function failedOn(shadow: ShadowView, { notReturned, soak }: AssessedNode
   return present == null ? past : [...past, present];
 }
 
-/**
- * Whether the failure is only presumed to be the release's: it has no record, and an update is under way since. It may have been on an earlier
- * version. Such a node may try again, but counts as on its way like any other.
- */
-export function isPresumed({ shadow, health }: AssessedNode): boolean {
-  const { spec, status } = shadow ?? {};
-  if (!status || health.notReturned || health.soak === 'failed') return false;
-  if (status.current_state === 'ErrorReset' || status.failed_versions?.includes(spec?.version ?? '')) return false;
-  return isFailureUnrecorded(status);
-}
-
-/** The node has failed on this very release. One whose failure is only presumed counts as on its way, like any other. */
-export const hasFailedOn = (info: AssessedNode, { failed }: { readonly failed: ReadonlySet<string> }): boolean =>
-  failed.has(info.node.uid) && !isPresumed(info);
-
 function recordedFailures({ spec, status }: ShadowView): readonly string[] {
   if (!status) return NONE;
   const recorded = stillFailed(status, status.current_version);
@@ -85,7 +70,7 @@ function versionOfFailure({ spec, status }: ShadowView): string | undefined {
  * the release. Under an older apiserver the record of an earlier failure stays in the status, with another time. Both times are by the
  * node's clock.
  */
-function isFailureUnrecorded(status: ShadowView['status']): boolean {
+export function isFailureUnrecorded(status: ShadowView['status']): boolean {
   if (!status || status.crash_count === 0) return false;
   const { last_failure: recorded, failed_versions: versions } = status;
   if (!recorded) return versions == null;

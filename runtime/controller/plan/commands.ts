@@ -81,6 +81,8 @@ export interface Free {
   readonly nodeUid: string;
   /** Which clause of rule L3 holds. */
   readonly because: 'idle' | 'node-gone' | 'shadow-gone' | 'rescued' | 'called-off';
+  /** Of a node that is gone only its shadow says that no reboot was asked for: it is read once more, and deleted first (rule F3). */
+  readonly isUnasked?: true;
 }
 
 /** Keeps on the Lease when the reboot of this attempt was first seen to be requested: a controller that restarts counts on from there. */

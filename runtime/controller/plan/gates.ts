@@ -166,7 +166,7 @@ function unkept({ release }: Asking, { ledgers }: World): GateResult {
 }
 
 function halted({ release, isRetry }: Asking): GateResult {
-  if (!release || isRetry || release.failuresLeft > 0) return PASS;
+  if (!release || isRetry || !release.isHalted) return PASS;
   return stopped(found('RolloutHalted', `too many nodes failed on ${release.version}`));
 }
 

@@ -1,9 +1,11 @@
 import { concurrency } from '../../policy/quantity.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import { newerOf } from '../../shadow/semver.ts';
+import type { Books } from './books.ts';
+import type { Book } from './counts.ts';
 import { type GroupTimes, timesOf } from './group-times.ts';
 import type { AssessedNode } from './health.ts';
-import { OsReleases } from './releases.ts';
+import { type OsReleaseName, OsReleases } from './releases.ts';
 import type { Ruling, Rulings } from './rulings.ts';
 import type { PolicyView, Settings } from './snapshot.ts';
 
@@ -23,14 +25,21 @@ export interface Group extends GroupTimes {
 }
 
 export class Groups {
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
   /** In the order in which their nodes start. */
   readonly all: readonly Group[];
   /** Counted over all groups together, and over nodes that several policies claim. */
   readonly families = new Families();
   readonly #byPolicy: ReadonlyMap<PolicyView['policy'], Group>;
 
-  constructor(rulings: Rulings, managed: readonly AssessedNode[], time: Time) {
-    const all = rulings.all.map((one) => ({ ...one, counted: noneCounted(one.ruling.rules, time) }));
+  constructor(
+    rulings: Rulings,
+    managed: readonly AssessedNode[],
+    { books, ...time }: Time & { readonly books: Books },
+  ) {
+    this.now = time.now;
+    const all = rulings.all.map((one) => ({ ...one, counted: noneCounted(one, books, time) }));
     const byPolicy = new Map(all.map(({ view, counted }) => [view.policy, counted]));
     assign(managed, byPolicy, this.families);
     this.all = all.map((one) => groupOf(one, time));
@@ -63,12 +72,15 @@ interface Counted {
   readonly releases: OsReleases;
 }
 
-function noneCounted(rules: UpdatePolicy, { returnTimeoutMs, agentTimeoutMs, now }: Time): Counted {
+function noneCounted({ ruling: { rules }, view }: Rulings['all'][number], books: Books, time: Time): Counted {
   const contested = new Set<string>();
+  const { returnTimeoutMs, agentTimeoutMs, now } = time;
+  const uid = view.resource?.uid ?? '';
+  const bookOf = (release: OsReleaseName): Book => books.of(release, rules, uid);
   return {
     members: [],
     contested,
-    releases: new OsReleases({ ...rules, returnTimeoutMs, agentTimeoutMs, now }, contested),
+    releases: new OsReleases({ ...rules, uid, bookOf, returnTimeoutMs, agentTimeoutMs, now }, contested),
   };
 }
 

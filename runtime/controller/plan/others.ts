@@ -1,5 +1,4 @@
 import type { Asking, World } from './asking.ts';
-import { isPresumed } from './blame.ts';
 import { claimsOf, zoneText } from './busy.ts';
 import { freedAt, isHeldByTime, longestHolder, shortFor } from './places.ts';
 import { type GateResult, PASS } from './requeue.ts';
@@ -11,12 +10,9 @@ export function awaiting({ group, release }: Asking, { dependencies }: World): G
   return group && release ? dependencies.of(group, release) : PASS;
 }
 
-/** A node whose failure is only presumed to be of this release is on its way to it once it has begun, like any other (F2). */
-export function unproven({ info, release, isRetry }: Asking): GateResult {
-  if (!release) return PASS;
-  const { proof } = release;
-  if (!isRetry) return proof.admits ? PASS : release.unproven;
-  return isPresumed(info) && !proof.hasRoom ? { ...release.unproven, changesAt: proof.hasRoomAt } : PASS;
+/** A node with an entry of its own may always try again: its recovery shows that the release is sound. */
+export function unproven({ release, isRetry }: Asking): GateResult {
+  return !release || isRetry || release.proof.admits ? PASS : release.unproven;
 }
 
 /** Proof is counted again: since the start, lost nodes may have come back, and nodes that proved the release may be gone. */

@@ -9,7 +9,9 @@ import { findingsOf } from './gates.ts';
 import { Groups } from './groups.ts';
 import { assess, type AssessedNode, type Fleet } from './health.ts';
 import { hintsFor } from './hints.ts';
-import { Ledgers, ledgerWrites, type ReleaseWrite } from './ledger.ts';
+import { Books } from './books.ts';
+import { EnteredLedgers, Ledgers } from './entered.ts';
+import { ledgerWrites, type ReleaseWrite } from './ledger.ts';
 import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
 import type { PhaseKind } from './phase.ts';
@@ -57,7 +59,7 @@ export interface Plan {
 /** Makes a plan. It depends on nothing but its arguments. @param now milliseconds since the Unix epoch */
 export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan {
   const { rulings, fleet, groups, busy, starts, world, out } = start(snapshot, settings, now);
-  const { withheld, ledgers, places } = world;
+  const { withheld, ledgers, entered, places } = world;
   const { managed, unsettled } = fleet;
   const { stops, stopsAt } = stopsOf(unsettled, starts, { ...world, places: out, given: NONE_GIVEN });
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, world);
@@ -67,14 +69,14 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const hints = hintsFor(managed, starts, world);
   const naming = withheld.due(unwritten(hints.commands, commands));
   const written = writtenShadows([...commands, ...naming]);
-  const ledger = ledgerWrites(ledgers, { snapshot, groups, managed, now });
+  const ledger = ledgerWrites(ledgers, entered, groups);
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
   const conditions = conditionCommands(judged, { written, withheld, limit, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...groups.all.map(releasesChangeAt), ...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
-  times.push(hints.changesAt, withheld.changesAt(hints.commands));
+  times.push(entered.changesAt, hints.changesAt, withheld.changesAt(hints.commands));
   const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
   return {
     commands: [...commands, ...naming, ...withheld.due(conditions)],
@@ -94,7 +96,11 @@ function start(snapshot: Snapshot, settings: Settings, now: number) {
   const rulings = new Rulings(snapshot);
   const fleet = assess(snapshot, { rulings, settings }, now);
   const { managed } = fleet;
-  const groups = new Groups(rulings, managed, { ...settings, now });
+  const ledgers = new Ledgers(snapshot.releases);
+  const entered = new EnteredLedgers(ledgers, { snapshot, rulings, fleet, settings, now });
+  const names = new Set(snapshot.policies.map(({ policy }) => policy.name ?? ''));
+  const books = new Books(entered, { names, isCurrent: snapshot.notCurrent === undefined, now });
+  const groups = new Groups(rulings, managed, { ...settings, now, books });
   const busy = busyNodes(fleet, snapshot);
   const limits = { ...settings, ...snapshot, members: managed.length };
   const facts = {
@@ -104,7 +110,8 @@ function start(snapshot: Snapshot, settings: Settings, now: number) {
     groups,
     now,
     dependencies: new Dependencies(groups),
-    ledgers: new Ledgers(snapshot.releases),
+    ledgers,
+    entered,
     withheld: new Withheld(snapshot, now),
     places: placesOf(busy, groups, limits),
   };
@@ -134,7 +141,7 @@ function offers({ all }: Groups): Pick<Plan, 'offered' | 'halted'> {
       if (!release.wanted) continue;
       const name = { family, version, ...(rules.name !== undefined && { policy: rules.name }) };
       offered.push(name);
-      if (release.failuresLeft <= 0) halted.push({ ...name, failures: release.failed.size });
+      if (release.isHalted) halted.push({ ...name, failures: release.failures });
     }
   }
   return { offered, halted };
@@ -155,7 +162,7 @@ interface Decided {
   readonly stops: Stops;
 }
 
-interface Context extends Pick<World, 'settings' | 'withheld' | 'now'> {
+interface Context extends Pick<World, 'settings' | 'withheld' | 'now' | 'entered'> {
   readonly snapshot: Snapshot;
 }
 
@@ -165,11 +172,11 @@ function withoutConditions(
   { starts, stops }: Decided,
   context: Context,
 ): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
-  const { snapshot, withheld, now } = context;
-  const steps = upkeep(unsettled, stops, rfc3339(now));
+  const { withheld } = context;
+  const steps = upkeep(unsettled, stops, context);
   const writes = [...withheld.due(steps), ...starts.commands];
   const rest = [
-    ...slotCommands(unsettled, snapshot, writes),
+    ...slotCommands(unsettled, context, writes),
     ...adoptions(all, context),
     ...answeredRequests(unsettled),
   ];
@@ -177,9 +184,15 @@ function withoutConditions(
 }
 
 /** Writes that need no slot: an update goes on, is called off, or is cleaned up after. */
-function upkeep(unsettled: readonly AssessedNode[], stops: Stops, timestamp: string): Command[] {
+function upkeep(
+  unsettled: readonly AssessedNode[],
+  stops: Stops,
+  { entered, now }: Pick<Context, 'entered' | 'now'>,
+): Command[] {
   const commands: Command[] = [];
+  const timestamp = rfc3339(now);
   for (const info of unsettled) {
+    if (!entered.mayRest(info)) continue;
     const recovery = recover(info);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
     const step = goesOn ? nextStep(info, stops.size > 0 ? stops.get(info.node.uid) : undefined, timestamp) : undefined;
@@ -218,7 +231,7 @@ function callOffFor(
 
 function slotCommands(
   unsettled: readonly AssessedNode[],
-  { slots }: Pick<Snapshot, 'slots'>,
+  { snapshot: { slots }, entered }: Pick<Context, 'snapshot' | 'entered'>,
   writes: readonly Command[],
 ): Command[] {
   if (slots.length === 0) return [];
@@ -227,7 +240,12 @@ function slotCommands(
   const written = writtenShadows(writes);
   return slots
     .filter(({ shadow }) => !written.has(shadow))
-    .flatMap((slot) => recoverSlot(slot, byUid.get(slot.nodeUid)) ?? []);
+    .flatMap((slot): readonly Command[] => {
+      const holder = byUid.get(slot.nodeUid);
+      const command = recoverSlot(slot, holder);
+      if (command?.kind === 'free') return entered.freed(command, slot, holder);
+      return command ? [command] : [];
+    });
 }
 
 /** Nodes that are labelled by one plan: the writes that move updates on must not wait for many of these. */

@@ -1,6 +1,8 @@
 import type { ProofRules } from '../../policy/policy.ts';
+import type { UnderPolicy } from '../../release/model.ts';
 import type { Quantity } from '../../policy/quantity.ts';
 import { upToDate } from './conditions.ts';
+import { type Book, NodeCount, saysOf } from './counts.ts';
 import { isBlamed } from './phase.ts';
 import { NEVER } from './requeue.ts';
 import type { NodeInfo, Settings, ShadowView } from './snapshot.ts';
@@ -37,7 +39,7 @@ const SPARE_FAILURES = 2;
 export class Proof {
   readonly #rules: ProvingRules;
   readonly #family: { readonly counts: ProvingCounts };
-  readonly #failed: ReadonlySet<string>;
+  readonly #book: Book;
   /** Nodes on their way to it, except for those that have failed on it. */
   readonly #inFlight: NodeCount;
   /** Those of them that have been disturbed for it. */
@@ -50,10 +52,10 @@ export class Proof {
   #provenAt: number | undefined;
 
   /** @param family its counts are asked for once all nodes have been counted */
-  constructor(rules: ProvingRules, family: { readonly counts: ProvingCounts }, failed: ReadonlySet<string>) {
+  constructor(rules: ProvingRules, family: { readonly counts: ProvingCounts }, book: Book) {
     this.#rules = rules;
     this.#family = family;
-    this.#failed = failed;
+    this.#book = book;
     this.#inFlight = new NodeCount(rules.now);
     this.#disturbed = new NodeCount(rules.now);
     this.#resting = new NodeCount(rules.now);
@@ -71,33 +73,57 @@ export class Proof {
   /** The node is on its way, and has not failed on the release. @param goneAt from when on it is lost */
   begin(goneAt: number): void {
     this.#inFlight.add(goneAt);
+    this.#book.over.moving.add(goneAt);
   }
 
   /** The node is about to be disturbed for the release, or was. */
   disturb(goneAt: number): void {
     this.#disturbed.add(goneAt);
+    this.#book.over.disturbed.add(goneAt);
   }
 
+  /** What was proven stays so. */
   get proven(): boolean {
-    return this.#well >= this.needed;
+    return this.#book.isProven || (this.#well >= this.needed && !this.isHalted);
+  }
+
+  /** People have halted it, or as many nodes failed as may: such a halt keeps its limit, and ends only by fewer entries or by people. */
+  get isHalted(): boolean {
+    return this.#book.decision === 'Halt' || this.#isOverLimit;
+  }
+
+  /** What the ledger is to say of it. @param at RFC 3339 */
+  standing(at: string, rules: ProvenBy): UnderPolicy {
+    const { before, haltedBy, isProven } = this.#book;
+    const proves = !isProven && this.proven;
+    return {
+      ...(proves && { uid: rules.uid, met: saysOf(rules.proof), provenAt: at }),
+      haltedAt: this.#isOverLimit ? (before.haltedAt ?? at) : null,
+      limit: this.#isOverLimit ? String(haltedBy ?? this.#limit(isProven)) : null,
+    };
+  }
+
+  get #isOverLimit(): boolean {
+    const { decision, counted, haltedBy, isProven } = this.#book;
+    return decision !== 'Allow' && counted >= (haltedBy ?? this.#limit(isProven));
+  }
+
+  #limit(isProven: boolean): number {
+    const { needed, mayFail } = this.#family.counts;
+    return isProven ? mayFail : Math.min(mayFail, needed + SPARE_FAILURES);
   }
 
   /** When it is proven, if all stays as it is: milliseconds since the Unix epoch. -Infinity = it is; NEVER = time alone does not prove it. */
   get provenAt(): number {
     if (this.proven) return -Infinity;
+    if (this.isHalted) return NEVER;
     this.#provenAt ??= nth(this.#wellAt, this.needed - this.#well);
     return this.#provenAt;
   }
 
   /** Nodes that may fail on the release. */
   get mayFail(): number {
-    const { needed, mayFail } = this.#family.counts;
-    return this.proven ? mayFail : Math.min(mayFail, needed + SPARE_FAILURES);
-  }
-
-  /** Nodes that may fail on it once it is proven. */
-  get mayFailProven(): number {
-    return this.#family.counts.mayFail;
+    return this.#limit(this.proven);
   }
 
   /** Whether another node that has not failed on it may start on it. */
@@ -110,18 +136,9 @@ export class Proof {
     return this.proven || this.#surplus(this.#disturbed) <= 0;
   }
 
-  /** Whether another node may run it, whatever becomes of it there: one that is counted among its failures already. */
-  get hasRoom(): boolean {
-    return this.proven || this.#reachedBeyond(this.#inFlight) <= 0;
-  }
-
   /** When time alone admits a node that is not admitted. */
   get admitsAt(): number {
     return Math.min(this.provenAt, this.#roomAt(this.#inFlight));
-  }
-
-  get hasRoomAt(): number {
-    return Math.min(this.provenAt, this.#reachedAt(this.#inFlight));
   }
 
   get letsThroughAt(): number {
@@ -135,7 +152,8 @@ export class Proof {
 
   /** How many of the nodes counted must drop out before another one may be added; 0 or less where one may be added now. */
   #surplus(moving: NodeCount): number {
-    return Math.max(this.#reachedBeyond(moving), this.#riskedBeyond(moving));
+    const risked = Math.max(this.#riskedBeyond(moving), this.#book.over.beyond(this.#overOf(moving)));
+    return Math.max(this.#reachedBeyond(moving), risked);
   }
 
   #reachedBeyond(moving: NodeCount): number {
@@ -143,33 +161,22 @@ export class Proof {
   }
 
   #riskedBeyond(moving: NodeCount): number {
-    return moving.count + this.#failed.size - this.mayFail + 1;
+    return moving.count + this.#book.counted - this.mayFail + 1;
+  }
+
+  #overOf(moving: NodeCount): NodeCount {
+    const { over } = this.#book;
+    return moving === this.#inFlight ? over.moving : over.disturbed;
   }
 
   #roomAt(moving: NodeCount): number {
-    return Math.max(this.#reachedAt(moving), nth(moving.losses, this.#riskedBeyond(moving)));
+    const over = this.#overOf(moving);
+    const risked = [nth(moving.losses, this.#riskedBeyond(moving)), nth(over.losses, this.#book.over.beyond(over))];
+    return Math.max(this.#reachedAt(moving), ...risked);
   }
 
   #reachedAt(moving: NodeCount): number {
     return nth([...moving.losses, ...this.#resting.losses], this.#reachedBeyond(moving));
-  }
-}
-
-/** A number of nodes, each counted until it is lost. */
-class NodeCount {
-  count = 0;
-  /** When time alone takes one of them away. */
-  readonly losses: number[] = [];
-  readonly #now: number;
-
-  constructor(now: number) {
-    this.#now = now;
-  }
-
-  add(goneAt: number): void {
-    if (goneAt <= this.#now) return;
-    this.count += 1;
-    if (goneAt !== NEVER) this.losses.push(goneAt);
   }
 }
 
@@ -199,4 +206,10 @@ export function lostAt({ node, silentSince, phase }: NodeInfo, patience: Patienc
   const { returnTimeoutMs, agentTimeoutMs } = patience;
   if (!node.ready) return node.readinessSeenAt + returnTimeoutMs;
   return Math.max(silentSince ?? NEVER, node.readinessSeenAt) + Math.max(returnTimeoutMs, agentTimeoutMs);
+}
+
+/** Under which policy a release is proven, and how. */
+export interface ProvenBy {
+  readonly uid: string;
+  readonly proof: ProofRules;
 }

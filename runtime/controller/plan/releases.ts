@@ -1,11 +1,13 @@
 import { failureBudget, provingNodes } from '../../policy/quantity.ts';
 import { newerOf } from '../../shadow/semver.ts';
-import { failedOn, hasFailed, hasFailedOn } from './blame.ts';
+import type { UnderPolicy } from '../../release/model.ts';
+import { hasFailed } from './blame.ts';
+import type { Book } from './counts.ts';
 import type { AssessedNode } from './health.ts';
-import { isLetThrough, PHASES } from './phase.ts';
+import { headsFor, isAtRestOn, isDisturbed, isInDoubt } from './in-flight.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
 import { NEVER, type Refusal } from './requeue.ts';
-import { keepsOut, type NodeInfo, type ShadowView } from './snapshot.ts';
+import { keepsOut, type ShadowView } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
 
 export interface OsReleaseName {
@@ -25,13 +27,24 @@ export interface Halted extends ReleaseUnderPolicy {
   readonly failures: number;
 }
 
+/** How a policy has releases proven, and where it is read how they did. */
+export interface ReleaseRules extends ProvingRules {
+  /** UID of the policy; empty for the variables. */
+  readonly uid: string;
+  readonly bookOf: (release: OsReleaseName) => Book;
+}
+
 /** How a version does on the nodes of one family that one policy rules. */
 export interface OsRelease extends OsReleaseName {
   readonly proof: Proof;
-  /** UIDs of the nodes that failed on it, as far as the release is to blame. */
+  /** UIDs of the nodes that failed on it, under whichever policy. */
   readonly failed: ReadonlySet<string>;
-  /** Nodes that may fail on it yet before it is halted; a node that has failed on it before counts once. */
-  readonly failuresLeft: number;
+  /** Entries that count for the policy. */
+  readonly failures: number;
+  /** No further node starts on it, besides those that have an entry. */
+  readonly isHalted: boolean;
+  /** What the ledger is to say of it under the policy. @param at RFC 3339 */
+  standing(at: string): UnderPolicy;
   /** Nodes wait for it. */
   readonly wanted: boolean;
   /** Nodes are on their way to it. */
@@ -67,11 +80,11 @@ interface FamilyCounts {
 /** How all OS releases do on the nodes of one policy. This is counted from the shadows for each plan, and nothing is remembered. */
 export class OsReleases {
   readonly #families = new Map<string, Family>();
-  readonly #rules: ProvingRules;
+  readonly #rules: ReleaseRules;
   readonly #contested: ReadonlySet<string>;
 
   /** @param contested families of nodes that the policy would rule, but for other policies of its priority */
-  constructor(rules: ProvingRules, contested: ReadonlySet<string>) {
+  constructor(rules: ReleaseRules, contested: ReadonlySet<string>) {
     this.#rules = rules;
     this.#contested = contested;
   }
@@ -98,12 +111,11 @@ export class OsReleases {
 
   /** @param info a managed node that the policy rules */
   count(info: AssessedNode): void {
-    const { node, shadow, health, phase } = info;
+    const { node, shadow, phase } = info;
     const family = this.#family(node.family);
     family.members += 1;
     if (!shadow?.status) return;
     const { current_version: current, target_version: target } = shadow.status;
-    for (const version of failedOn(shadow, health)) family.tally(version).failed.add(node.uid);
     const running = family.tally(current);
     running.isRun = true;
     if (phase.kind === 'resting') running.rest(info, shadow);
@@ -138,10 +150,10 @@ class Family implements FamilyCounts {
   readonly inDoubt: AssessedNode[] = [];
   readonly name: string;
   readonly #contested: ReadonlySet<string>;
-  readonly #rules: ProvingRules;
+  readonly #rules: ReleaseRules;
   #counts: ProvingCounts | undefined;
 
-  constructor(name: string, contested: ReadonlySet<string>, rules: ProvingRules) {
+  constructor(name: string, contested: ReadonlySet<string>, rules: ReleaseRules) {
     this.name = name;
     this.#contested = contested;
     this.#rules = rules;
@@ -182,21 +194,17 @@ class Family implements FamilyCounts {
   }
 }
 
-/** A node at rest on the version is counted there already, and no start leads to the version that a node runs. */
-function isAtRestOn({ shadow, phase }: AssessedNode, version: string): boolean {
-  return phase.kind === 'resting' && shadow?.status?.current_version === version;
-}
-
 class Tally implements OsRelease {
   readonly family: string;
-  readonly failed = new Set<string>();
+  readonly failed: ReadonlySet<string>;
   readonly proof: Proof;
   isRun = false;
   wanted = false;
   hasBegun = false;
   readonly version: string;
-  readonly #family: Pick<Family, 'name' | 'isContested' | 'counts'>;
-  readonly #rules: ProvingRules;
+  readonly #family: Pick<Family, 'name' | 'isContested' | 'counts' | 'members'>;
+  readonly #rules: ReleaseRules;
+  readonly #book: Book;
   readonly canaries: string[] = [];
   #underWay = 0;
   #isAwaited = false;
@@ -204,30 +212,43 @@ class Tally implements OsRelease {
   #underWayUntil = -Infinity;
   #unproven: Refusal | undefined;
 
-  constructor(version: string, family: Pick<Family, 'name' | 'isContested' | 'counts'>, rules: ProvingRules) {
+  constructor(
+    version: string,
+    family: Pick<Family, 'name' | 'isContested' | 'counts' | 'members'>,
+    rules: ReleaseRules,
+  ) {
     this.version = version;
     this.family = family.name;
     this.#family = family;
     this.#rules = rules;
-    this.proof = new Proof(rules, family, this.failed);
+    this.#book = rules.bookOf({ family: family.name, version });
+    this.failed = this.#book.failed;
+    this.proof = new Proof(rules, family, this.#book);
+    this.#book.over.join(() => (this.#family.members === 0 || this.proof.proven ? undefined : this.proof.mayFail));
   }
 
   get isKnown(): boolean {
-    return this.isRun || this.wanted || this.isUnderWay || this.failed.size > 0;
+    return this.isRun || this.wanted || this.isUnderWay || this.failures > 0;
   }
 
   get isUnderWay(): boolean {
     return this.#underWay > 0;
   }
 
-  get failuresLeft(): number {
-    return this.proof.mayFail - this.failed.size;
+  get failures(): number {
+    return this.#book.counted;
+  }
+
+  get isHalted(): boolean {
+    return this.proof.isHalted;
+  }
+
+  standing(at: string): UnderPolicy {
+    return this.proof.standing(at, this.#rules);
   }
 
   get completeAt(): number {
-    // An unproven release may be halted by fewer failures than a proven one. Such a halt ends with the proof.
-    const isHalted = this.failed.size >= this.proof.mayFailProven;
-    if (this.#isAwaited || isHalted || this.#family.isContested) return NEVER;
+    if (this.#isAwaited || this.isHalted || this.#family.isContested) return NEVER;
     return Math.max(this.proof.provenAt, this.#underWayUntil);
   }
 
@@ -254,7 +275,7 @@ class Tally implements OsRelease {
     this.#underWay += 1;
     this.hasBegun ||= !info.shadow || !isInDoubt(info, info.shadow);
     this.canaries.push(info.node.name);
-    if (hasFailedOn(info, this)) return;
+    if (this.failed.has(info.node.uid)) return;
     const goneAt = lostAt(info, this.#rules);
     this.proof.begin(goneAt);
     if (isDisturbed(info, this.version)) this.proof.disturb(goneAt);
@@ -274,26 +295,4 @@ class Tally implements OsRelease {
     const message = `${this.version} is yet to be proven by ${listed(canaries)}`;
     return found('Unproven', message, provenAt === NEVER ? undefined : provenAt);
   }
-}
-
-/** The node was taken out of service for the version, or is about to be. */
-function isDisturbed({ shadow, phase }: NodeInfo, version: string): boolean {
-  if (isLetThrough(phase)) return true;
-  // The second gate counts a node that it lets through. It is counted here only if that write is not seen yet.
-  if (phase.kind === 'staged') return shadow?.stale === true && shadow.spec.version === version;
-  return shadow?.spec.state === 'Idle' && shadow.status?.current_version === version;
-}
-
-/** The version that the node is on its way to. */
-function headsFor({ shadow, health, phase }: AssessedNode): string | undefined {
-  const isOnItsWay = PHASES[phase.kind].isUnderWay && !health.isGivenBack;
-  return isOnItsWay ? (shadow?.spec.version ?? undefined) : undefined;
-}
-
-/**
- * A start may have been written that is not seen yet, perhaps by a leader that knew of a newer offer. Until then the node counts as on its way
- * to every version.
- */
-function isInDoubt({ slot }: AssessedNode, shadow: ShadowView): boolean {
-  return slot !== undefined && (shadow.stale || slot.writes === 'unknown');
 }

@@ -103,7 +103,7 @@ function releaseOf(release: OsRelease, now: number): ReleaseReport {
     underWay: release.hasBegun,
     proven: release.proof.proven,
     complete: release.completeAt <= now,
-    failed: release.failed.size,
+    failed: release.failures,
   };
 }
 
@@ -168,8 +168,8 @@ function nearestOf(members: readonly AssessedNode[], kept: Starts['kept']): Find
 }
 
 function halted({ releases }: Group): ConditionReport {
-  const stopped = releases.all.filter(({ wanted, failuresLeft }) => wanted && failuresLeft <= 0);
+  const stopped = releases.all.filter(({ wanted, isHalted }) => wanted && isHalted);
   if (stopped.length === 0) return NOT_HALTED;
-  const names = stopped.map(({ family, version, failed }) => `${version} on ${family} (${failed.size} failed)`);
+  const names = stopped.map(({ family, version, failures }) => `${version} on ${family} (${failures} failed)`);
   return { status: 'True', reason: 'RolloutHalted', message: `too many nodes failed: ${listed(names)}` };
 }

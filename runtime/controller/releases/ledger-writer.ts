@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { mergePatch } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
-import { RateLimiter } from '../../lib/rate-limiter.ts';
+import { backoff } from '../../lib/retry.ts';
 import type { Wakeup } from '../../lib/wakeup.ts';
 import { WorkQueue } from '../../lib/work-queue.ts';
 import { RELEASE_API_VERSION, RELEASE_KIND } from '../../release/names.ts';
@@ -18,8 +18,6 @@ const AT_ONCE = 4;
 /** After a write that was refused, not answered, or did not change what it should. */
 const PAUSE = { firstMs: 1000, maxMs: 300_000 };
 
-const OUTDATED = { firstMs: 1000, maxMs: 1000 };
-
 interface LedgerWriterOptions {
   readonly releases: Pick<Collection<ReleaseResource, VersionedPatch>, 'create' | 'patchStatus' | 'delete'>;
   readonly clock: Clock;
@@ -29,6 +27,18 @@ interface LedgerWriterOptions {
   readonly wakeup: Pick<Wakeup, 'ring'>;
 }
 
+/** What became of the last write to a release. Times are monotonic. */
+interface Last {
+  /** No other write before. */
+  readonly restedAt: number;
+  /** In a row. */
+  readonly failures: number;
+  /** The resourceVersion that the last successful write made. A view from before that is not acted on. */
+  readonly resourceVersion?: string;
+  /** In words, where it was not taken. */
+  readonly refused?: string;
+}
+
 /**
  * Writes the ledgers of releases, in the background. Each plan replaces what was not written yet. Every write carries the resourceVersion that it
  * was decided on, so that a leader that was deposed changes nothing.
@@ -36,27 +46,24 @@ interface LedgerWriterOptions {
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
   readonly #queue: WorkQueue<ReleaseWrite>;
-  readonly #limiter: RateLimiter;
-  /** By name, the resourceVersion that the last write made. A view from before that is not acted on. */
-  readonly #written = new Map<string, string>();
-  /** By name, why the last write was not taken. */
-  readonly #refused = new Map<string, string>();
+  /** By name. */
+  readonly #last = new Map<string, Last>();
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
-    this.#limiter = new RateLimiter(options);
     this.#queue = new WorkQueue({
       clock: options.clock,
       keyOf: ({ name }) => name,
       work: (write, signal) => this.#attempt(write, signal),
       atOnce: AT_ONCE,
-      restMs: ({ name }) => this.#limiter.restMs(name),
+      // Whole milliseconds: a fraction is too small to be added to the wall clock, and would be waited for again and again.
+      restMs: ({ name }) => Math.ceil((this.#last.get(name)?.restedAt ?? -Infinity) - options.clock.monotonic()),
     });
   }
 
   /** Why ledgers cannot be written, by name. */
   get refused(): Snapshot['releases']['refused'] {
-    return new Map(this.#refused);
+    return new Map([...this.#last].flatMap(([name, { refused }]) => (refused === undefined ? [] : [[name, refused]])));
   }
 
   replace(writes: readonly ReleaseWrite[]): void {
@@ -66,35 +73,37 @@ export class LedgerWriter {
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
     this.#queue.replace([]);
-    this.#limiter.clear();
-    this.#written.clear();
-    this.#refused.clear();
+    this.#last.clear();
     await this.#queue.run(signal);
   }
 
   /** Whether the view is as new as our own last write. One that was deleted is not seen either, which is no reason to wait. */
   #isSeen(name: string, resourceVersion: string | undefined): boolean {
-    const written = this.#written.get(name);
+    const written = this.#last.get(name)?.resourceVersion;
     return written === undefined || resourceVersion === undefined || isAsNewAs(resourceVersion, written);
   }
 
   async #attempt(write: ReleaseWrite, signal: AbortSignal): Promise<void> {
-    const { logger, wakeup } = this.#options;
+    const { clock, logger, wakeup } = this.#options;
     const { name } = write;
+    const last = this.#last.get(name);
     try {
       const resourceVersion = await this.#write(write, signal);
-      this.#limiter.forget(name);
-      if (resourceVersion === undefined) this.#written.delete(name);
-      else this.#written.set(name, resourceVersion);
-      if (this.#refused.delete(name)) wakeup.ring();
+      this.#last.set(name, { restedAt: -Infinity, failures: 0, ...(resourceVersion && { resourceVersion }) });
+      if (last?.refused !== undefined) wakeup.ring();
     } catch (error) {
       if (signal.aborted) return;
+      const isOutdated = error instanceof ConflictError || error instanceof NotFoundError;
+      const { failures = 0 } = last ?? {};
+      const pauseMs = backoff(failures, { ...PAUSE, random: this.#options.random });
+      const restedAt = clock.monotonic() + pauseMs;
       // After a conflict the next plan is made on the newer version.
-      if (error instanceof ConflictError || error instanceof NotFoundError) return this.#limiter.add(name, OUTDATED);
-      this.#limiter.add(name, PAUSE);
-      this.#refused.set(name, `its ledger ${answerOf(error)}`);
-      logger.warn('ledger not written', { release: name, isDefinite: isDefinite(error), error });
-      wakeup.ring();
+      if (isOutdated) this.#last.set(name, { ...last, restedAt, failures });
+      else {
+        this.#last.set(name, { ...last, restedAt, failures: failures + 1, refused: `its ledger ${answerOf(error)}` });
+        logger.warn('ledger not written', { release: name, isDefinite: isDefinite(error), error });
+        wakeup.ring();
+      }
     }
   }
 

@@ -176,26 +176,4 @@ describe('a failure of an older agent', () => {
     const a: Parts = { spec: { version: '1.1.0' }, status: { ...failedSince, ...status } };
     expect(reasons(fleet({ a, b: {} }))[1]).toBe(reason);
   });
-
-  test('keeps nobody from counting its node as on its way, for it may have been on an earlier version', () => {
-    const startsBeside = (status: Parts['status']): number => {
-      const world = fleet({ a: { ...staging, status: { ...failedSince, ...status } }, b: {} });
-      const { commands } = plan(world, { ...once, maxFailed: { kind: 'unlimited' } }, NOW);
-      return commands.filter(({ kind }) => kind === 'start').length;
-    };
-    expect(startsBeside({})).toBe(0);
-    expect(startsBeside({ failed_versions: ['1.1.0'] })).toBe(1);
-    expect(startsBeside({ current_state: 'ErrorReset' })).toBe(1);
-  });
-
-  test('does not have its node start beside the one that is to prove the release', () => {
-    const starts = (status: Parts['status'], others: Readonly<Record<string, Parts>>): readonly string[] => {
-      const a: Parts = { spec: { version: '1.1.0' }, status: { ...failedSince, ...status } };
-      const { commands } = plan(fleet({ a, ...others }), { ...once, maxFailed: { kind: 'unlimited' } }, NOW);
-      return commands.flatMap((command) => (command.kind === 'start' ? [command.node] : []));
-    };
-    expect(starts({}, { b: {} })).toEqual(['b']);
-    expect(starts({}, {})).toEqual(['a']);
-    expect(starts({ failed_versions: ['1.1.0'] }, { b: {} })).toEqual(['b', 'a']);
-  });
 });

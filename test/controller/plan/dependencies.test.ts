@@ -251,24 +251,6 @@ describe('a release waits', () => {
   });
 });
 
-test('a release that only its proof keeps from being halted is complete with that, which wakes the plan', () => {
-  const soaking = ruling('test', {
-    ...selecting('test'),
-    maxFailed: { kind: 'unlimited' },
-    proof: { nodes: { kind: 'count', count: 1 }, soakMs: 300_000 },
-  });
-  const world = worldOf(
-    { t: { ...updated, upToDateSince: minutes(-2) }, u: failed, v: failed, w: failed },
-    { policies: [soaking, production] },
-  );
-  const { halted, policies } = plan(world, POLICY, NOW);
-  expect(halted).toMatchObject([{ policy: 'test', version: '1.1.0' }]);
-  expect(policies[0]).toMatchObject({ name: 'production', nextChangeAt: minutes(3) });
-  expect(plan(world, POLICY, minutes(3)).commands).toContainEqual(
-    expect.objectContaining({ kind: 'start', node: 'p' }),
-  );
-});
-
 test('policies that wait for each other start nothing, and each is named', () => {
   const round = ruling('test', { ...selecting('test'), after: ['production'] });
   const { verdicts, policies, commands } = plan(worldOf({ t: {} }, { policies: [round, production] }), POLICY, NOW);

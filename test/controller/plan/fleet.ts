@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Plan, plan as planOf } from '../../../runtime/controller/plan/plan.ts';
 import type {
   NodeView,
@@ -64,7 +65,21 @@ export function ledgerObject(of: Pick<ReleaseView, 'family' | 'version'>, ledger
   return { ...of, name, uid: name, resourceVersion: '1', decision: 'Automatic', ledger };
 }
 
-export const plan = (world: World, rules: Rules, now: number): Plan => planOf(underRules(world, rules), rules, now);
+/** The plan once the ends that the world shows are entered: what is to rest waits for that. */
+export function plan(world: World, rules: Rules, now: number): Plan {
+  const given = underRules(world, rules);
+  const first = planOf(given, rules, now);
+  const entered = first.ledger.filter(
+    ({ seen, ledger }) => !isDeepStrictEqual(seen?.ledger.failures, ledger?.failures),
+  );
+  if (entered.length === 0) return first;
+  const written = entered.flatMap(({ family, version, ledger }) =>
+    ledger ? ledgerObject({ family, version }, ledger) : [],
+  );
+  const names = new Set(written.map(({ name }) => name));
+  const objects = [...given.releases.objects.filter(({ name }) => !names.has(name)), ...written];
+  return planOf({ ...given, releases: { ...given.releases, objects } }, rules, now);
+}
 
 /** As the variables are by default. */
 export const POLICY: Rules = {

@@ -196,7 +196,7 @@ test('a report counts the nodes that a policy rules, and says how releases do th
           version: '1.1.0',
           offered: true,
           underWay: true,
-          proven: true,
+          proven: false,
           complete: false,
           failed: 2,
         },

@@ -1,0 +1,87 @@
+import { rfc3339 } from '../../lib/clock.ts';
+import { isStatedBadEnd } from '../../release/ledger.ts';
+import type { BadEnd, Failure } from '../../release/model.ts';
+import type { Status } from '../../shadow/model.ts';
+import { isFailureUnrecorded, unaskedBootOf } from './blame.ts';
+import type { AssessedNode } from './health.ts';
+import type { SlotView } from './permit.ts';
+import type { NodeInfo, ShadowView } from './snapshot.ts';
+
+/** How an attempt ended that is put down to its release (rule F1). */
+export interface End {
+  readonly version: string;
+  /** Names the attempt and no other. */
+  readonly attempt: string;
+  readonly reason: BadEnd;
+}
+
+/** The bad end that a node is at; undefined where it is at none, or the release is not to blame. */
+export function badEndOf(info: AssessedNode): End | undefined {
+  const { node, shadow, slot } = info;
+  const end = node.managed && shadow?.status ? reasonOf(info, shadow, shadow.status) : undefined;
+  if (!end || !shadow) return undefined;
+  return { ...end, attempt: slot?.id ?? attemptWithoutSlot(node.uid, end.version, shadow) };
+}
+
+type Reason = Pick<End, 'version' | 'reason'>;
+
+function reasonOf(info: AssessedNode, { spec }: ShadowView, status: Status): Reason | undefined {
+  const { health, phase, slot } = info;
+  if (health.notReturned && spec.version != null) return { version: spec.version, reason: 'NotReturned' };
+  if (health.soak === 'failed') return { version: status.current_version, reason: 'SoakFailed' };
+  if (phase.kind === 'failed') return reportedOn(status, spec.version ?? '', slot !== undefined);
+  const boot = phase.kind === 'resting' ? unaskedBootOf(info) : undefined;
+  return boot && { version: boot.version, reason: boot.reason };
+}
+
+/** What its agent blames the release for. An older one says nothing of that, and one that is refused may name the version alone. */
+function reportedOn(status: Status, version: string, hasSlot: boolean): Reason | undefined {
+  const { last_failure: last } = status;
+  if (isPresumed(status, version)) return { version, reason: 'BootFailed' };
+  const isOfThis = last && (last.version ?? version) === version;
+  if (!isOfThis || !isStatedBadEnd(last.reason)) return undefined;
+  return last.reason !== 'PrepareFailed' || hasSlot ? { version, reason: last.reason } : undefined;
+}
+
+const isPresumed = (status: Status, version: string): boolean =>
+  isFailureUnrecorded(status) || (!status.last_failure && status.failed_versions?.includes(version) === true);
+
+/** The attempt of a node that has no slot any more, or never had one of ours. */
+function attemptWithoutSlot(uid: string, version: string, { spec, status, finishedAt }: ShadowView): string {
+  const { state_transition_failure_timestamp: failedAt } = status ?? {};
+  const at = failedAt ?? spec.state_transition_timestamp ?? (finishedAt === undefined ? '' : rfc3339(finishedAt));
+  return `${uid} ${version} ${at}`;
+}
+
+export const failureOf = ({ node, ruling }: AssessedNode, { attempt, reason }: End, now: number): Failure => ({
+  node: node.name,
+  policy: ruling.policy?.name ?? '',
+  attempt,
+  reason,
+  at: rfc3339(now),
+});
+
+/**
+ * Whether a node that is gone may have been asked for its reboot. What is not known counts as asked: nobody but its shadow tells that it was not.
+ * @param shadow of that very node; undefined where it is gone too
+ */
+export function mayBeAsked(
+  { rebootAskedAt }: Pick<SlotView, 'rebootAskedAt'>,
+  shadow: ShadowSaid | undefined,
+): boolean {
+  if (rebootAskedAt !== undefined || !shadow?.status) return true;
+  const { spec, status } = shadow;
+  if (spec.state === 'Idle' || spec.state === 'StagedAndPerformedUpdate') return false;
+  const { reboot, current_state: reached } = status;
+  // An agent that keeps records leaves a probe with what it has staged, so that one without a time says that none was asked for.
+  return reached !== 'StagedAndPerformedUpdate' || !reboot || reboot.requested_at != null;
+}
+
+type ShadowSaid = Pick<ShadowView, 'spec' | 'status'>;
+
+/** From when on a node at rest on a version takes its entry back: it has been Ready there for so long. */
+export function recoveredAt({ node, shadow, phase, silentSince }: NodeInfo, version: string, forMs: number): number {
+  const isThere = node.ready && silentSince === undefined && phase.kind === 'resting';
+  if (!shadow || !isThere || shadow.status?.current_version !== version) return Infinity;
+  return Math.max(node.readyFrom, shadow.finishedAt ?? shadow.stateSeenAt) + forMs;
+}

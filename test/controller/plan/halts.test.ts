@@ -1,0 +1,185 @@
+import { describe, expect, test } from '@jest/globals';
+import { plan as planOnce } from '../../../runtime/controller/plan/plan.ts';
+import { EMPTY, type Ledger } from '../../../runtime/release/ledger.ts';
+import type { Decision } from '../../../runtime/release/model.ts';
+import {
+  fleet,
+  ledgerObject,
+  minutes,
+  moment,
+  node,
+  NOW,
+  type Parts,
+  plan,
+  POLICY,
+  reasons,
+  type Rules,
+  ruling,
+  shadow,
+  slot,
+  started,
+  underRules,
+  updated,
+  type World,
+} from './fleet.ts';
+
+const FAMILY = 'aws-k8s-1.33/amd64';
+const MET = { uid: '', met: '1 for 0s', provenAt: moment(-60) };
+
+const failureOf = (name: string, policy = '') =>
+  [`uid-${name}`, { node: name, policy, attempt: `try-${name}`, reason: 'BootFailed', at: moment(-9) }] as const;
+const withLedger = (world: World, ledger: Partial<Ledger>, decision: Decision = 'Automatic'): World => {
+  const release = { ...ledgerObject({ family: FAMILY, version: '1.1.0' }, { ...EMPTY, ...ledger }), decision };
+  return { ...world, releases: { objects: [release], refused: new Map(), seeds: false } };
+};
+const failed = (...names: readonly string[]) => Object.fromEntries(names.map((name) => failureOf(name)));
+const halted = (limit: number) => ({ '': { haltedAt: moment(-9), limit: String(limit) } });
+const standing = (world: World, rules: Partial<Rules> = {}) =>
+  plan(world, { ...POLICY, ...rules }, NOW).ledger.find(({ version }) => version === '1.1.0')?.ledger?.policies[''];
+const unlimited = { maxConcurrent: { kind: 'unlimited' }, maxFailed: { kind: 'unlimited' } } as const;
+
+describe('a release that was proven', () => {
+  const away = { nodes: [node('a', { ready: false, readyChangedAt: minutes(-1) }), node('b')] };
+
+  test('stays so while who has proven it is away', () => {
+    const world = fleet({ a: updated, b: {} }, away);
+    expect(started(withLedger(world, { policies: { '': MET } }), unlimited)).toEqual(['b']);
+    expect(started(withLedger(world, {}), unlimited)).toEqual([]);
+  });
+
+  test.each([
+    ['under a policy that was made anew', { ...MET, uid: 'another' }],
+    ['by a proof that asked for less', { ...MET, met: '1 for 5s' }],
+  ])('%s is proven again', (_, under) => {
+    const world = fleet({ a: updated, b: {} }, away);
+    expect(started(withLedger(world, { policies: { '': under } }), unlimited)).toEqual([]);
+  });
+});
+
+describe('a halt', () => {
+  const four = fleet({ a: {}, b: {}, c: {}, d: {}, e: updated });
+
+  test('ends neither with a proof, nor with other numbers, nor with more nodes', () => {
+    const world = withLedger(four, { failures: failed('a', 'b', 'c'), policies: halted(3) });
+    expect(reasons(world, unlimited)).toMatchObject({ d: 'RolloutHalted' });
+    expect(started(world, unlimited)).not.toContain('d');
+  });
+
+  test('ends with fewer failures, and says nothing of it then', () => {
+    const world = withLedger(four, { failures: failed('a', 'b'), policies: halted(3) });
+    expect(started(world, unlimited)).toContain('d');
+    expect(standing(world, unlimited)).toMatchObject({ haltedAt: null, limit: null });
+  });
+
+  test('does not end while not all is known to be current', () => {
+    const world = withLedger(four, { failures: failed('a', 'b'), policies: halted(3) });
+    expect(standing({ ...world, notCurrent: 'the list of nodes is not answered' }, unlimited)).toMatchObject({
+      limit: '3',
+    });
+  });
+
+  test('remembers by how many it came, though these nodes are gone', () => {
+    const world = withLedger(fleet({ d: {} }), { failures: failed('a', 'b', 'c') });
+    expect(standing(world, unlimited)).toMatchObject({ haltedAt: moment(0), limit: '3' });
+    expect(reasons(world, unlimited)).toEqual({ d: 'RolloutHalted' });
+  });
+});
+
+describe('what a person decides on a release', () => {
+  test('as Halt starts nobody, and is no halt by failures', () => {
+    const world = withLedger(fleet({ a: {} }), {}, 'Halt');
+    expect(reasons(world)).toEqual({ a: 'RolloutHalted' });
+    expect(standing(world)).toMatchObject({ haltedAt: null });
+  });
+
+  test('as Allow lets nodes start, however many have failed', () => {
+    const world = withLedger(fleet({ a: {}, d: updated }), { failures: failed('x', 'y', 'z') }, 'Allow');
+    expect(started(world, unlimited)).toEqual(['a']);
+  });
+});
+
+test('forty policies together lose no more nodes to an unproven release than one of them may', () => {
+  const names = Array.from({ length: 40 }, (_, at) => `p${at}`);
+  const policies = names.map((name) => ruling(name, { selector: { matchLabels: { pool: name } }, ...unlimited }));
+  const nodes = names.map((name) => node(name, { labels: { pool: name } }));
+  const world = fleet(Object.fromEntries(names.map((name) => [name, {}])), { nodes, policies });
+  expect(started(world, unlimited)).toHaveLength(3);
+  const failures = Object.fromEntries(names.slice(0, 3).map((name) => failureOf(name, name)));
+  const retries = started(withLedger(world, { failures }), unlimited);
+  expect(retries).toEqual(['p0', 'p1', 'p2']);
+});
+
+describe('the permit of an attempt that has ended badly', () => {
+  const ended: Parts = {
+    spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },
+    status: {
+      current_state: 'ErrorReset',
+      crash_count: 1,
+      failed_versions: ['1.1.0'],
+      last_failure: {
+        state: 'RebootedIntoUpdate',
+        reason: 'BootFailed',
+        message: '',
+        version: '1.1.0',
+        time: moment(0),
+      },
+    },
+  };
+  const held = { ...slot('a'), id: 'try', family: FAMILY, version: '1.1.0' };
+  const entry = { node: 'a', policy: '', attempt: 'try', reason: 'BootFailed', at: moment(0) } as const;
+  const kinds = (world: World) => planOnce(underRules(world, POLICY), POLICY, NOW).commands.map(({ kind }) => kind);
+
+  test('stays until the ledger has it: only then spec goes to Idle', () => {
+    const world = fleet({ a: ended }, { slots: [held] });
+    expect(kinds(withLedger(world, {}))).toEqual([]);
+    expect(kinds(withLedger(world, { failures: { 'uid-a': entry } }))).toEqual(['set-spec']);
+  });
+
+  test('is not entered again once a person has cleared it', () => {
+    const world = withLedger(fleet({ a: ended }, { slots: [held] }), {
+      cleared: { 'uid-a': { attempt: 'try', at: moment(-1) } },
+    });
+    expect(kinds(world)).toEqual(['set-spec']);
+    const [write] = planOnce(underRules(world, POLICY), POLICY, NOW).ledger;
+    expect(write?.ledger?.failures).toEqual({});
+  });
+});
+
+describe('a node that is gone with its permit', () => {
+  const held = { ...slot('a'), id: 'try', family: FAMILY, version: '1.1.0' };
+  const worldOf = (state?: 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate'): World => {
+    const world = fleet({ b: {} }, { slots: [held] });
+    const left = state && shadow('a', { spec: { state, version: '1.1.0' }, status: { current_state: state } });
+    return withLedger({ ...world, shadows: [...world.shadows, ...(left ? [left] : [])] }, {});
+  };
+  const failures = (world: World) =>
+    planOnce(underRules(world, POLICY), POLICY, NOW).ledger.map(({ ledger }) => ledger?.failures['uid-a']?.reason);
+  const freed = (world: World) =>
+    planOnce(underRules(world, POLICY), POLICY, NOW).commands.filter(({ kind }) => kind === 'free');
+
+  test.each([
+    ['whose shadow is gone too', undefined],
+    ['whose shadow says that it was drained', 'RebootedIntoUpdate'],
+  ] as const)('%s counts as failed, and keeps it until that is entered', (_, state) => {
+    expect(failures(worldOf(state))).toContain('Gone');
+    expect(freed(worldOf(state))).toEqual([]);
+    const gone = { node: 'a', policy: '', attempt: 'try', reason: 'Gone', at: moment(0) } as const;
+    expect(freed(withLedger(worldOf(state), { failures: { 'uid-a': gone } }))).toMatchObject([{ nodeUid: 'uid-a' }]);
+  });
+
+  test('and of which no reboot was asked has not: its shadow is read once more before the permit goes', () => {
+    const world = worldOf('StagedAndPerformedUpdate');
+    expect(failures(world)).not.toContain('Gone');
+    expect(freed(world)).toMatchObject([{ because: 'node-gone', isUnasked: true }]);
+  });
+});
+
+test('a false entry of a leader that was deposed goes once its node has been well for as long as a soak may take', () => {
+  const entries = { failures: failed('a') };
+  const since = (minute: number): World =>
+    withLedger(fleet({ a: { ...updated, finishedAt: Date.parse(moment(minute)) } }, { nodes: [node('a')] }), entries);
+  const left = (world: World) =>
+    planOnce(underRules(world, POLICY), POLICY, NOW).ledger.map(({ ledger }) => Object.keys(ledger?.failures ?? {}));
+  expect(left(since(-15))).toEqual([[]]);
+  expect(left(since(-14))).toEqual([['uid-a']]);
+});
