@@ -76,7 +76,9 @@ const missing = noKubectl || noHelm;
 
     afterEach(async () => {
       const all = `helm uninstall brupop --namespace ${NAMESPACE}; helm uninstall brupop-crd brupop-operator --namespace default`;
-      await run(`${all}; kubectl delete namespace ${NAMESPACE}; kubectl delete crd ${CRD_NAME} ${POLICY_CRD_NAME} ${RELEASE_CRD_NAME}`);
+      await run(
+        `${all}; kubectl delete namespace ${NAMESPACE}; kubectl delete crd ${CRD_NAME} ${POLICY_CRD_NAME} ${RELEASE_CRD_NAME}`,
+      );
       await embedded?.close();
       embedded = undefined;
     });
