@@ -19,7 +19,8 @@ import type { PolicyStatusWriter } from './policy-status-writer.ts';
 import type { Reporter } from './reporter.ts';
 import type { LedgerWriter } from './releases/ledger-writer.ts';
 import type { ReleaseCache } from './releases/releases.ts';
-import { NotLeadingError, type SlotLedger, UnreadableSlotsError } from './slots/ledger.ts';
+import { NotLeadingError, type SlotLedger, SlotsLostError, UnreadableSlotsError } from './slots/ledger.ts';
+import type { Remaking } from './slots/remaking.ts';
 
 interface ControllerOptions {
   readonly clock: Clock;
@@ -29,7 +30,10 @@ interface ControllerOptions {
   readonly policies: Pick<Policies, 'onChange'>;
   readonly freshness: Pick<Freshness, 'onChange' | 'renew'>;
   readonly planner: Pick<Planner, 'preview'>;
-  readonly ledger: Pick<SlotLedger, 'reset' | 'load' | 'reference' | 'isKeeper' | 'keep'>;
+  readonly remaking: Pick<Remaking, 'run'>;
+  /** Ends the term, so that another begins. */
+  readonly resign: () => void;
+  readonly ledger: Pick<SlotLedger, 'reset' | 'load' | 'reference' | 'isKeeper' | 'keep' | 'lost'>;
   readonly executor: Pick<Executor, 'carryOut' | 'settled'>;
   readonly conditions: Pick<ConditionWriter, 'replace'>;
   readonly statuses: Pick<PolicyStatusWriter, 'replace'>;
@@ -81,6 +85,7 @@ export class Controller {
       try {
         if (!loaded) await ledger.load(signal);
         if (!loaded) reporter.slotsReadable();
+        if (!loaded && ledger.lost !== undefined) this.#remake(signal);
         loaded = true;
         // The term may have ended meanwhile. Then no command is sent, and people are told nothing.
         if (!signal.aborted) next = await this.#reconcile(signal);
@@ -91,6 +96,15 @@ export class Controller {
       const retryAt = clock.now() + backoff(failures - 1, { ...RETRY, random });
       await wakeup.wait(clock, Math.min(next ?? retryAt, clock.now() + LONGEST_MS), signal);
     }
+  }
+
+  /** Beside the plans, for what is disturbed goes on. */
+  #remake(signal: AbortSignal): void {
+    const { remaking, wakeup } = this.#options;
+    remaking.run(signal).then(
+      () => wakeup.ring(),
+      (error: unknown) => this.#report(error, signal),
+    );
   }
 
   /** Makes a plan and carries it out. @returns when to plan again at the latest; undefined where not everything went as planned */
@@ -124,6 +138,7 @@ export class Controller {
   #report(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     const { logger, reporter, ledger } = this.#options;
+    if (error instanceof SlotsLostError) this.#options.resign();
     if (error instanceof NotLeadingError) return logger.info('another process leads');
     if (error instanceof UnreadableSlotsError) reporter.slotsUnreadable(ledger.reference, error);
     logger.warn('plan not carried out', { error });

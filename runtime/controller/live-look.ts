@@ -7,12 +7,13 @@ import { DeadlineError, withDeadline } from '../lib/abort.ts';
 import { type Clock, momentOf } from '../lib/clock.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { type ActionPorts, agentsOn } from './actions/ports.ts';
-import { type Caches, isPaused, type LiveNode } from './caches.ts';
+import { type Caches, type ClusterView, isPaused, type LiveNode } from './caches.ts';
 import type { Start } from './plan/commands.ts';
 import type { Planner } from './planner.ts';
 import type { Policies } from './policies.ts';
 import { viewOfRelease } from './releases/releases.ts';
-import type { SlotLedger } from './slots/ledger.ts';
+import { type SlotLedger, SlotsMovedError } from './slots/ledger.ts';
+import { takeoversIn } from './slots/takeovers.ts';
 import { UnreadError } from './write-refusals.ts';
 
 /** Nodes that are read at once. */
@@ -30,7 +31,7 @@ interface LiveLookOptions extends Pick<ActionPorts, 'shadows' | 'nodes' | 'pods'
   readonly caches: Pick<Caches, 'laidOver'>;
   readonly policies: Pick<Policies, 'readLive'>;
   readonly planner: Pick<Planner, 'look' | 'snapshotOf' | 'planOn'>;
-  readonly ledger: Pick<SlotLedger, 'confirm'>;
+  readonly ledger: Pick<SlotLedger, 'confirm' | 'enter'>;
 }
 
 /** What became of the starts of a plan. */
@@ -69,6 +70,7 @@ export class LiveLook {
       await reading('the list of slots', () => ledger.confirm(signal));
       // From before everything else is read, so that nothing older is laid over something newer.
       const view = planner.look(momentOf(clock));
+      await this.#takeOver(view, signal);
       const namespace = await reading('the namespace', () => this.#namespace(signal));
       const policiesAt = await reading('the list of policies', () => policies.readLive(signal));
       const releases = await reading('the list of releases', () => this.#releases.list({}, signal));
@@ -87,6 +89,14 @@ export class LiveLook {
         unread: candidates.filter((one) => one.live === undefined),
       };
     });
+  }
+
+  /** What is under way without a slot is on the list before another node gets one: it counts for what the plan has to know. */
+  async #takeOver(view: ClusterView, signal: AbortSignal): Promise<void> {
+    const takings = takeoversIn(view);
+    if (takings.length === 0) return;
+    await reading('the list of slots', () => this.#options.ledger.enter(takings, signal));
+    throw new SlotsMovedError('updates that have begun without a slot are on the list now');
   }
 
   async #namespace(signal: AbortSignal): Promise<KubeObject> {

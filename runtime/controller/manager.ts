@@ -33,6 +33,7 @@ import { managedBesides } from './views.ts';
 import { WriteRefusals } from './write-refusals.ts';
 import { Reporter } from './reporter.ts';
 import { SlotLedger } from './slots/ledger.ts';
+import { Remaking } from './slots/remaking.ts';
 import { migrateStorage } from './storage-migration.ts';
 
 /** Who a process is on the Lease. */
@@ -98,7 +99,9 @@ export function createManager(options: ManagerOptions): Manager {
   const liveLook = new LiveLook({ ...base, planner });
   const ports = { ...base, ledger };
   const executor = new Executor({ ...base, ports, liveLook, reporter, onOver: () => base.wakeup.ring() });
-  const controller = new Controller({ ...base, planner, executor, reporter });
+  const remaking = new Remaking({ ...base, ports, planner });
+  const resign = (): void => election.resign();
+  const controller = new Controller({ ...base, planner, executor, reporter, remaking, resign });
   metrics.collectFrom(planner, base.freshness);
   return {
     metrics,

@@ -21,7 +21,7 @@ interface PlannerOptions {
   readonly releases: Pick<ReleaseCache, 'view'>;
   readonly ledgers: Pick<LedgerWriter, 'refused'>;
   readonly freshness: Pick<Freshness, 'lost'>;
-  readonly ledger: Pick<SlotLedger, 'slots' | 'seeds'>;
+  readonly ledger: Pick<SlotLedger, 'slots' | 'seeds' | 'lost'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
   readonly refusals: Pick<WriteRefusals, 'view'>;
   readonly conditions: Pick<ConditionWriter, 'capacity'>;
@@ -72,7 +72,12 @@ export class Planner {
   ): Snapshot {
     const { freshness, refusals, ledgers, ledger, election } = this.#options;
     const releases = { objects, refused: ledgers.refused, seeds: election.leading && ledger.seeds };
-    return { ...seen, releases, notCurrent: freshness.lost, refusals: refusals.view(moment) };
+    return {
+      ...seen,
+      releases,
+      notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
+      refusals: refusals.view(moment),
+    };
   }
 
   planOn(snapshot: Snapshot, now: number): Plan {

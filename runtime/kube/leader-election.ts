@@ -59,6 +59,7 @@ export class LeaderElection {
   #seen: Lease | undefined;
   #observed: { readonly record: string; readonly at: number } | undefined;
   #leading = false;
+  #term: AbortController | undefined;
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
@@ -71,6 +72,11 @@ export class LeaderElection {
   /** The Lease as this process last read or wrote it. A candidate reads it about every two seconds. */
   get lease(): Lease | undefined {
     return this.#seen;
+  }
+
+  /** Ends the term of this leader, which then stands again. */
+  resign(): void {
+    this.#term?.abort(new LeadershipLostError('the leader has resigned'));
   }
 
   /** Stands for election, leads, and stands again when leadership is lost. Gives the lease back when the signal aborts. */
@@ -98,6 +104,7 @@ export class LeaderElection {
   async #lead(since: number, signal: AbortSignal): Promise<boolean> {
     const { onLeading, logger, identity } = this.#options;
     const term = new AbortController();
+    this.#term = term;
     const end = (): void => term.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();

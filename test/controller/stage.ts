@@ -2,6 +2,7 @@ import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserv
 import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { type ControllerConfig, readControllerConfig } from '../../runtime/controller/config.ts';
 import { createManager, type Manager } from '../../runtime/controller/manager.ts';
+import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
 import type { KubeObject, Node, ShadowObject } from '../../runtime/kube/objects.ts';
 import { leasesOf, nodesOf, shadowsOf } from '../../runtime/kube/resources.ts';
@@ -95,6 +96,8 @@ export class Stage {
   static async #build(names: readonly string[], definition: object, clock = new VirtualClock()): Promise<Stage> {
     const stage = new Stage(clock);
     await stage.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
+    const metadata = { name: CONTROLLER_LEASE, annotations: { [SLOTS_ANNOTATION]: '[]' } };
+    await stage.leases.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: {} });
     for (const one of [definition, releaseCrd()])
       await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', one);
     stage.#agents = (await stage.create(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`, {

@@ -88,8 +88,8 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L1',
     does: 'swaps slots that the plan was not made on',
     file: 'runtime/controller/slots/ledger.ts',
-    find: 'if (formatEntries(found) === formatEntries(this.#entries)) return;',
-    replace: 'if (formatEntries(found) !== undefined) return;',
+    find: 'if (formatEntries(found) === formatEntries(this.#entries)) return found;',
+    replace: 'if (formatEntries(found) !== undefined) return found;',
     tests: OF_THE_LIST,
   },
   {
@@ -136,8 +136,8 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L3',
     does: 'gives a slot back without touching the Node',
     file: 'runtime/controller/actions/fencing.ts',
-    find: 'await ports.nodes.patch(name, releasedPatch(node), signal);',
-    replace: '',
+    find: 'await markReleased(ports, node, signal);\n  return true;',
+    replace: 'return true;',
     tests: OF_FENCING,
   },
   {

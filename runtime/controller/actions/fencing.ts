@@ -1,5 +1,5 @@
 import { NotFoundError } from '../../kube/errors.ts';
-import type { Node } from '../../kube/objects.ts';
+import type { Node, ShadowObject } from '../../kube/objects.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { RELEASED_ANNOTATION } from '../../marks/names.ts';
 import { GROUP, nodeNameOf } from '../../shadow/names.ts';
@@ -14,12 +14,19 @@ export const BUMPED_ANNOTATION = `${GROUP}/bumped`;
 
 /** Rule L4. A shadow that is gone counts as bumped: nothing can be written to it. */
 export async function bump(ports: ActionPorts, { shadow, nodeUid }: SlotKey, signal: AbortSignal): Promise<'done'> {
-  const { ledger, shadows, expectations } = ports;
+  const bumped = await bumpShadow(ports, shadow, signal);
+  ports.ledger.note(nodeUid, bumped ? 'settled' : 'gone');
+  return 'done';
+}
+
+/** @returns the shadow after it; undefined where there is none */
+export async function bumpShadow(
+  { shadows, expectations }: Pick<ActionPorts, 'shadows' | 'expectations'>,
+  shadow: string,
+  signal: AbortSignal,
+): Promise<ShadowObject | undefined> {
   const found = await shadows.get(shadow, signal);
-  if (!found) {
-    ledger.note(nodeUid, 'gone');
-    return 'done';
-  }
+  if (!found) return undefined;
   const { resourceVersion, annotations } = found.metadata;
   const patch = {
     metadata: { resourceVersion, annotations: { [BUMPED_ANNOTATION]: another(annotations?.[BUMPED_ANNOTATION]) } },
@@ -27,12 +34,11 @@ export async function bump(ports: ActionPorts, { shadow, nodeUid }: SlotKey, sig
   try {
     const bumped = await shadows.patch(shadow, patch, signal);
     expectations.written(shadow, bumped.metadata.resourceVersion);
-    ledger.note(nodeUid, 'settled');
+    return bumped;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    ledger.note(nodeUid, 'gone');
+    return undefined;
   }
-  return 'done';
 }
 
 /** Steps 1 and 2 of rule L3: whether the slot may be given back now. Where the node is still there, it bears the mark of it then. */
@@ -42,7 +48,7 @@ export async function mayFree(ports: ActionPorts, slot: Free, signal: AbortSigna
   const node = await ports.nodes.get(name, signal);
   if (node?.metadata.uid !== slot.nodeUid) return true;
   if (slot.because === 'node-gone' || readMarks(node)) return false;
-  await ports.nodes.patch(name, releasedPatch(node), signal);
+  await markReleased(ports, node, signal);
   return true;
 }
 
@@ -84,6 +90,14 @@ async function isAbandoned(ports: ActionPorts, slot: Free, signal: AbortSignal):
 }
 
 /** After this write, a drain that has read the node before can only get 409. */
+export async function markReleased(
+  { nodes }: Pick<ActionPorts, 'nodes'>,
+  node: Node,
+  signal: AbortSignal,
+): Promise<void> {
+  await nodes.patch(node.metadata.name, releasedPatch(node), signal);
+}
+
 function releasedPatch({ metadata }: Node): {
   metadata: { resourceVersion: string; annotations: Record<string, string> };
 } {

@@ -67,8 +67,9 @@ export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
   return entries.map((entry) => viewOfEntry(entry, 'settled'));
 }
 
+/** The same text for the same slots, in whatever order their fields were filled. */
 export function formatEntries(entries: readonly SlotEntry[]): string {
-  return JSON.stringify(entries);
+  return JSON.stringify(schema.parse(entries));
 }
 
 const sameSlot =

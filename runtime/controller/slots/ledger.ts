@@ -1,4 +1,5 @@
 import type { Collection } from '../../kube/collection.ts';
+import { isDefinite } from '../../kube/errors.ts';
 import type { Lease, ObjectReference } from '../../kube/objects.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { type Random, randomId } from '../../lib/random.ts';
@@ -19,12 +20,20 @@ import {
 
 /** Another process holds the Lease, so this one decides nothing any more. */
 export class NotLeadingError extends Error {
-  override readonly name = 'NotLeadingError';
+  override readonly name: string = 'NotLeadingError';
 }
 
 /** The slots on the Lease are not those that the plan was made on. */
 export class SlotsMovedError extends Error {
   override readonly name = 'SlotsMovedError';
+}
+
+/**
+ * The list of slots is gone, or is none that this process has written. It ends its term: what it knows of slots is worth nothing, and what it
+ * reads is never taken over.
+ */
+export class SlotsLostError extends NotLeadingError {
+  override readonly name: string = 'SlotsLostError';
 }
 
 /** The list of slots was overwritten and cannot be read. Nothing starts meanwhile. */
@@ -48,6 +57,10 @@ export class SlotLedger {
   readonly #options: LedgerOptions;
   #entries: readonly SlotEntry[] = [];
   #writes = new Map<string, SlotView['writes']>();
+  /** The term has found no list. */
+  #isMissing = false;
+  /** Lists that this process has sent and that may yet land. */
+  #sent: readonly string[] = [];
   #lease: Pick<ObjectReference, 'name' | 'namespace' | 'uid'> = { name: CONTROLLER_LEASE };
   #keeper: Keeper = 'unknown';
 
@@ -57,6 +70,11 @@ export class SlotLedger {
 
   get slots(): readonly SlotView[] {
     return this.#entries.map((entry) => viewOfEntry(entry, this.#writes.get(entry.nodeUid) ?? 'unknown'));
+  }
+
+  /** Why nothing may start: the list has to be made first. */
+  get lost(): string | undefined {
+    return this.#isMissing ? 'there was no list of slots, and it is being made anew' : undefined;
   }
 
   /** The Lease itself, for Events about the fleet as a whole. */
@@ -86,6 +104,8 @@ export class SlotLedger {
   reset(): void {
     this.#keeper = 'unknown';
     this.#entries = [];
+    this.#sent = [];
+    this.#isMissing = false;
     this.#writes = new Map();
   }
 
@@ -93,12 +113,24 @@ export class SlotLedger {
   async load(signal: AbortSignal): Promise<void> {
     const lease = await this.#read(signal);
     this.#learn(entriesOf(lease));
+    this.#isMissing = lease.metadata.annotations?.[SLOTS_ANNOTATION] === undefined;
     this.#keeper = keeperOf(lease, this.#options.identity);
   }
 
   /** Reads whether the list is still as it was when the plan was made. @throws SlotsMovedError, NotLeadingError, UnreadableSlotsError */
   async confirm(signal: AbortSignal): Promise<void> {
-    this.#expectUnmoved(entriesOf(await this.#read(signal)));
+    this.#expectUnmoved(await this.#read(signal));
+  }
+
+  /** Makes the list that the term has found missing, with what is under way. @throws as `take` */
+  async make(takings: readonly Taking[], signal: AbortSignal): Promise<void> {
+    await this.enter(takings, signal);
+    this.#isMissing = false;
+  }
+
+  /** Puts updates on the list that have begun without a slot. Writes to their shadows may be under way. @throws as `take` */
+  async enter(takings: readonly Taking[], signal: AbortSignal): Promise<void> {
+    await this.#swap((entries) => withTaken(entries, takings, this.#taken()), signal);
   }
 
   /**
@@ -108,9 +140,7 @@ export class SlotLedger {
    * @throws UnreachableError: the outcome is unknown until the next swap
    */
   async take(takings: readonly Taking[], signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#options;
-    const taken = { now: rfc3339(clock.now()), newId: () => randomId(random) };
-    await this.#swap((entries) => withTaken(entries, takings, taken), signal);
+    await this.#swap((entries) => withTaken(entries, takings, this.#taken()), signal);
     for (const { nodeUid } of takings) this.#writes.set(nodeUid, 'settled');
   }
 
@@ -139,10 +169,20 @@ export class SlotLedger {
 
   async #swap(change: (entries: readonly SlotEntry[]) => readonly SlotEntry[], signal: AbortSignal): Promise<void> {
     const lease = await this.#read(signal);
-    const found = entriesOf(lease);
-    this.#expectUnmoved(found);
-    const entries = change(found);
-    this.#entries = entriesOf(await this.#annotate(lease, { [SLOTS_ANNOTATION]: formatEntries(entries) }, signal));
+    const text = formatEntries(change(this.#expectUnmoved(lease)));
+    this.#sent = [...this.#sent, text];
+    try {
+      this.#entries = entriesOf(await this.#annotate(lease, { [SLOTS_ANNOTATION]: text }, signal));
+      this.#sent = [];
+    } catch (error) {
+      if (isDefinite(error)) this.#sent = this.#sent.filter((one) => one !== text);
+      throw error;
+    }
+  }
+
+  #taken(): Parameters<typeof withTaken>[2] {
+    const { clock, random } = this.#options;
+    return { now: rfc3339(clock.now()), newId: () => randomId(random) };
   }
 
   /** On the Lease as it was read: where it has changed since, nothing is written. */
@@ -151,8 +191,16 @@ export class SlotLedger {
     return this.#options.leases.update({ ...lease, metadata: { ...lease.metadata, annotations } }, signal);
   }
 
-  #expectUnmoved(found: readonly SlotEntry[]): void {
-    if (formatEntries(found) === formatEntries(this.#entries)) return;
+  /** @returns the list as it is */
+  #expectUnmoved(lease: Lease): readonly SlotEntry[] {
+    const found = entriesOf(lease);
+    const isThere = lease.metadata.annotations?.[SLOTS_ANNOTATION] !== undefined;
+    if (isThere === this.#isMissing && !this.#sent.includes(formatEntries(found)))
+      throw new SlotsLostError('the list of slots is gone, or another has made one');
+    if (formatEntries(found) === formatEntries(this.#entries)) return found;
+    if (!this.#sent.includes(formatEntries(found)))
+      throw new SlotsLostError('the list of slots is none that this process has written');
+    this.#isMissing = false;
     this.#learn(found);
     throw new SlotsMovedError('the slots on the Lease have changed since the plan was made');
   }

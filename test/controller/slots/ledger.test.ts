@@ -2,13 +2,16 @@ import { expect, test } from '@jest/globals';
 import {
   NotLeadingError,
   SlotLedger,
+  SlotsLostError,
   SlotsMovedError,
   UnreadableSlotsError,
 } from '../../../runtime/controller/slots/ledger.ts';
 import { SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
+import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { leasesOf } from '../../../runtime/kube/resources.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
+import { intercepted } from '../transports.ts';
 import { fleet, NOW, plan, POLICY, UNPROVEN_TOO } from '../plan/fleet.ts';
 
 const { signal } = new AbortController();
@@ -17,7 +20,13 @@ const KEY = { shadow: 'brs-n1', nodeUid: 'u1' };
 async function ledgerOn(slots: string) {
   const clock = new VirtualClock();
   const random = (): number => 0.5;
-  const leases = leasesOf(new EmbeddedCluster({ clock, random: () => 0.5 }).transport(ADMIN), 'default');
+  let lost: 'nothing' | 'answers' = 'nothing';
+  const transport = intercepted(new EmbeddedCluster({ clock, random }).transport(ADMIN), async ({ method }, go) => {
+    const answer = await go();
+    if (lost === 'answers' && method === 'PUT') throw new UnreachableError('no answer');
+    return answer;
+  });
+  const leases = leasesOf(transport, 'default');
   await leases.create({
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
@@ -31,6 +40,7 @@ async function ledgerOn(slots: string) {
     twin: new SlotLedger({ leases, identity: 'me', clock, random }),
     other: new SlotLedger({ leases, identity: 'x', clock, random }),
     text,
+    lose: (what: typeof lost) => void (lost = what),
   };
 }
 
@@ -60,27 +70,33 @@ test('in a new term nothing is known of the slots that are found, though this pr
   expect(ledger.slots).toMatchObject([{ ...KEY, writes: 'unknown' }]);
 });
 
-test('a slot is taken on those alone that the plan was made on, and of others nothing is known', async () => {
-  const { ledger, twin } = await ledgerOn('[]');
-  const other = { shadow: 'brs-n2', nodeUid: 'u2' };
-  await ledger.load(signal);
-  await twin.load(signal);
-  await twin.take([other], signal);
-  await expect(ledger.take([KEY], signal)).rejects.toThrow(SlotsMovedError);
-  expect(ledger.slots).toMatchObject([{ ...other, writes: 'unknown' }]);
-  expect(ledger.slots).toHaveLength(1);
-});
-
-test('nothing is known any more of a slot that somebody else has taken once more', async () => {
+test.each<[string, (twin: SlotLedger) => Promise<void>]>([
+  ['has another slot', (twin) => twin.take([{ shadow: 'brs-n2', nodeUid: 'u2' }], signal)],
+  ['has a slot that was taken once more', (twin) => twin.take([KEY], signal)],
+  ['has lost a slot', (twin) => twin.free([KEY], signal)],
+])('a list that %s since is never taken over: the term ends', async (_how, change) => {
   const { ledger, twin, text } = await ledgerOn('[]');
   await ledger.load(signal);
   await ledger.take([KEY], signal);
   await twin.load(signal);
-  await twin.take([KEY], signal);
+  await change(twin);
   const before = await text();
-  await expect(ledger.free([KEY], signal)).rejects.toThrow(SlotsMovedError);
-  expect(ledger.slots).toMatchObject([{ ...KEY, writes: 'unknown' }]);
+  await expect(ledger.free([KEY], signal)).rejects.toThrow(SlotsLostError);
+  await expect(ledger.confirm(signal)).rejects.toThrow(SlotsLostError);
   expect(await text()).toBe(before);
+  expect(ledger.slots).toMatchObject([KEY]);
+});
+
+test('a list that this process has sent without an answer is its own, and nothing is known of its slots', async () => {
+  const { ledger, lose, text } = await ledgerOn('[]');
+  await ledger.load(signal);
+  lose('answers');
+  await expect(ledger.take([KEY], signal)).rejects.toThrow(UnreachableError);
+  lose('nothing');
+  await expect(ledger.confirm(signal)).rejects.toThrow(SlotsMovedError);
+  expect(ledger.slots).toMatchObject([{ ...KEY, writes: 'unknown' }]);
+  await ledger.free([KEY], signal);
+  expect(await text()).toBe('[]');
 });
 
 test('a slot is in doubt after a write to its shadow of unknown outcome, and no other is', async () => {

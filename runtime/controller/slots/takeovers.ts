@@ -1,0 +1,31 @@
+import type { ClusterView } from '../caches.ts';
+import { nodeInfos } from '../plan/join.ts';
+import { bytesOf, LIST_BYTES } from '../plan/permit.ts';
+import type { NodeInfo } from '../plan/snapshot.ts';
+import type { Taking } from './entries.ts';
+
+/**
+ * Nodes on which an update is under way without a slot: an older operator has begun it, or its slot was lost. Where there is no room for all of
+ * them, the others come once some have ended.
+ * @param also UIDs of nodes that are known to be such, whatever the view shows
+ */
+export function takeoversIn(view: ClusterView, also: ReadonlySet<string> = new Set()): readonly Taking[] {
+  let room = LIST_BYTES - view.slots.reduce((sum, slot) => sum + bytesOf(slot), 0);
+  const missing = nodeInfos(view).filter((info) => !info.slot && (also.has(info.node.uid) || isTakeover(info)));
+  return missing.map(takingOf).filter((taking) => {
+    room -= bytesOf(taking);
+    return room >= 0;
+  });
+}
+
+/** A node that L3 (d) has freed is left as it is until an agent runs there, or it would be freed again and again. */
+function isTakeover({ node, shadow, silentSince }: NodeInfo): boolean {
+  if (node.marks) return true;
+  return shadow !== undefined && !shadow.stale && shadow.spec.state !== 'Idle' && silentSince === undefined;
+}
+
+function takingOf({ node, shadow }: NodeInfo): Taking {
+  const { version } = shadow?.spec ?? {};
+  const terms = { family: node.family, ...(version != null && { version }) };
+  return { shadow: node.shadowName, nodeUid: node.uid, ...terms };
+}
