@@ -110,7 +110,8 @@ export class Carriage {
       (other) =>
         other.process === process &&
         (other.path?.test(path) ?? true) &&
-        (other.method === undefined || other.method === method),
+        (other.method === undefined || other.method === method) &&
+        (other.isStruck?.() ?? true),
     );
     if (!one) return undefined;
     one.left -= 1;

@@ -156,7 +156,13 @@ export interface Network {
   disturb(
     process: string,
     outcome: Outcome,
-    terms?: { readonly count?: number; readonly path?: RegExp; readonly method?: string },
+    terms?: {
+      readonly count?: number;
+      readonly path?: RegExp;
+      readonly method?: string;
+      /** Drawn for each request. @default each is */
+      readonly isStruck?: () => boolean;
+    },
   ): () => void;
   /** Whoever connects to this apiserver, be it the Kubernetes API, ends in the handshake: its certificate has expired. */
   distrust(apiserver: string): () => void;

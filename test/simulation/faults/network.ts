@@ -146,6 +146,21 @@ const LINES: readonly DrawnKind[] = [
       begun('everybody', all(processes.map(({ name }) => network.partition(name, 'api')))),
   },
   {
+    name: 'busy',
+    what: 'the Kubernetes API answers 429 to a share of all requests of the operator',
+    weight: 2,
+    lasts: [20 * SECOND, 20 * MINUTE],
+    begin: ({ processes, network }, { random }) => {
+      const share = 0.1 + 0.4 * random();
+      const terms = { path: /^\/apis?\//, isStruck: () => random() < share };
+      const busy = { kind: 'answered', code: 429 } as const;
+      return begun(
+        `${Math.round(share * 100)} %`,
+        all(processes.map(({ name }) => network.disturb(name, busy, terms))),
+      );
+    },
+  },
+  {
     name: 'slow',
     what: 'a process has a slow line, and others overtake it',
     weight: 5,

@@ -1,7 +1,7 @@
 import type { Disturbed } from '../../../sim/cluster/cluster.ts';
 import { MARKS_ANNOTATION, RELEASED_ANNOTATION } from '../../../runtime/marks/names.ts';
 import { PLURAL, shadowName } from '../../../runtime/shadow/names.ts';
-import { type DrawnKind, HOUR, onNode, SECOND } from './kind.ts';
+import { begun, type DrawnKind, HOUR, MINUTE, onNode, SECOND } from './kind.ts';
 import { IN_UPDATE } from './machines.ts';
 
 /** A write of the operator to a Node, by its annotations. People and kubelets are let through. */
@@ -57,4 +57,19 @@ export const policyFaults: readonly DrawnKind[] = [
     name: node,
     where: isOurs,
   })),
+  {
+    name: 'nodes-refused',
+    what: "a policy refuses each of the operator's writes of every Node: 403",
+    weight: 1.5,
+    lasts: [5 * SECOND, 20 * MINUTE],
+    aim: IN_UPDATE,
+    begin: ({ cluster }) =>
+      begun(
+        'every Node',
+        cluster.disturb(
+          { verbs: ['update', 'patch'], resource: 'nodes', where: isOurs },
+          { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'a policy says no' },
+        ),
+      ),
+  },
 ];

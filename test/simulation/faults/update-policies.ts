@@ -25,6 +25,8 @@ const DECIDES: readonly Moment[] = [
 ];
 
 const LASTS = [10 * SECOND, HOUR] as const;
+/** Of what a tool takes away and makes again. */
+const FLICKERS = [200, 20 * SECOND] as const;
 /** What stands for less than a minute is nobody's to know. */
 const DECIDED = [2 * MINUTE, 30 * MINUTE] as const;
 
@@ -113,6 +115,11 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
     'policy-broken',
     { what: 'an update policy is edited into one that cannot be obeyed', weight: 2 },
     (spec, { random, name }) => broken(random, name, spec),
+  ),
+  edits(
+    'policy-flickers',
+    { what: 'a tool deletes an update policy and makes it again at once', weight: 2, lasts: FLICKERS },
+    'delete',
   ),
   edits('policy-deleted', { what: 'an update policy is deleted, and made anew', weight: 2 }, 'delete'),
   {
