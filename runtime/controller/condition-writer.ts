@@ -4,13 +4,13 @@ import type { ShadowObject } from '../kube/objects.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
+import { RateLimiter, STALE } from '../lib/rate-limiter.ts';
+import { WorkQueue } from '../lib/work-queue.ts';
 import { UP_TO_DATE } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import type { SetCondition } from './plan/commands.ts';
 import { upToDate } from './plan/conditions.ts';
-import { RateLimiter } from './rate-limiter.ts';
 import type { WriteRefusals } from './write-refusals.ts';
-import { WorkQueue } from '../lib/work-queue.ts';
 
 /** At most 10 writes a second: conditions can wait, and the writes that move updates on cannot. */
 const PACE_MS = 100;
@@ -48,7 +48,7 @@ export class ConditionWriter {
       work: (command, signal) => this.#write(command, signal),
       atOnce: AT_ONCE,
       paceMs: PACE_MS,
-      restMs: (command) => this.#limiter.restMs(command),
+      restMs: ({ shadow, resourceVersion }) => this.#limiter.restMs(shadow, () => resourceVersion),
     });
   }
 
@@ -92,7 +92,8 @@ export class ConditionWriter {
     } catch (error) {
       if (signal.aborted) return;
       // The shadow was changed or deleted, and the cache is to show that. Then a plan decides anew.
-      if (error instanceof ConflictError || error instanceof NotFoundError) return this.#limiter.add(command);
+      if (error instanceof ConflictError || error instanceof NotFoundError)
+        return this.#limiter.add(shadow, STALE, resourceVersion);
       refusals.add(command, error);
       logger.warn('condition not written', { shadow, error });
     }

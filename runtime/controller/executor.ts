@@ -3,6 +3,7 @@ import { isDefinite } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import type { Random } from '../lib/random.ts';
+import { RateLimiter, STALE } from '../lib/rate-limiter.ts';
 import { type ActionPorts, isMoved, type Outcome } from './actions/ports.ts';
 import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
 import { keepUp } from './actions/upkeep.ts';
@@ -10,9 +11,8 @@ import { type LiveLook, MOST_IN_A_LOOK } from './live-look.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import { bump, mayFree } from './actions/fencing.ts';
 import type { Command, Free, NoteReboot, SetCondition, Start } from './plan/commands.ts';
-import { targetOf } from './plan/withheld.ts';
+import { keyOf, targetOf } from './plan/withheld.ts';
 import type { ShadowView } from './plan/snapshot.ts';
-import { RateLimiter } from './rate-limiter.ts';
 import { UnreadError, type WriteRefusals } from './write-refusals.ts';
 import type { Reporter } from './reporter.ts';
 import { SlowCommands } from './slow-commands.ts';
@@ -123,8 +123,8 @@ export class Executor {
     try {
       const { confirmed, dropped, unread } = await this.#liveLook.confirm(open, signal);
       for (const { start, error } of unread) left.push(this.#withheld([start], error));
-      for (const start of dropped) this.#limiter.add(start);
-      for (const start of confirmed) this.#limiter.forget(start);
+      for (const start of dropped) this.#limiter.add(keyOf(start), STALE);
+      for (const start of confirmed) this.#limiter.forget(keyOf(start));
       return { starts: confirmed, left: dropped.length > 0 ? [...left, 'moved'] : left };
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
@@ -134,9 +134,8 @@ export class Executor {
 
   /** A condition that lands after the shadow was read would make the start a conflict. None begins while a plan is carried out. */
   #isOpen(start: Start): boolean {
-    return (
-      !this.#limiter.limits(start) && !this.#slow.blocks(start.shadow) && !this.#conditions.isWriting(start.shadow)
-    );
+    const isLimited = this.#limiter.limits(keyOf(start));
+    return !isLimited && !this.#slow.blocks(start.shadow) && !this.#conditions.isWriting(start.shadow);
   }
 
   async #take(starts: readonly Start[], run: Run): Results {
@@ -205,14 +204,14 @@ export class Executor {
 
   /** Tries the command unless it was in vain just now. */
   async #limited(command: Single | Free, work: () => Promise<Attempted>): Promise<Attempted> {
-    if (this.#limiter.limits(command)) return 'moved';
+    if (this.#limiter.limits(keyOf(command))) return 'moved';
     try {
       const outcome = await work();
-      if (outcome === 'moved' || outcome === 'needless') this.#limiter.add(command);
-      else this.#limiter.forget(command);
+      if (outcome === 'moved' || outcome === 'needless') this.#limiter.add(keyOf(command), STALE);
+      else this.#limiter.forget(keyOf(command));
       return outcome;
     } catch (error) {
-      if (isMoved(error)) this.#limiter.add(command);
+      if (isMoved(error)) this.#limiter.add(keyOf(command), STALE);
       throw error;
     }
   }

@@ -4,7 +4,7 @@ import { isAsNewAs, type UpdatePolicyObject } from '../kube/objects.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { backoff } from '../lib/retry.ts';
+import { RateLimiter } from '../lib/rate-limiter.ts';
 import { WorkQueue } from '../lib/work-queue.ts';
 import type { PolicyStatus } from '../policy/model.ts';
 import type { PolicyReport } from './plan/report.ts';
@@ -12,11 +12,11 @@ import type { PolicyResource, Snapshot } from './plan/snapshot.ts';
 import { saysSame, statusOf } from './policy-status.ts';
 
 /** The status of one policy is written once in this time at most: its counts change with each node, and people can wait. */
-const PACE_MS = 5000;
+const PACE = { firstMs: 5000, maxMs: 5000 };
 /** Most writes under way at once. While that many hang, other policies wait. */
 const AT_ONCE = 4;
 /** After a write that was refused, not answered, or did not change what it should. */
-const PAUSE = { firstMs: PACE_MS, maxMs: 300_000 };
+const PAUSE = { firstMs: 5000, maxMs: 300_000 };
 
 interface PolicyStatusWriterOptions {
   readonly policies: Pick<Collection<UpdatePolicyObject>, 'patchStatus'>;
@@ -33,31 +33,23 @@ interface Due {
   readonly status: PolicyStatus;
 }
 
-/** What became of the last write to a policy. Times are monotonic. */
-interface Last {
-  /** No other write before. */
-  readonly restedAt: number;
-  /** In a row. */
-  readonly failures: number;
-  /** The resourceVersion that the last successful write made. A view of the policy from before that is not acted on. */
-  readonly resourceVersion?: string;
-}
-
 /** Writes the status of policies, in the background and at its own pace. Each plan replaces what was not written yet. */
 export class PolicyStatusWriter {
   readonly #options: PolicyStatusWriterOptions;
   readonly #queue: WorkQueue<Due>;
-  /** By UID. */
-  #last = new Map<string, Last>();
+  readonly #limiter: RateLimiter;
+  /** By UID, the resourceVersion that the last write made. A view of the policy from before that is not acted on. */
+  readonly #written = new Map<string, string>();
 
   constructor(options: PolicyStatusWriterOptions) {
     this.#options = options;
+    this.#limiter = new RateLimiter(options);
     this.#queue = new WorkQueue({
       clock: options.clock,
       keyOf: ({ uid }) => uid,
       work: (due, signal) => this.#write(due, signal),
       atOnce: AT_ONCE,
-      restMs: ({ uid }) => this.#restMsOf(uid),
+      restMs: ({ uid }) => this.#limiter.restMs(uid),
     });
   }
 
@@ -66,7 +58,7 @@ export class PolicyStatusWriter {
     const resources = new Map(
       policies.flatMap(({ resource }) => (resource ? [[resource.uid, resource] as const] : [])),
     );
-    for (const uid of this.#last.keys()) if (!resources.has(uid)) this.#last.delete(uid);
+    for (const uid of this.#written.keys()) if (!resources.has(uid)) this.#written.delete(uid);
     this.#queue.replace(reports.flatMap((report) => this.#dueOf(report, resources.get(report.uid), now) ?? []));
   }
 
@@ -74,7 +66,7 @@ export class PolicyStatusWriter {
     if (!resource) return undefined;
     const { name, uid } = report;
     const { resourceVersion } = resource;
-    const written = this.#last.get(uid)?.resourceVersion;
+    const written = this.#written.get(uid);
     if (written !== undefined && !isAsNewAs(resourceVersion, written)) return undefined;
     const status = statusOf(report, resource.status, now);
     return saysSame(resource.status, status) ? undefined : { uid, name, resourceVersion, status };
@@ -83,39 +75,24 @@ export class PolicyStatusWriter {
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
     this.#queue.replace([]);
-    this.#last.clear();
+    this.#limiter.clear();
+    this.#written.clear();
     await this.#queue.run(signal);
   }
 
-  #restMsOf(uid: string): number {
-    // Whole milliseconds: a fraction is too small to be added to the wall clock, and would be waited for again and again.
-    return Math.ceil((this.#last.get(uid)?.restedAt ?? -Infinity) - this.#options.clock.monotonic());
-  }
-
   async #write({ uid, name, resourceVersion, status }: Due, signal: AbortSignal): Promise<void> {
-    const { policies, clock, logger } = this.#options;
-    const last = this.#last.get(uid);
+    const { policies, logger } = this.#options;
     try {
       const { metadata } = await policies.patchStatus(name, { metadata: { resourceVersion }, status }, signal);
       if (metadata.resourceVersion === resourceVersion) throw new Error('the served CRD drops what was written');
-      this.#last.set(uid, {
-        restedAt: clock.monotonic() + PACE_MS,
-        failures: 0,
-        resourceVersion: metadata.resourceVersion,
-      });
+      this.#limiter.add(uid, PACE);
+      this.#written.set(uid, metadata.resourceVersion);
     } catch (error) {
       if (signal.aborted) return;
-      const isOutdated = error instanceof ConflictError;
-      this.#last.set(uid, this.#failed(last, isOutdated));
       // After a conflict the next plan is made on the newer version.
-      if (!isOutdated) logger.warn('status of a policy not written', { policy: name, error });
+      if (error instanceof ConflictError) return this.#limiter.add(uid, PACE);
+      this.#limiter.add(uid, PAUSE);
+      logger.warn('status of a policy not written', { policy: name, error });
     }
-  }
-
-  #failed(last: Last | undefined, isOutdated: boolean): Last {
-    const { clock, random } = this.#options;
-    const { failures = 0 } = last ?? {};
-    const pauseMs = isOutdated ? PACE_MS : backoff(failures, { ...PAUSE, random });
-    return { ...last, restedAt: clock.monotonic() + pauseMs, failures: isOutdated ? failures : failures + 1 };
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Disturbance } from '../../sim/cluster/cluster.ts';
-import { CRD_NAME } from '../../runtime/shadow/names.ts';
+import { CRD_NAME, PLURAL } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 
@@ -8,7 +8,9 @@ let stage: Stage;
 afterEach(() => stage.end());
 
 const statusWrites = (): number =>
-  stage.cluster.audit.filter(({ subresource, verb }) => subresource === 'status' && verb === 'patch').length;
+  stage.cluster.audit.filter(
+    ({ resource, subresource, verb }) => resource === PLURAL && subresource === 'status' && verb === 'patch',
+  ).length;
 const reasonOf = async (shadow: string): Promise<string | undefined> =>
   (await stage.shadows.get(shadow))?.status?.conditions?.[0]?.reason;
 const bringUpToDate = (): Promise<unknown> =>

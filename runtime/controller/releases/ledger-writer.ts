@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { mergePatch } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
-import { backoff } from '../../lib/retry.ts';
+import { RateLimiter } from '../../lib/rate-limiter.ts';
 import type { Wakeup } from '../../lib/wakeup.ts';
 import { WorkQueue } from '../../lib/work-queue.ts';
 import { RELEASE_API_VERSION, RELEASE_KIND } from '../../release/names.ts';
@@ -18,6 +18,8 @@ const AT_ONCE = 4;
 /** After a write that was refused, not answered, or did not change what it should. */
 const PAUSE = { firstMs: 1000, maxMs: 300_000 };
 
+const OUTDATED = { firstMs: 1000, maxMs: 1000 };
+
 interface LedgerWriterOptions {
   readonly releases: Pick<Collection<ReleaseResource, VersionedPatch>, 'create' | 'patchStatus' | 'delete'>;
   readonly clock: Clock;
@@ -27,18 +29,6 @@ interface LedgerWriterOptions {
   readonly wakeup: Pick<Wakeup, 'ring'>;
 }
 
-/** What became of the last write to a release. Times are monotonic. */
-interface Last {
-  /** No other write before. */
-  readonly restedAt: number;
-  /** In a row. */
-  readonly failures: number;
-  /** The resourceVersion that the last successful write made. A view from before that is not acted on. */
-  readonly resourceVersion?: string;
-  /** In words, where it was not taken. */
-  readonly refused?: string;
-}
-
 /**
  * Writes the ledgers of releases, in the background. Each plan replaces what was not written yet. Every write carries the resourceVersion that it
  * was decided on, so that a leader that was deposed changes nothing.
@@ -46,24 +36,27 @@ interface Last {
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
   readonly #queue: WorkQueue<ReleaseWrite>;
-  /** By name. */
-  readonly #last = new Map<string, Last>();
+  readonly #limiter: RateLimiter;
+  /** By name, the resourceVersion that the last write made. A view from before that is not acted on. */
+  readonly #written = new Map<string, string>();
+  /** By name, why the last write was not taken. */
+  readonly #refused = new Map<string, string>();
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
+    this.#limiter = new RateLimiter(options);
     this.#queue = new WorkQueue({
       clock: options.clock,
       keyOf: ({ name }) => name,
       work: (write, signal) => this.#attempt(write, signal),
       atOnce: AT_ONCE,
-      // Whole milliseconds: a fraction is too small to be added to the wall clock, and would be waited for again and again.
-      restMs: ({ name }) => Math.ceil((this.#last.get(name)?.restedAt ?? -Infinity) - options.clock.monotonic()),
+      restMs: ({ name }) => this.#limiter.restMs(name),
     });
   }
 
   /** Why ledgers cannot be written, by name. */
   get refused(): Snapshot['releases']['refused'] {
-    return new Map([...this.#last].flatMap(([name, { refused }]) => (refused === undefined ? [] : [[name, refused]])));
+    return new Map(this.#refused);
   }
 
   replace(writes: readonly ReleaseWrite[]): void {
@@ -73,37 +66,35 @@ export class LedgerWriter {
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
     this.#queue.replace([]);
-    this.#last.clear();
+    this.#limiter.clear();
+    this.#written.clear();
+    this.#refused.clear();
     await this.#queue.run(signal);
   }
 
   /** Whether the view is as new as our own last write. One that was deleted is not seen either, which is no reason to wait. */
   #isSeen(name: string, resourceVersion: string | undefined): boolean {
-    const written = this.#last.get(name)?.resourceVersion;
+    const written = this.#written.get(name);
     return written === undefined || resourceVersion === undefined || isAsNewAs(resourceVersion, written);
   }
 
   async #attempt(write: ReleaseWrite, signal: AbortSignal): Promise<void> {
-    const { clock, logger, wakeup } = this.#options;
+    const { logger, wakeup } = this.#options;
     const { name } = write;
-    const last = this.#last.get(name);
     try {
       const resourceVersion = await this.#write(write, signal);
-      this.#last.set(name, { restedAt: -Infinity, failures: 0, ...(resourceVersion && { resourceVersion }) });
-      if (last?.refused !== undefined) wakeup.ring();
+      this.#limiter.forget(name);
+      if (resourceVersion === undefined) this.#written.delete(name);
+      else this.#written.set(name, resourceVersion);
+      if (this.#refused.delete(name)) wakeup.ring();
     } catch (error) {
       if (signal.aborted) return;
-      const isOutdated = error instanceof ConflictError || error instanceof NotFoundError;
-      const { failures = 0 } = last ?? {};
-      const pauseMs = backoff(failures, { ...PAUSE, random: this.#options.random });
-      const restedAt = clock.monotonic() + pauseMs;
       // After a conflict the next plan is made on the newer version.
-      if (isOutdated) this.#last.set(name, { ...last, restedAt, failures });
-      else {
-        this.#last.set(name, { ...last, restedAt, failures: failures + 1, refused: `its ledger ${answerOf(error)}` });
-        logger.warn('ledger not written', { release: name, isDefinite: isDefinite(error), error });
-        wakeup.ring();
-      }
+      if (error instanceof ConflictError || error instanceof NotFoundError) return this.#limiter.add(name, OUTDATED);
+      this.#limiter.add(name, PAUSE);
+      this.#refused.set(name, `its ledger ${answerOf(error)}`);
+      logger.warn('ledger not written', { release: name, isDefinite: isDefinite(error), error });
+      wakeup.ring();
     }
   }
 
