@@ -55,8 +55,8 @@ describe('what a controller of ours finds', () => {
     await stage.pass();
     const { uid } = (await stage.nodes.get('a'))!.metadata;
     expect((await statusOf())?.failures).toMatchObject({ [uid]: { node: 'a', policy: '', reason: 'BootFailed' } });
-    const { annotations } = (await stage.leases.get(CONTROLLER_LEASE))!.metadata;
-    expect(annotations?.[KEEPER_ANNOTATION]).toBe('controller-1 0');
+    const { metadata, spec } = (await stage.leases.get(CONTROLLER_LEASE))!;
+    expect(metadata.annotations?.[KEEPER_ANNOTATION]).toBe(`controller-1 ${spec?.leaseTransitions}`);
   });
 
   test('of an object that somebody has deleted is not entered again, nor by the next leader of ours', async () => {
