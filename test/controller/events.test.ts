@@ -169,18 +169,21 @@ test.each([
   expect(await counted(second, 'NotReturned')).toBe(again);
 });
 
-test('a node that dies while it stages is told once, however long it stays so', async () => {
+test('a node that dies while it stages is told once, and gives its place to another in the end', async () => {
   stage = await Stage.with('a', 'b');
   const controller = stage.start();
   await stage.pass();
   await stage.setReady('a', false);
   await stage.loseAgent('a');
   await stage.pass(960_000);
-  await stage.pass(4 * 3_600_000);
   const reason = 'ProgressDeadlineExceeded';
-  expect([await setbacks(), await counted(controller, reason)]).toEqual([[reason], '1']);
   expect((await stage.shadows.get('brs-a'))!.status?.conditions).toMatchObject([
     { reason, message: expect.stringMatching(/not Ready since 2026-01-01T00:00:01Z/) },
   ]);
-  expect(await stage.slots()).toEqual(['brs-a']);
+  await stage.pass(4 * 3_600_000);
+  expect([await setbacks(), await counted(controller, reason), await stage.slots()]).toEqual([
+    [reason],
+    '1',
+    ['brs-b'],
+  ]);
 });

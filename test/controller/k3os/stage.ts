@@ -97,6 +97,11 @@ export class K3osStage {
     return (await this.channel(name)).status?.conditions?.map(({ type, reason }) => `${type} ${reason}`) ?? [];
   }
 
+  /** What the channel's conditions say. */
+  async said(): Promise<string> {
+    return (await this.channel()).status?.conditions?.map(({ message }) => message).join('; ') ?? '';
+  }
+
   /** Reason and message of the verdict on the node, as its shadow has it. */
   async verdict(node: string): Promise<string> {
     const shadow = await this.stage.shadows.get(shadowName(node));
