@@ -73,7 +73,9 @@ export class PeopleRoles extends Construct {
     const view = [...VIEW, ...(settings.k3os.enabled ? CHANNELS : []), { ...home, verbs: ['get'] }];
     const steer = [
       { apiGroups: [''], resources: ['nodes'], verbs: ['patch'] },
-      { apiGroups: [GROUP], resources: [POLICY_PLURAL, RELEASE_PLURAL], verbs: ['patch'] },
+      { apiGroups: [GROUP], resources: [POLICY_PLURAL], verbs: ['patch'] },
+      // To halt a release before it is offered, it is created.
+      { apiGroups: [GROUP], resources: [RELEASE_PLURAL], verbs: ['create', 'patch'] },
       // To clear failures.
       { apiGroups: [GROUP], resources: [`${RELEASE_PLURAL}/status`], verbs: ['patch'] },
       { ...home, verbs: ['patch'] },

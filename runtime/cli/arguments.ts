@@ -87,7 +87,7 @@ export function commandLine(command: string, values: Values): string {
 }
 
 /** In quotes where a shell would not take the text for one word. */
-const quoted = (text: string): string =>
+export const quoted = (text: string): string =>
   /^[\w%+,./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 function parseStrictly(args: readonly string[], options: Options) {

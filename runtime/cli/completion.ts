@@ -1,4 +1,4 @@
-import { nodesOf, policiesOf } from '../kube/resources.ts';
+import { nodesOf, policiesOf, releasesOf } from '../kube/resources.ts';
 import { COMMON } from './arguments.ts';
 import type { Cluster, Command, Options } from './command.ts';
 import { FORMATS } from './output.ts';
@@ -16,7 +16,7 @@ export interface Completion {
 }
 
 /** Names of objects in the cluster; none where the cluster does not answer soon. */
-type Lookup = (what: 'nodes' | 'policies') => Promise<readonly string[]>;
+type Lookup = (what: 'nodes' | 'policies' | 'releases') => Promise<readonly string[]>;
 
 const NOTHING: Completion = { candidates: [], files: false };
 const plain = (words: readonly string[]): Completion => ({ candidates: words.map((word) => [word, '']), files: false });
@@ -29,7 +29,8 @@ export async function completionOf(
   const [typed = '', before = ''] = words.toReversed();
   const command = commands.find(({ name }) => words.slice(0, -1).includes(name));
   const options = { ...COMMON, ...command?.options };
-  const found = await candidatesFor({ typed, before, command, options, commands, lookup });
+  const isFirst = words.at(-2) === command?.name;
+  const found = await candidatesFor({ typed, before, command, isFirst, options, commands, lookup });
   return { ...found, candidates: found.candidates.filter(([word]) => word.startsWith(typed)) };
 }
 
@@ -37,16 +38,28 @@ interface Typed {
   readonly typed: string;
   readonly before: string;
   readonly command: Command | undefined;
+  /** The word is the first argument of the command. */
+  readonly isFirst: boolean;
   readonly options: Options;
   readonly commands: readonly Command[];
   readonly lookup: Lookup;
 }
 
-async function candidatesFor({ typed, before, command, options, commands, lookup }: Typed): Promise<Completion> {
+async function candidatesFor({
+  typed,
+  before,
+  command,
+  isFirst,
+  options,
+  commands,
+  lookup,
+}: Typed): Promise<Completion> {
   const option = optionOf(before, options);
   if (option !== undefined) return valuesOf(option, options);
   if (typed.startsWith('-')) return { candidates: flagsOf(options), files: false };
   if (!command) return { candidates: commands.map(({ name, summary }) => [name, summary]), files: false };
+  if (command.takes.includes('RELEASE') && (isFirst || !command.takes.includes('NODE')))
+    return plain(await lookup('releases'));
   if (command.takes.includes('NODE')) return plain(await lookup('nodes'));
   return command.takes.includes('POLICY') ? plain(await lookup('policies')) : NOTHING;
 }
@@ -76,13 +89,14 @@ export function completionText({ candidates, files }: Completion): string {
 /** Milliseconds until completion gives up, because the user waits in the shell. */
 const TIMEOUT_MS = 2000;
 
+const COLLECTIONS = { nodes: nodesOf, policies: policiesOf, releases: releasesOf } as const;
+
 /** Asks the cluster for names. A failure gives no names, because a shell cannot show an error here. */
 export function lookupIn(connect: () => Promise<Pick<Cluster, 'transport'>>): Lookup {
   return async (what) => {
     try {
       const { transport } = await connect();
-      const collection = what === 'nodes' ? nodesOf(transport) : policiesOf(transport);
-      const objects = await collection.list({}, AbortSignal.timeout(TIMEOUT_MS));
+      const objects = await COLLECTIONS[what](transport).list({}, AbortSignal.timeout(TIMEOUT_MS));
       return objects.map(({ metadata }) => metadata.name);
     } catch {
       return [];

@@ -6,6 +6,8 @@ import { connect } from '../kube/kubeconfig.ts';
 import { proxyFromEnvironment } from '../kube/proxy.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
 import { NAMESPACE } from '../shadow/names.ts';
+import { clear } from './changes/clear.ts';
+import { allow, halt } from './changes/decide.ts';
 import { hold, unhold } from './changes/hold.ts';
 import { notify } from './changes/notify.ts';
 import { pause, resume } from './changes/pause.ts';
@@ -32,6 +34,7 @@ import { leftovers } from './leftovers.ts';
 import { webhookNamespace } from './operator.ts';
 import { textOf } from './output.ts';
 import { history, timeline } from './past/commands.ts';
+import { releases } from './releases/command.ts';
 import { status } from './status/command.ts';
 import { watch } from './watch.ts';
 import { why } from './why.ts';
@@ -43,6 +46,7 @@ export const COMMANDS: readonly Command[] = [
   why,
   timeline,
   history,
+  releases,
   leftovers,
   planCommand,
   pause,
@@ -51,6 +55,9 @@ export const COMMANDS: readonly Command[] = [
   unhold,
   now,
   retry,
+  halt,
+  allow,
+  clear,
   release,
   notify,
   doctor,

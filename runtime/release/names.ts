@@ -15,9 +15,9 @@ export const ANY_FAMILY = '*';
 
 const OBJECT_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** What the controller calls the object of a release: `VERSION.VARIANT.ARCH`, or a hash where that is no name. */
+/** What the object of a release is called: `VERSION.VARIANT.ARCH`, `VERSION.all`, or a hash where that is no name. */
 export function releaseObjectName({ family, version }: { readonly family: string; readonly version: string }): string {
-  const name = `${version}.${family.replace('/', '.')}`;
+  const name = `${version}.${family === ANY_FAMILY ? 'all' : family.replace('/', '.')}`;
   if (name.length <= 253 && OBJECT_NAME.test(name)) return name;
   return `release-${hashOf(`${family} ${version}`).toString(16).padStart(8, '0')}`;
 }

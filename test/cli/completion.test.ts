@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { completionOf, completionText } from '../../runtime/cli/completion.ts';
 import { COMMANDS } from '../../runtime/cli/program.ts';
 
-const names = { nodes: ['node-1', 'node-2', 'other'], policies: ['prod', 'test'] };
+const names = { nodes: ['node-1', 'node-2', 'other'], policies: ['prod', 'test'], releases: ['1.1.0.x.y'] };
 
 const complete = async (...words: readonly string[]): Promise<readonly string[]> => {
   const { candidates } = await completionOf(words, COMMANDS, async (what) => names[what]);
@@ -24,6 +24,9 @@ describe('a shell is offered', () => {
       ['pause', ''],
       ['prod', 'test'],
     ],
+    [['halt', ''], ['1.1.0.x.y']],
+    [['clear', '1'], ['1.1.0.x.y']],
+    [['clear', '1.1.0', 'o'], ['other']],
     [['leftovers', ''], []],
     [['status', '-o', 'j'], ['json']],
     [['status', '--w'], ['--watch']],

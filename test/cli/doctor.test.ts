@@ -175,6 +175,7 @@ describe('of a cluster', () => {
       'unknown: patch nodes, which hold, unhold, now, retry, release do',
       'unknown: patch namespaces, which pause, resume do',
       'unknown: patch bottlerocketupdatepolicies, which pause POLICY, resume POLICY do',
+      'unknown: create bottlerocketreleases, which halt do',
       'unknown: patch bottlerocketreleases, which halt, allow do',
       'unknown: patch bottlerocketreleases/status, which clear do',
     ]);

@@ -42,6 +42,7 @@ const SEEING = [
   ['why', 'a'],
   ['timeline', 'a'],
   ['history'],
+  ['releases'],
   ['leftovers'],
   ['plan'],
   ['doctor'],
@@ -70,6 +71,9 @@ const STEERING = [
   ['hold', 'a'],
   ['unhold', 'a'],
   ['now', 'b'],
+  ['halt', '1.1.0'],
+  ['halt', '1.2.0'],
+  ['allow', '1.1.0'],
 ] as const;
 
 test('who has brupop-operate may steer, and who has brupop-view may not', async () => {

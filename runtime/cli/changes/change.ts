@@ -16,10 +16,12 @@ export interface Target {
   readonly called: string;
   /** The API server validates the patch and does not store it. */
   readonly dryRun: boolean;
+  /** The subresource that is patched, e.g. `status`. */
+  readonly of?: string;
 }
 
 type Changeable = KubeObject & { readonly spec?: object | null };
-type Patch = { readonly metadata?: object; readonly spec?: object };
+type Patch = { readonly metadata?: object; readonly spec?: object; readonly status?: object };
 
 export const FIELD_MANAGER = 'kubectl-brupop';
 
@@ -46,8 +48,8 @@ export async function patchObject(
     try {
       await transport.request({
         method: 'PATCH',
-        path,
-        query: { fieldManager: FIELD_MANAGER, ...(target.dryRun && { dryRun: 'All' }) },
+        path: objectPath(target.path, target.name, target.of),
+        query: queryOf(target),
         contentType: 'application/merge-patch+json',
         body: { ...patch, metadata: { ...patch.metadata, resourceVersion } },
       });
@@ -56,6 +58,20 @@ export async function patchObject(
       if (!(error instanceof ConflictError) || left === 1) throw error;
     }
   }
+}
+
+const queryOf = ({ dryRun }: Pick<Target, 'dryRun'>): Readonly<Record<string, string>> => ({
+  fieldManager: FIELD_MANAGER,
+  ...(dryRun && { dryRun: 'All' }),
+});
+
+interface Created extends Pick<Target, 'path' | 'dryRun'> {
+  readonly object: object;
+}
+
+/** @throws as `KubeTransport.request` */
+export async function createObject({ transport }: OperatedCluster, { path, object, dryRun }: Created): Promise<void> {
+  await transport.request({ method: 'POST', path, query: queryOf({ dryRun }), body: object });
 }
 
 const missing =
@@ -109,14 +125,25 @@ export const isDryRun = ({ values }: Pick<CommandRequest, 'values'>): boolean =>
  * Changes the named objects one after the other. A failure on one does not stop the others.
  * @throws RefusedCommandError where every object failed
  */
-export async function changeEach(
+export const changeEach = (
   request: CommandRequest,
   called: string,
   changeOne: (name: string) => Promise<Change>,
-): Promise<Answer> {
+): Promise<Answer> =>
+  changeAll(
+    request,
+    request.names.map((name) => ({ object: `${called} ${name}`, change: () => changeOne(name) })),
+  );
+
+interface Wanted extends Pick<Change, 'object'> {
+  readonly change: () => Promise<Change>;
+}
+
+/** The same for changes that are known already. */
+export async function changeAll(request: CommandRequest, wanted: readonly Wanted[]): Promise<Answer> {
   const results: (Change | Failed)[] = [];
-  for (const name of request.names) {
-    results.push(await changeOne(name).catch((error: unknown) => ({ object: `${called} ${name}`, error })));
+  for (const { object, change } of wanted) {
+    results.push(await change().catch((error: unknown) => ({ object, error })));
   }
   return answerOf(request, results);
 }

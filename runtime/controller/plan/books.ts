@@ -39,15 +39,16 @@ export class Books {
       const ruler = this.#ledgers.rulerOf(node, failure);
       return ruler === name || !names.has(ruler);
     }).length;
+    const decision = this.#ledgers.decisionOn({ family, version });
     const limit = before.haltedAt == null ? undefined : Number(before.limit);
     return {
       failed: new Set(entries.map(([node]) => node)),
       counted: limit !== undefined && !isCurrent ? Math.max(counted, limit) : counted,
-      decision: this.#ledgers.decisionOn({ family, version }),
+      decision,
       isProven,
       haltedBy: limit,
       before,
-      over: this.#overOf(`${family} ${version}`, entries.length),
+      over: this.#overOf(`${family} ${version}`, decision === 'Allow' ? 0 : entries.length),
     };
   }
 

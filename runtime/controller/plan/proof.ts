@@ -161,7 +161,8 @@ export class Proof {
   }
 
   #riskedBeyond(moving: NodeCount): number {
-    return moving.count + this.#book.counted - this.mayFail + 1;
+    const { decision, counted } = this.#book;
+    return moving.count + (decision === 'Allow' ? 0 : counted) - this.mayFail + 1;
   }
 
   #overOf(moving: NodeCount): NodeCount {

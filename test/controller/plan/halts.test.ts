@@ -92,8 +92,11 @@ describe('what a person decides on a release', () => {
     expect(standing(world)).toMatchObject({ haltedAt: null });
   });
 
-  test('as Allow lets nodes start, however many have failed', () => {
-    const world = withLedger(fleet({ a: {}, d: updated }), { failures: failed('x', 'y', 'z') }, 'Allow');
+  test.each([
+    ['proven', { a: {}, d: updated }],
+    ['not proven yet', { a: {} }],
+  ])('as Allow lets nodes start on one that is %s, however many have failed', (_, nodes) => {
+    const world = withLedger(fleet(nodes), { failures: failed('x', 'y', 'z') }, 'Allow');
     expect(started(world, unlimited)).toEqual(['a']);
   });
 });

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Answer } from '../../runtime/cli/command.ts';
+import { COMMANDS } from '../../runtime/cli/program.ts';
+import { PLAIN } from '../../runtime/cli/terminal.ts';
+import { releasesOf } from '../../runtime/kube/resources.ts';
+import { rfc3339 } from '../../runtime/lib/clock.ts';
+import type { ReleaseResource } from '../../runtime/kube/objects.ts';
+import { Stage } from '../controller/stage.ts';
+import { deploy, requestOn } from './deployed.ts';
+
+/** What people see of releases and decide on them, with a controller at work. */
+
+const NAME = '1.1.0.aws-k8s-1.33.amd64';
+const CALLED = 'release 1.1.0 (aws-k8s-1.33/amd64)';
+
+let stage: Stage;
+beforeEach(async () => {
+  stage = await Stage.with('a', 'b', 'c');
+  const time = rfc3339(stage.clock.now());
+  await stage.report('a', {
+    crash_count: 1,
+    state_transition_failure_timestamp: time,
+    failed_versions: ['1.1.0'],
+    last_failure: { state: 'RebootedIntoUpdate', reason: 'BootFailed', message: 'no', version: '1.1.0', time },
+  });
+  await deploy(stage, { MAX_FAILED_UPDATE: '1' });
+  await stage.pass();
+});
+afterEach(() => stage.end());
+
+const run = (name: string, ...names: readonly string[]): Promise<Answer> =>
+  COMMANDS.find((command) => command.name === name)!.run(requestOn(stage, names));
+const linesOf = async (name: string, ...names: readonly string[]): Promise<readonly string[]> =>
+  (await run(name, ...names)).lines(PLAIN);
+const released = async (name = NAME): Promise<ReleaseResource | undefined> => releasesOf(stage.transport).get(name);
+/** The command after `undo: kubectl patch brr NAME ... --patch`. */
+const patchIn = (line = ''): object => JSON.parse(/--patch '(.*)'$/.exec(line)?.[1] ?? 'null') as object;
+
+test('releases shows where a release is halted, since when and by how many, and who failed on it', async () => {
+  const lines = await linesOf('releases');
+  expect(lines[0]).toMatch(/^release 1\.1\.0 \(aws-k8s-1\.33\/amd64\): Halted, offered since \S+$/);
+  expect(lines[1]).toMatch(/^ {2}the variables: halted since \S+ \(1 may fail\)$/);
+  expect(lines[2]).toMatch(/^ {2}failed: a {2}BootFailed {2}\S+ {2}the variables$/);
+  const { value } = await run('releases', 'v1.1.0');
+  expect(value).toMatchObject({
+    releases: [
+      {
+        name: NAME,
+        version: '1.1.0',
+        family: 'aws-k8s-1.33/amd64',
+        decision: 'Automatic',
+        policies: [{ name: null, haltedSince: expect.any(String), limit: '1' }],
+        failures: [{ node: 'a', policy: null, reason: 'BootFailed' }],
+      },
+    ],
+  });
+});
+
+describe('halt and allow', () => {
+  test('decide on a release, and say how to go back to what was decided before', async () => {
+    const [said, undo] = await linesOf('allow', '1.1.0');
+    expect(said).toBe(`${CALLED}: is allowed, failures do not halt it`);
+    expect(patchIn(undo)).toEqual({ spec: { decision: 'Automatic' } });
+    expect((await released())?.spec.decision).toBe('Allow');
+    await stage.pass(5000);
+    expect((await stage.specs('b', 'c')).filter((spec) => spec !== 'Idle')).toHaveLength(1);
+    expect(await linesOf('halt', NAME)).toEqual([
+      `${CALLED}: is halted, no node starts on it`,
+      `  undo: kubectl brupop allow ${NAME}`,
+    ]);
+    expect((await linesOf('halt', 'v1.1.0'))[0]).toContain('(nothing was to be written)');
+  });
+
+  test('halt makes an object for a version that no node knows yet, and no host starts on it once it is offered', async () => {
+    expect(await linesOf('halt', '1.2.0')).toEqual([
+      'release 1.2.0 (all families): is halted, no node starts on it',
+      '  undo: kubectl delete brr 1.2.0.all',
+    ]);
+    await stage.report('b', { target_version: '1.2.0' });
+    await stage.pass(10_000);
+    expect(await stage.spec('b')).toBe('Idle');
+    expect((await linesOf('releases', '1.2.0.all'))[0]).toMatch(/: Halted, by a person: halt/);
+  });
+
+  test('name the release that may be meant, and write nothing', async () => {
+    await expect(run('allow', '1.1.1')).rejects.toThrow(`there is no release 1.1.1: did you mean ${NAME}?`);
+    await expect(run('halt', '1.1.o')).rejects.toThrow(`did you mean ${NAME}?`);
+    expect(await releasesOf(stage.transport).list()).toHaveLength(1);
+  });
+});
+
+describe('clear', () => {
+  test('takes a failure back, so that others start, and neither this controller nor the next enters it again', async () => {
+    const { uid } = (await stage.nodes.get('a'))!.metadata;
+    const before = (await released())?.status?.failures?.[uid];
+    const [said, undo] = await linesOf('clear', '1.1.0', 'a');
+    expect(said).toBe(`${CALLED}: the failures of a are taken back`);
+    expect(patchIn(undo)).toMatchObject({ status: { failures: { [uid]: before }, cleared: { [uid]: null } } });
+    await stage.pass(10_000);
+    expect((await released())?.status).toMatchObject({ failed: 0, cleared: { [uid]: { attempt: before?.attempt } } });
+    expect((await stage.specs('b', 'c')).filter((spec) => spec !== 'Idle')).toHaveLength(1);
+    expect(await linesOf('clear', '1.1.0')).toEqual([`${CALLED}: has no failure (nothing was to be written)`]);
+  });
+
+  test('names who failed where a node is named that did not', async () => {
+    await expect(run('clear', '1.1.0', 'a', 'b')).rejects.toThrow(
+      'b: not failed on 1.1.0, on which a (BootFailed) failed',
+    );
+  });
+});
