@@ -44,7 +44,7 @@ type Parsed =
 export function parseInvocation(args: readonly string[], commands: readonly Command[]): Parsed {
   const name = findCommand(args, commands);
   if (name === undefined) return withoutCommand(args);
-  const command = commands.find((one) => one.name === args[name]);
+  const command = commands.find((one) => [one.name, one.alias].includes(args[name]));
   if (!command) throw new UsageError(`there is no command ${args[name]}`);
   const rest = args.filter((_, index) => index !== name);
   const { values, positionals: names } = parseStrictly(rest, { ...COMMON, ...command.options });

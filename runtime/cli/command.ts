@@ -76,6 +76,8 @@ export interface Answer {
 
 export interface Command {
   readonly name: string;
+  /** An older name, which goes on working. */
+  readonly alias?: string;
   /** Its arguments in usage lines, e.g. `[NODE...]`; empty for none. */
   readonly takes: string;
   /** One line for `--help`. */

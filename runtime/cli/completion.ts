@@ -27,7 +27,9 @@ export async function completionOf(
   lookup: Lookup,
 ): Promise<Completion> {
   const [typed = '', before = ''] = words.toReversed();
-  const command = commands.find(({ name }) => words.slice(0, -1).includes(name));
+  const command = commands.find(({ name, alias = name }) =>
+    words.slice(0, -1).some((word) => word === name || word === alias),
+  );
   const options = { ...COMMON, ...command?.options };
   const isFirst = words.at(-2) === command?.name;
   const found = await candidatesFor({ typed, before, command, isFirst, options, commands, lookup });

@@ -7,11 +7,11 @@ import { proxyFromEnvironment } from '../kube/proxy.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
 import { NAMESPACE } from '../shadow/names.ts';
 import { clear } from './changes/clear.ts';
+import { cleanup } from './changes/cleanup.ts';
 import { allow, halt } from './changes/decide.ts';
 import { hold, unhold } from './changes/hold.ts';
 import { notify } from './changes/notify.ts';
 import { pause, resume } from './changes/pause.ts';
-import { release } from './changes/release.ts';
 import { now, retry } from './changes/requests.ts';
 import { type Invocation, parseUnfinished, parseInvocation } from './arguments.ts';
 import {
@@ -58,7 +58,7 @@ export const COMMANDS: readonly Command[] = [
   halt,
   allow,
   clear,
-  release,
+  cleanup,
   notify,
   doctor,
 ];

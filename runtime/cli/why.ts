@@ -1,8 +1,12 @@
 import type { Holder } from '../controller/plan/busy.ts';
 import type { Halted } from '../controller/plan/releases.ts';
 import type { PolicyReport } from '../controller/plan/report.ts';
+import { nodeInfos } from '../controller/plan/join.ts';
+import { compare } from '../controller/plan/snapshot.ts';
 import type { Verdict } from '../controller/plan/verdict.ts';
 import { durationText, rfc3339 } from '../lib/clock.ts';
+import type { Failure } from '../release/model.ts';
+import { ANY_FAMILY } from '../release/names.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../shadow/names.ts';
 import { type Answer, type Command, EXIT, RefusedCommandError } from './command.ts';
 import { inspect, type Inspection } from './inspect.ts';
@@ -54,6 +58,7 @@ function ofNodes(seen: Inspection, names: readonly string[]): Answer {
       .keepersOf(name)
       .slice(1)
       .map(({ reason, message }) => `  then ${reason}: ${message}`),
+    ...haltLines(haltOf(seen, name)),
   ]);
   const missing = names.filter((name) => nodeLine(seen, name) === undefined);
   if (missing.length === names.length) throw new RefusedCommandError(`the cluster has no node ${missing.join(', ')}`);
@@ -65,11 +70,52 @@ function ofNodes(seen: Inspection, names: readonly string[]): Answer {
       at: rfc3339(seen.now),
       noLeader: noLeaderValue(seen.noLeader),
       notKnown: seen.unknown,
-      nodes: verdicts.map((verdict) => Object.assign(verdictValue(verdict), { keptBy: seen.keepersOf(verdict.node) })),
+      nodes: verdicts.map((verdict) =>
+        Object.assign(verdictValue(verdict), {
+          keptBy: seen.keepersOf(verdict.node),
+          halt: haltOf(seen, verdict.node),
+        }),
+      ),
     },
     lines: () => [...noLeaderLines(seen.noLeader), ...unknownLines(seen.unknown, PLAIN), ...policies, ...lines],
     exitCode: missing.length > 0 ? EXIT.failed : EXIT.ok,
   };
+}
+
+/** Why nothing starts on the release that a node is offered. */
+interface Halt {
+  readonly version: string;
+  /** Names of the objects by which people have halted it. */
+  readonly decidedBy: readonly string[];
+  /** Nodes that have failed on it, by name. */
+  readonly failures: readonly Pick<Failure, 'node' | 'reason' | 'at'>[];
+}
+
+function haltOf({ snapshot, keepersOf }: Inspection, name: string): Halt | undefined {
+  if (!keepersOf(name).some(({ reason }) => reason === 'RolloutHalted')) return undefined;
+  const info = nodeInfos(snapshot).find(({ node }) => node.name === name);
+  const version = info?.shadow?.status?.target_version;
+  if (!info || version === undefined) return undefined;
+  const families = new Set([info.node.family, ANY_FAMILY]);
+  const about = snapshot.releases.objects.filter((one) => one.version === version && families.has(one.family));
+  const failures = about.flatMap(({ ledger }) => Object.values(ledger.failures));
+  return {
+    version,
+    decidedBy: about.filter(({ decision }) => decision === 'Halt').map((one) => one.name),
+    failures: failures
+      .map(({ node, reason, at }) => ({ node, reason, at }))
+      .toSorted((a, b) => compare(a.node, b.node)),
+  };
+}
+
+function haltLines(halt: Halt | undefined): readonly string[] {
+  if (!halt) return [];
+  const { version, decidedBy, failures } = halt;
+  const failed = failures.map(({ node, reason }) => `${node} (${reason})`);
+  return [
+    ...(decidedBy.length > 0 ? [`  people have halted ${version}: ${decidedBy.join(', ')}`] : []),
+    ...(failed.length > 0 ? [`  ${version} failed on ${firstOf(failed, MAX_NAMED)}`] : []),
+  ];
 }
 
 /** Lines on the whole fleet, and then one for each managed node. */

@@ -179,7 +179,7 @@ test('retry ends the pause after a failure, and refuses where there is none', as
   expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
 });
 
-describe('release', () => {
+describe('cleanup', () => {
   beforeEach(async () => {
     await reached.close();
     await stage.end();
@@ -195,12 +195,20 @@ describe('release', () => {
   test('undoes what leftovers shows as ours', async () => {
     await stage.mark('a');
     expect((await reached.run('leftovers')).out).toMatch(/^a +ours +cordon/);
-    expect((await reached.run('release', 'a')).out).toBe(
+    expect((await reached.run('cleanup', 'a')).out).toBe(
       'node a: is released: cordon undone\n  undo: kubectl cordon a\n',
     );
     expect((await reached.run('leftovers')).out).toBe('');
     expect((await stage.nodes.get('a'))?.spec?.unschedulable).toBeUndefined();
     expect((await reached.run('release', 'a')).out).toContain('has nothing of the operator on it');
+  });
+
+  test('says what is meant by release and a version', async () => {
+    const { code, err } = await reached.run('release', '1.1.0');
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'node 1.1.0: that is a version, and no node of the cluster: did you mean kubectl brupop releases, halt, allow or clear 1.1.0?\n',
+    });
   });
 
   test('leaves alone a node that is being updated, and a cordon of somebody else', async () => {

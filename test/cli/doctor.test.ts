@@ -172,7 +172,7 @@ describe('of a cluster', () => {
     const out = await reached.as(viewer, 'doctor', '-o', 'json');
     const rights = (JSON.parse(out.out) as Diagnosis).findings.filter(({ check }) => check === 'your rights');
     expect(rights.map(({ state, says }) => `${state}: ${says.replace('you may not ', '')}`)).toEqual([
-      'unknown: patch nodes, which hold, unhold, now, retry, release do',
+      'unknown: patch nodes, which hold, unhold, now, retry, cleanup do',
       'unknown: patch namespaces, which pause, resume do',
       'unknown: patch bottlerocketupdatepolicies, which pause POLICY, resume POLICY do',
       'unknown: create bottlerocketreleases, which halt do',

@@ -56,6 +56,16 @@ test('releases shows where a release is halted, since when and by how many, and 
   });
 });
 
+test('why names the nodes by which a release is halted, or who has halted it', async () => {
+  const about = (lines: readonly string[]) => lines.filter((line) => line.startsWith('  '));
+  expect(about(await linesOf('why', 'b')).at(-1)).toBe('  1.1.0 failed on a (BootFailed)');
+  expect((await run('why', 'b')).value).toMatchObject({
+    nodes: [{ reason: 'RolloutHalted', halt: { version: '1.1.0', failures: [{ node: 'a', reason: 'BootFailed' }] } }],
+  });
+  await run('halt', '1.1.0');
+  expect(about(await linesOf('why', 'b'))).toContain(`  people have halted 1.1.0: ${NAME}`);
+});
+
 describe('halt and allow', () => {
   test('decide on a release, and say how to go back to what was decided before', async () => {
     const [said, undo] = await linesOf('allow', '1.1.0');

@@ -72,7 +72,7 @@ function fleetFindings({ seen }: Facts): readonly DoctorFinding[] {
   ];
 }
 
-const LEFTOVERS = 'kubectl brupop leftovers lists it; kubectl brupop release undoes what is marked as ours.';
+const LEFTOVERS = 'kubectl brupop leftovers lists it; kubectl brupop cleanup undoes what is marked as ours.';
 
 function answerOf(findings: readonly DoctorFinding[]): Answer {
   const problems = findings.filter(({ state }) => state === 'problem');

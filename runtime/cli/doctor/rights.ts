@@ -53,7 +53,7 @@ const wanted = (namespace: string): readonly Wanted[] => [
   { commands: 'dashboard, timeline, history', verb: 'list', resource: 'events', where: 'default' },
   { commands: 'plan', verb: 'list', resource: 'pods' },
   { commands: 'plan', verb: 'list', group: 'policy', resource: 'poddisruptionbudgets' },
-  { commands: 'hold, unhold, now, retry, release', verb: 'patch', resource: 'nodes' },
+  { commands: 'hold, unhold, now, retry, cleanup', verb: 'patch', resource: 'nodes' },
   { commands: 'pause, resume', verb: 'patch', resource: 'namespaces', name: namespace },
   { commands: 'pause POLICY, resume POLICY', verb: 'patch', group: GROUP, resource: POLICY_PLURAL },
   { commands: 'halt', verb: 'create', group: GROUP, resource: RELEASE_PLURAL },

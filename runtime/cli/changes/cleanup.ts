@@ -1,19 +1,24 @@
 import { agentRuns, ownShadow } from '../../controller/actions/ports.ts';
 import { isAtRest } from '../../controller/plan/phase.ts';
+import { NotFoundError } from '../../kube/errors.ts';
 import type { Node } from '../../kube/objects.ts';
 import { NODES_PATH, podsOf, shadowsOf } from '../../kube/resources.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../../marks/names.ts';
 import { releasePatch } from '../../marks/patches.ts';
 import { shadowName } from '../../shadow/names.ts';
+import { isSemver } from '../../shadow/semver.ts';
 import { type Cluster, type Command, RefusedCommandError, type CommandRequest } from '../command.ts';
+import { NAME } from '../help.ts';
 import { inspect } from '../inspect.ts';
 import { howToUndo } from '../leftovers.ts';
 import { connectToOperator, type OperatedCluster } from '../operator.ts';
+import { versionIn } from '../releases/known.ts';
 import { CHANGE_OPTIONS, patchObject, type Change, changeEach, isDryRun } from './change.ts';
 
-export const release: Command = {
-  name: 'release',
+export const cleanup: Command = {
+  name: 'cleanup',
+  alias: 'release',
   takes: 'NODE...',
   summary: 'undo what the operator has left on nodes where no update runs',
   details: `Use it for marks in the output of leftovers, where no controller runs that would undo them. It undoes exactly what the marks list. It does
@@ -24,9 +29,21 @@ not remove a cordon without marks: run kubectl uncordon.`,
   run: async (request) => {
     const cluster = await connectToOperator(request);
     const slotted = await slotHolders(cluster, request);
-    return changeEach(request, 'node', (name) => releaseNode({ request, cluster, slotted }, name));
+    return changeEach(request, 'node', (name) =>
+      releaseNode({ request, cluster, slotted }, name).catch(explainVersion(name)),
+    );
   },
 };
+
+/** Who says "release 1.2.0" means another command. */
+const explainVersion =
+  (name: string) =>
+  (error: unknown): never => {
+    const isMissing = error instanceof RefusedCommandError && error.cause instanceof NotFoundError;
+    if (!isMissing || !isSemver(versionIn(name))) throw error;
+    const instead = `did you mean ${NAME} releases, halt, allow or clear ${versionIn(name)}?`;
+    throw new RefusedCommandError(`that is a version, and no node of the cluster: ${instead}`, { cause: error });
+  };
 
 interface Session {
   readonly request: CommandRequest;
