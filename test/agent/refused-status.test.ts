@@ -186,11 +186,13 @@ test('a cluster that refuses every status once the node is drained has it wait d
   await world.clock.advance(20 * MINUTE_MS);
   const drained = await world.marks();
   expect([(await world.node()).spec?.unschedulable, drained?.drained]).toEqual([true, expect.any(String)]);
-  expect(joined.host.requests.get('POST /actions/reboot')).toBeUndefined();
+  const { host } = joined;
+  const reboots = (): number => host.requests.get('POST /actions/reboot') ?? 0;
+  expect(reboots()).toBe(0);
   expect(await world.events()).toContain('WriteRefused');
   joined.replica.tap.before = () => undefined;
-  await world.clock.advance(MINUTE_MS);
-  expect(joined.host.requests.get('POST /actions/reboot')).toBe(1);
+  for (let second = 0; second < 60 && reboots() === 0; second++) await world.clock.advance(1000);
+  expect(reboots()).toBe(1);
   expect((await world.marks())?.id).toBe(drained?.id);
   expect(await status(world)).toMatchObject({ crash_count: 0 });
 });
@@ -209,7 +211,11 @@ describe('nothing is left out of a status', () => {
     world.host.inject('prepare');
     await world.until(() => world.asked('prepare-update') > 2);
     world.operator.answer = (ask) => (ask === 'putStatus' ? answer : undefined);
-    await world.advance(2 * 60 * MINUTE_MS);
+    for (let minute = 0; minute < 120; minute++) {
+      await world.advance(MINUTE_MS);
+      // One that is not accepted ends, and the kubelet starts it again.
+      for (; world.ends.length > 0; world.ends.pop()) world.startAgent();
+    }
     world.operator.answer = () => undefined;
     await world.until(() => reports(world).length > 0);
     expect(world.operator.status).toMatchObject({
