@@ -91,8 +91,9 @@ export async function fail(stage: Stage, name: string): Promise<void> {
   });
 }
 
-/** What evictions of its drain are told. */
+/** It is cordoned, and this is what evictions of its drain are told. */
 export async function block(stage: Stage, name: string, blockers: readonly string[]): Promise<void> {
+  await stage.mark(name);
   const started_at = rfc3339(stage.clock.now() - 2 * MINUTE);
   await stage.report(name, { drain: { started_at, pods_left: 3, blocked_by: [...blockers] } });
 }
