@@ -93,7 +93,7 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       // What became of it. The decisions themselves are other people's.
       { apiGroups: [GROUP], resources: [`${POLICY_PLURAL}/status`], verbs: ['patch'] },
       // How each release does, which the controller keeps; what people have decided on it stands there too.
-      { apiGroups: [GROUP], resources: [RELEASE_PLURAL], verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
+      { apiGroups: [GROUP], resources: [RELEASE_PLURAL], verbs: ['list', 'watch', 'create', 'delete'] },
       { apiGroups: [GROUP], resources: [`${RELEASE_PLURAL}/status`], verbs: ['patch'] },
       // Storage migration: all shadows are rewritten in the present version, then the CRD's status drops the older ones.
       { apiGroups: [GROUP], resources: [PLURAL], verbs: ['list'] },

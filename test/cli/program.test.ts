@@ -59,6 +59,7 @@ describe('of a fleet', () => {
     expect((await reached.run('why', 'a', 'b')).out.split('\n').map((line) => line.split(/ +/)[1])).toEqual([
       'Updating',
       'WaitingForSlot',
+      'then',
       undefined,
     ]);
     await stage.patch('/api/v1/nodes/c', { spec: { unschedulable: true } });

@@ -3,6 +3,7 @@ import type { Component } from '../../infra/labels.ts';
 import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { POLICY_PLURAL } from '../../runtime/policy/names.ts';
+import { RELEASE_PLURAL } from '../../runtime/release/names.ts';
 import { GROUP, NAMESPACE, PLURAL } from '../../runtime/shadow/names.ts';
 import { WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
 import { unusedRights } from '../rights.ts';
@@ -18,7 +19,13 @@ import { DIST, type Scene, Stage } from './scene.ts';
 const USED_ELSEWHERE: Readonly<Record<Component, readonly string[]>> = {
   agent: [],
   // An Event that is told again is counted up, and a pod with a volume stays: test/rollout/access.test.ts.
-  apiserver: ['patch events', 'get persistentvolumeclaims', 'get persistentvolumes'],
+  // Endpoints are listed where a webhook for nodes, pods or evictions fails closed: test/apiserver/drain/webhooks.test.ts.
+  apiserver: [
+    'patch events',
+    'get persistentvolumeclaims',
+    'get persistentvolumes',
+    'list discovery.k8s.io/endpointslices',
+  ],
   controller: [
     'patch events',
     // Objects stored as v1 are moved: older-storage.e2e.ts.
@@ -27,6 +34,8 @@ const USED_ELSEWHERE: Readonly<Record<Component, readonly string[]>> = {
     `delete ${GROUP}/${PLURAL}`,
     // Somebody has made a policy: policies.e2e.ts.
     `patch ${GROUP}/${POLICY_PLURAL}/status`,
+    // Nobody has run, or was offered, a release for a week: test/releases/kept.test.ts.
+    `delete ${GROUP}/${RELEASE_PLURAL}`,
   ],
 };
 
@@ -64,7 +73,7 @@ test('PodSecurity finds nothing to say of the apiserver and the controller, and 
 });
 
 test('cert-manager issues every certificate, and the injector gives the CRD the authority that signed them', async () => {
-  await stage.installOperator();
+  await stage.installOperator(await stage.shortHold());
 }, 90_000);
 
 describe('five nodes', () => {

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SimOptions } from '../../sim/options.ts';
 import { outcomeOf } from '../../sim/view/outcome.ts';
@@ -55,11 +57,19 @@ export class Stage {
     this.#certManager = await startCertManager(this.cluster);
   }
 
-  /** cert-manager, the operator's manifests as they are in `dist/`, and every certificate issued. No node is there to run it yet. */
-  async installOperator(): Promise<void> {
+  /** cert-manager, the operator's manifests, and every certificate issued. No node is there to run it yet. */
+  async installOperator(manifests = DIST): Promise<void> {
     if (!this.#certManager) await this.startCertManager();
-    await kubectl('apply', '-f', DIST);
+    await kubectl('apply', '-f', manifests);
     await certificatesIssued();
+  }
+
+  /** The manifests of `dist/` where a node that somebody else has cordoned takes a place for five seconds. @returns their file */
+  async shortHold(): Promise<string> {
+    const file = join(this.cluster.dir, 'short-hold.yaml');
+    const manifests = await readFile(join(DIST, 'brupop.k8s.yaml'), 'utf8');
+    await writeFile(file, manifests.replace(/(NOT_READY_HOLD_IN_SEC\n +value: )"3600"/, '$1"5"'));
+    return file;
   }
 
   /** Boots the nodes, with a workload on them. */

@@ -15,7 +15,7 @@ import { isCordoned, shadowOf, versionOf } from './looks.ts';
 import { OLDER_APISERVER, olderInstallation } from './older-installation.ts';
 import { createShadow } from './older-shadow.ts';
 import { operatorRuns } from './operator.ts';
-import { DIST, type Scene, Stage } from './scene.ts';
+import { type Scene, Stage } from './scene.ts';
 
 const BRUPOP = fileURLToPath(new URL('../../build/kubectl-brupop.mjs', import.meta.url));
 const IDLE = { current_version: '1.38.0', target_version: '1.38.0', current_state: 'Idle', crash_count: 0 };
@@ -24,6 +24,7 @@ const REBOOT = { state: 'RebootedIntoUpdate', version: '1.39.0', state_transitio
 
 let stage: Stage;
 let scene: Scene;
+let manifests: string;
 
 beforeAll(async () => {
   stage = await Stage.set();
@@ -57,7 +58,8 @@ test('an older installation is left in the middle of a rollout', async () => {
 
 test('the manifests go over it as they are, and the rollout goes on to its end', async () => {
   const uid = shadowOf(scene.history, 'node-2')?.metadata.uid;
-  const { stderr } = await kubectl('apply', '-f', DIST);
+  manifests = await stage.shortHold();
+  const { stderr } = await kubectl('apply', '-f', manifests);
   expect(stderr).toBe('');
   await certificatesIssued();
   await scene.rolledOver();
@@ -81,7 +83,7 @@ test('a cordon of the older apiserver that ours found in its own drain stays, an
 test('nothing of the older installation remains that the manifests know', async () => {
   const crd = await kubectl('get', 'crd', `${PLURAL}.${GROUP}`, '-o', 'jsonpath={.metadata.annotations}');
   expect(crd.stdout).not.toContain('root-certificate');
-  const { stderr, stdout } = await kubectl('diff', '-f', DIST);
+  const { stderr, stdout } = await kubectl('diff', '-f', manifests);
   expect([stdout, stderr]).toEqual(['', '']);
 });
 

@@ -57,7 +57,7 @@ describe('each process may do what it does and no more', () => {
   test('controller', () => {
     expect(granted('ClusterRole', 'controller')).toEqual([
       'bottlerocketreleases/status: patch',
-      'bottlerocketreleases: get list watch create patch delete',
+      'bottlerocketreleases: list watch create delete',
       'bottlerocketshadows: list',
       'bottlerocketupdatepolicies/status: patch',
       'bottlerocketupdatepolicies: list watch',
