@@ -275,12 +275,17 @@ export class Picture {
     return facts?.uid === uid && facts.marks !== undefined;
   }
 
-  /** L3 (c) and (d): its slot is given back, and nobody is there who could go on: who begins once its shadow is gone knows of nothing. */
+  /**
+   * Its slot is given back, and nobody is there who could go on: (c) and (d) of L3, where who begins once its shadow is gone knows of nothing; (e), where
+   * it was called off and asks for no reboot, though its agent has yet to say that it is at rest.
+   */
   #isAbandoned({ node, uid, at }: Update): boolean {
+    if (this.lease.slots.some((slot) => slot.nodeUid === uid)) return false;
+    const shadow = this.shadowOf({ name: node, uid });
+    if (shadow?.state === 'Idle' && shadow.status?.record?.requested !== true) return true;
     const { runs, since } = this.agentOf(node);
     const orphanedAt = this.#orphanedAt.get(node) ?? -Infinity;
-    const knows = runs && (orphanedAt < at || since < orphanedAt);
-    return !knows && !this.lease.slots.some((slot) => slot.nodeUid === uid);
+    return !(runs && (orphanedAt < at || since < orphanedAt));
   }
 }
 
