@@ -28,7 +28,9 @@ function rounds(snapshot: World, rules: Rules): readonly Plan[] {
 }
 
 const subject = (command: Command): string => ('shadow' in command ? command.shadow : `brs-${command.node}`);
-const named = (command: Command): string => `${command.kind} ${subject(command)}`;
+/** A reboot that is noted, and a note that is taken back, are two things. */
+const named = (command: Command): string =>
+  `${command.kind} ${subject(command)} ${command.kind === 'note-reboot' ? command.rebootAskedAt : ''}`;
 
 /**
  * The same world with nothing in it to clean up after, with nobody who asks for anything, who turns to another version or leaves one that others are offered, and
