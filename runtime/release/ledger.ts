@@ -33,9 +33,13 @@ export function enter(ledger: Ledger, uid: string, failure: Failure): Ledger {
   const before = ledger.failures[uid];
   if (ledger.cleared[uid]?.attempt === failure.attempt) return ledger;
   if (before?.attempt === failure.attempt && before.reason === failure.reason) return ledger;
-  if (!before && Object.keys(ledger.failures).length >= MAX_FAILURES) return ledger;
+  if (isFullFor(ledger, uid)) return ledger;
   return { ...ledger, failures: { ...ledger.failures, [uid]: failure } };
 }
+
+/** Nothing more of the node can be entered. */
+export const isFullFor = ({ failures }: Ledger, uid: string): boolean =>
+  !(uid in failures) && Object.keys(failures).length >= MAX_FAILURES;
 
 export function remove(ledger: Ledger, uid: string): Ledger {
   if (!(uid in ledger.failures)) return ledger;

@@ -1,5 +1,5 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import { EMPTY, enter, type Ledger, remove, strictest } from '../../release/ledger.ts';
+import { EMPTY, enter, isFullFor, type Ledger, remove, strictest } from '../../release/ledger.ts';
 import type { Decision, Failure } from '../../release/model.ts';
 import { ANY_FAMILY, releaseObjectName } from '../../release/names.ts';
 import { nodeNameOf } from '../../shadow/names.ts';
@@ -131,12 +131,14 @@ export class EnteredLedgers {
     return holder.phase.kind === 'resting' || this.mayRest(holder) ? [free] : [];
   }
 
+  /** A full ledger is not waited for: its release has failed often enough without this. */
   #isKnown(
     { uid, family }: Pick<NodeView, 'uid' | 'family'>,
     { version, attempt }: Pick<End, 'version' | 'attempt'>,
   ): boolean {
-    const { failures, cleared } = this.#seenOf(family, version);
-    return failures[uid]?.attempt === attempt || cleared[uid]?.attempt === attempt;
+    const seen = this.#seenOf(family, version);
+    const { [uid]: failure } = seen.failures;
+    return failure?.attempt === attempt || seen.cleared[uid]?.attempt === attempt || isFullFor(seen, uid);
   }
 
   #hasEntry({ uid, family }: Pick<NodeView, 'uid' | 'family'>, version: string): boolean {

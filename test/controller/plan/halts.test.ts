@@ -141,6 +141,13 @@ describe('the permit of an attempt that has ended badly', () => {
     expect(kinds(withLedger(world, { failures: { 'uid-a': entry } }))).toEqual(['set-spec']);
   });
 
+  test('does not wait for a ledger that has no room for another node', () => {
+    const names = Array.from({ length: 1000 }, (_, at) => `x${at}`);
+    const full = { failures: failed(...names) };
+    expect(kinds(withLedger(fleet({ a: ended }, { slots: [held] }), full))).toEqual(['set-spec']);
+    expect(kinds(withLedger(fleet({ b: {} }, { slots: [held] }), full))).toEqual(['free']);
+  });
+
   test('is not entered again once a person has cleared it', () => {
     const world = withLedger(fleet({ a: ended }, { slots: [held] }), {
       cleared: { 'uid-a': { attempt: 'try', at: moment(-1) } },
