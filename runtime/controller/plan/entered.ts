@@ -87,7 +87,7 @@ export class EnteredLedgers {
     if (known.snapshot.releases.seeds) this.#seed();
     for (const one of this.#all.values()) one.ledger = this.#withoutRecovered(one, one.ledger);
     for (const info of known.fleet.managed) this.#enter(info);
-    for (const slot of known.snapshot.slots) this.#enterGone(slot);
+    this.#enterGone();
   }
 
   get all(): Iterable<OsReleaseName> {
@@ -174,10 +174,17 @@ export class EnteredLedgers {
     }
   }
 
-  #enterGone(slot: SlotView): void {
+  /** A node that has a slot is not settled. */
+  #enterGone(): void {
+    const { snapshot, fleet } = this.#known;
+    if (snapshot.slots.length === 0) return;
+    const there = new Set(fleet.unsettled.map(({ node }) => node.uid));
+    for (const slot of snapshot.slots) if (!there.has(slot.nodeUid)) this.#enterGoneOf(slot);
+  }
+
+  #enterGoneOf(slot: SlotView): void {
     const { family, version, nodeUid, id, policy } = slot;
-    if (family === undefined || version === undefined || this.#nodeOf(nodeUid)) return;
-    if (!mayBeAsked(slot, this.#shadowOf(slot))) return;
+    if (family === undefined || version === undefined || !mayBeAsked(slot, this.#shadowOf(slot))) return;
     const node = nodeNameOf(slot.shadow) ?? slot.shadow;
     const gone = {
       node,
