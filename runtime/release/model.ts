@@ -24,15 +24,7 @@ export const releaseSpec = z.strictObject({
 });
 
 /** Ends of an attempt that are blamed on the release (rule F1). */
-export const BAD_ENDS = [
-  'PrepareFailed',
-  'BootFailed',
-  'NotReturned',
-  'SoakFailed',
-  'Gone',
-  'Reverted',
-  'Unstable',
-] as const;
+const BAD_ENDS = ['PrepareFailed', 'BootFailed', 'NotReturned', 'SoakFailed', 'Gone', 'Reverted', 'Unstable'] as const;
 export type BadEnd = (typeof BAD_ENDS)[number];
 
 /** Failures that one release remembers at most. At about 250 bytes each they take a quarter of etcd's 1.5 MB. */

@@ -1,10 +1,8 @@
-import { instantOf } from '../../lib/clock.ts';
+import { DAY_MS, instantOf } from '../../lib/clock.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import { type Book, OverPolicies, saysOf } from './counts.ts';
-import type { EnteredLedgers } from './entered.ts';
+import { type EnteredLedgers, keyOf } from './entered.ts';
 import type { OsReleaseName } from './releases.ts';
-
-const DAY_MS = 86_400_000;
 
 interface Terms {
   readonly names: ReadonlySet<string>;
@@ -24,12 +22,8 @@ export class Books {
     this.#terms = terms;
   }
 
-  of(
-    { family, version }: OsReleaseName,
-    { name = '', proof }: Pick<UpdatePolicy, 'name' | 'proof'>,
-    uid: string,
-  ): Book {
-    const ledger = this.#ledgers.of({ family, version });
+  of(release: OsReleaseName, { name = '', proof }: Pick<UpdatePolicy, 'name' | 'proof'>, uid: string): Book {
+    const ledger = this.#ledgers.of(release);
     const before = ledger.policies[name] ?? {};
     const isProven = before.provenAt != null && (before.uid ?? '') === uid && before.met === saysOf(proof);
     const entries = Object.entries(ledger.failures);
@@ -39,7 +33,7 @@ export class Books {
       const ruler = this.#ledgers.rulerOf(node, failure);
       return ruler === name || !names.has(ruler);
     }).length;
-    const decision = this.#ledgers.decisionOn({ family, version });
+    const decision = this.#ledgers.decisionOn(release);
     const limit = before.haltedAt == null ? undefined : Number(before.limit);
     return {
       failed: new Set(entries.map(([node]) => node)),
@@ -48,7 +42,7 @@ export class Books {
       isProven,
       haltedBy: limit,
       before,
-      over: this.#overOf(`${family} ${version}`, decision === 'Allow' ? 0 : entries.length),
+      over: this.#overOf(keyOf(release), decision === 'Allow' ? 0 : entries.length),
     };
   }
 

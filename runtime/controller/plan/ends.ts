@@ -47,7 +47,7 @@ const isPresumed = (status: Status, version: string): boolean =>
   isFailureUnrecorded(status) || (!status.last_failure && status.failed_versions?.includes(version) === true);
 
 /** The attempt of a node that has no slot any more, or never had one of ours. */
-function attemptWithoutSlot(uid: string, version: string, { spec, status, finishedAt }: ShadowView): string {
+export function attemptWithoutSlot(uid: string, version: string, { spec, status, finishedAt }: ShadowView): string {
   const { state_transition_failure_timestamp: failedAt } = status ?? {};
   const at = failedAt ?? spec.state_transition_timestamp ?? (finishedAt === undefined ? '' : rfc3339(finishedAt));
   return `${uid} ${version} ${at}`;

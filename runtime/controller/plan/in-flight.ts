@@ -2,7 +2,7 @@ import type { AssessedNode } from './health.ts';
 import { isLetThrough, PHASES } from './phase.ts';
 import type { NodeInfo, ShadowView } from './snapshot.ts';
 
-/** Who counts as on his way to a release. */
+/** Who counts as on its way to a release. */
 
 /** A node at rest on the version is counted there already, and no start leads to the version that a node runs. */
 export function isAtRestOn({ shadow, phase }: AssessedNode, version: string): boolean {

@@ -1,4 +1,4 @@
-import { instantOf, rfc3339 } from '../../lib/clock.ts';
+import { DAY_MS, instantOf, rfc3339 } from '../../lib/clock.ts';
 import { mergePatch } from '../../lib/json.ts';
 import { type Ledger, shown, under } from '../../release/ledger.ts';
 import type { Decision } from '../../release/model.ts';
@@ -44,7 +44,6 @@ interface Kept {
   readonly decision: Decision;
 }
 
-const DAY_MS = 86_400_000;
 /** A release that nobody needs is forgotten after this time. */
 const UNUSED_MS = 7 * DAY_MS;
 

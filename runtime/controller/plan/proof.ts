@@ -12,6 +12,8 @@ type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
 
 /** How a release is proven. */
 export interface ProvingRules extends Patience {
+  /** UID of the policy; empty for the variables. */
+  readonly uid: string;
   readonly maxFailed: Quantity;
   readonly proof: ProofRules;
   /** Milliseconds since the Unix epoch. */
@@ -93,11 +95,12 @@ export class Proof {
   }
 
   /** What the ledger is to say of it. @param at RFC 3339 */
-  standing(at: string, rules: ProvenBy): UnderPolicy {
+  standing(at: string): UnderPolicy {
+    const { uid, proof } = this.#rules;
     const { before, haltedBy, isProven } = this.#book;
     const proves = !isProven && this.proven;
     return {
-      ...(proves && { uid: rules.uid, met: saysOf(rules.proof), provenAt: at }),
+      ...(proves && { uid, met: saysOf(proof), provenAt: at }),
       haltedAt: this.#isOverLimit ? (before.haltedAt ?? at) : null,
       limit: this.#isOverLimit ? String(haltedBy ?? this.#limit(isProven)) : null,
     };
@@ -207,10 +210,4 @@ export function lostAt({ node, silentSince, phase }: NodeInfo, patience: Patienc
   const { returnTimeoutMs, agentTimeoutMs } = patience;
   if (!node.ready) return node.readinessSeenAt + returnTimeoutMs;
   return Math.max(silentSince ?? NEVER, node.readinessSeenAt) + Math.max(returnTimeoutMs, agentTimeoutMs);
-}
-
-/** Under which policy a release is proven, and how. */
-export interface ProvenBy {
-  readonly uid: string;
-  readonly proof: ProofRules;
 }

@@ -29,8 +29,6 @@ export interface Halted extends ReleaseUnderPolicy {
 
 /** How a policy has releases proven, and where it is read how they did. */
 export interface ReleaseRules extends ProvingRules {
-  /** UID of the policy; empty for the variables. */
-  readonly uid: string;
   readonly bookOf: (release: OsReleaseName) => Book;
 }
 
@@ -202,7 +200,7 @@ class Tally implements OsRelease {
   wanted = false;
   hasBegun = false;
   readonly version: string;
-  readonly #family: Pick<Family, 'name' | 'isContested' | 'counts' | 'members'>;
+  readonly #family: Family;
   readonly #rules: ReleaseRules;
   readonly #book: Book;
   readonly canaries: string[] = [];
@@ -212,11 +210,7 @@ class Tally implements OsRelease {
   #underWayUntil = -Infinity;
   #unproven: Refusal | undefined;
 
-  constructor(
-    version: string,
-    family: Pick<Family, 'name' | 'isContested' | 'counts' | 'members'>,
-    rules: ReleaseRules,
-  ) {
+  constructor(version: string, family: Family, rules: ReleaseRules) {
     this.version = version;
     this.family = family.name;
     this.#family = family;
@@ -244,7 +238,7 @@ class Tally implements OsRelease {
   }
 
   standing(at: string): UnderPolicy {
-    return this.proof.standing(at, this.#rules);
+    return this.proof.standing(at);
   }
 
   get completeAt(): number {

@@ -1,7 +1,8 @@
-import { instantOf, rfc3339 } from '../../lib/clock.ts';
+import { instantOf } from '../../lib/clock.ts';
 import { enter, isStatedBadEnd, type Ledger, under } from '../../release/ledger.ts';
-import type { BadEnd, Failure } from '../../release/model.ts';
+import type { BadEnd } from '../../release/model.ts';
 import { failedOn } from './blame.ts';
+import { attemptWithoutSlot, failureOf } from './ends.ts';
 import type { AssessedNode } from './health.ts';
 import { saysOf } from './counts.ts';
 import type { OsReleaseName } from './releases.ts';
@@ -38,16 +39,17 @@ function saidOf({ view, ruling: { rules } }: Rulings['all'][number]): readonly S
   });
 }
 
-function failuresOn({ node, shadow, health, ruling }: AssessedNode, now: number): readonly Seed[] {
+function failuresOn(info: AssessedNode, now: number): readonly Seed[] {
+  const { node, shadow, health } = info;
   if (!shadow?.status) return [];
   const { last_failure: last, state_transition_failure_timestamp: failedAt } = shadow.status;
-  const at = rfc3339(Math.min(instantOf(failedAt) ?? now, now));
+  const at = Math.min(instantOf(failedAt) ?? now, now);
   return failedOn(shadow, health).map((version) => {
-    const attempt = `${node.uid} ${version} ${failedAt ?? ''}`;
+    const attempt = attemptWithoutSlot(node.uid, version, shadow);
     const reason = last?.version === version && isStatedBadEnd(last.reason) ? last.reason : reasonOf(health);
-    const failure: Failure = { node: node.name, policy: ruling.policy?.name ?? '', attempt, reason, at };
+    const failure = failureOf(info, { version, attempt, reason }, at);
     const isCleared = (ledger: Ledger): boolean =>
-      (instantOf(ledger.cleared[node.uid]?.at) ?? -Infinity) >= Date.parse(at);
+      (instantOf(ledger.cleared[node.uid]?.at) ?? -Infinity) >= Date.parse(failure.at);
     const add = (ledger: Ledger): Ledger =>
       node.uid in ledger.failures || isCleared(ledger) ? ledger : enter(ledger, node.uid, failure);
     return { family: node.family, version, add };
