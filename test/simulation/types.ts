@@ -89,8 +89,6 @@ export interface FaultKind {
   readonly aim?: readonly Moment[];
   /** All of them unless told. */
   readonly phases?: readonly Phase[];
-  /** Whether it means nothing but within a moment: it is never drawn for a time, nor with a delay. */
-  readonly aimedOnly?: boolean;
   /** Begins. Undefined where there is nothing to strike. `struck` is the request at whose moment it begins, where it is aimed (with a delay, too). */
   begin(
     world: World,

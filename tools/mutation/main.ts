@@ -22,9 +22,9 @@ const MODULES = [
 
 const HELP = `Changes the code in every small way that Stryker knows, and says which changes no test notices.
 
-  npm run lab -- mutation                 files of the modules below that are not as on main
-  npm run lab -- mutation --all        all files of them
-  npm run lab -- mutation PATH...      these files or folders below runtime/
+  npm run lab -- mutation          files of the modules below that are not as on main
+  npm run lab -- mutation --all    all files of them
+  npm run lab -- mutation PATH...  these files or folders below runtime/
   --concurrency N                  in so many processes at once, 1 on a machine that others use too
 
 The tests are those at the same path below test/: test/kube/leader-election*.test.ts for runtime/kube/leader-election.ts, and where there are none,

@@ -62,12 +62,8 @@ export interface NodeFacts {
   readonly managed: boolean;
   readonly held: boolean;
   readonly ready: boolean;
-  /** When the condition `Ready` became what it is, as it says, milliseconds since the Unix epoch; NaN where it says nothing. */
-  readonly readyStatedAt: number;
   readonly version: string | undefined;
   readonly boot: string | undefined;
-  /** What tells that a slot of it is being given back. */
-  readonly released: string | undefined;
   /** Nodes of one variant and architecture are offered the same releases. */
   readonly family: string;
   readonly volumesInUse: readonly string[];
@@ -95,10 +91,8 @@ export const nodeFacts = once((node): NodeFacts => {
     managed: labels['bottlerocket.aws/updater-interface-version'] === '2.0.0',
     held: annotations[`${GROUP}/hold`] !== undefined,
     ready: at(ready, 'status') === 'True',
-    readyStatedAt: Date.parse(text(at(ready, 'lastTransitionTime')) ?? ''),
     version: /^Bottlerocket OS (\d+\.\d+\.\d+\S*)/.exec(image)?.[1],
     boot: text(at(node, 'status', 'nodeInfo', 'bootID')),
-    released: annotations[`${GROUP}/released`],
     family: `${/\(([^)]*)\)/.exec(image)?.[1] ?? ''}/${labels['kubernetes.io/arch'] ?? ''}`,
     volumesInUse: list(at(node, 'status', 'volumesInUse')).map(String),
     signs: new Map(signs),
@@ -160,14 +154,12 @@ export interface ShadowFacts {
   readonly version: string | undefined;
   readonly status: StatusFacts | undefined;
   readonly verdict: Verdict | undefined;
-  /** What makes writes fail that are still under way. */
-  readonly bumped: string | undefined;
   /** It has a status, and is or is wanted to be elsewhere than at rest. */
   readonly active: boolean;
 }
 
 export const shadowFacts = once((shadow): ShadowFacts => {
-  const { name, uid, ownerReferences = [], annotations = {} } = shadow.metadata;
+  const { name, uid, ownerReferences = [] } = shadow.metadata;
   const state = text(at(shadow, 'spec', 'state')) ?? 'Idle';
   const status = statusIn(at(shadow, 'status'));
   const condition = list(at(shadow, 'status', 'conditions')).find((one) => at(one, 'type') === 'UpToDate');
@@ -180,7 +172,6 @@ export const shadowFacts = once((shadow): ShadowFacts => {
     version: text(at(shadow, 'spec', 'version')),
     status,
     verdict: condition as Verdict | undefined,
-    bumped: annotations[`${GROUP}/bumped`],
     active: status !== undefined && (state !== 'Idle' || status.state !== 'Idle'),
   };
 });

@@ -16,8 +16,6 @@ export interface PolicyFacts {
   readonly maxConcurrent: Quantity | undefined;
   readonly maxFailed: Quantity | undefined;
   readonly pauseBetweenMs: number;
-  readonly zoneKey: string;
-  readonly zonesAtOnce: number;
   readonly hasWindows: boolean | undefined;
   readonly fits: boolean | undefined;
   readonly freezes: readonly Freeze[];
@@ -36,7 +34,6 @@ export const policyFacts = once((policy): PolicyFacts => {
   const after = list(at(spec, 'after')).map(String);
   const freezes = list(at(spec, 'freezes')).map(freezeIn);
   return {
-    ...zonesIn(spec),
     ...timesIn(spec),
     name,
     priority: Number(at(spec, 'priority') ?? 0),
@@ -53,14 +50,6 @@ export const policyFacts = once((policy): PolicyFacts => {
     after,
   };
 });
-
-function zonesIn(spec: unknown): Pick<PolicyFacts, 'zoneKey' | 'zonesAtOnce'> {
-  const atOnce = at(spec, 'zones', 'atOnce') ?? 'unlimited';
-  return {
-    zoneKey: text(at(spec, 'zones', 'key')) ?? 'topology.kubernetes.io/zone',
-    zonesAtOnce: atOnce === 'unlimited' ? Infinity : Number(atOnce),
-  };
-}
 
 function timesIn(spec: unknown): Pick<PolicyFacts, 'pauseBetweenMs' | 'hasWindows' | 'fits'> {
   const windows = at(spec, 'windows');

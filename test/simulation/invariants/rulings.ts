@@ -15,8 +15,6 @@ export interface Group {
   readonly maxConcurrent: Quantity;
   readonly maxFailed: Quantity;
   readonly pauseBetweenMs: number;
-  readonly zoneKey: string;
-  readonly zonesAtOnce: number;
   readonly hasWindows: boolean;
   readonly fits: boolean;
   readonly freezes: readonly Freeze[];
@@ -52,21 +50,6 @@ export class Rulings {
     return ruling.kind === 'ruled' ? ruling.by : undefined;
   }
 
-  /** The policy rules it, or is one of several that claim it. */
-  isClaimed(node: NodeFacts, name: string): boolean {
-    return this.groupOf(node)?.name === name || this.isContested(node, name);
-  }
-
-  /** The policy is one of several that claim it. */
-  isContested(node: NodeFacts, name: string): boolean {
-    const ruling = this.of(node);
-    return ruling.kind === 'conflict' && ruling.names.includes(name);
-  }
-
-  has(name: string): boolean {
-    return this.#policies.has(name);
-  }
-
   get groups(): readonly Group[] {
     const all = [this.#variables, ...this.#groups.values()];
     return all.flatMap((ruling) => (ruling.kind === 'ruled' ? [ruling.by] : []));
@@ -97,10 +80,8 @@ export class Rulings {
   }
 }
 
-const UNZONED = { zoneKey: '', zonesAtOnce: Infinity } as const;
-
 function groupOfVariables({ maxConcurrent, maxFailed, hasWindows, fits, proofNodes }: Terms): Group {
-  const none = { name: '', paused: false, pauseBetweenMs: 0, freezes: [], after: [], ...UNZONED };
+  const none = { name: '', paused: false, pauseBetweenMs: 0, freezes: [], after: [] };
   return { ...none, maxConcurrent, maxFailed, hasWindows, fits, proofNodes };
 }
 

@@ -25,7 +25,7 @@ export interface ShadowState {
 }
 
 /** Those that a history tells of are written in it. */
-export const NO_POLICIES: Scenario['policies'] = { definedAt: 0, policies: {} };
+const NO_POLICIES: Scenario['policies'] = { definedAt: 0, policies: {} };
 
 interface Sending {
   readonly by?: string;
