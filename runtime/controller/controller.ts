@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, DAY_MS } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
@@ -51,9 +51,6 @@ interface ControllerOptions {
 /** Pause before a new plan where not everything went as planned. A change of the cluster ends it early. */
 const RETRY = { firstMs: 100, maxMs: 30_000 };
 
-/** What ledgers say of each day is written where nothing else happens, too. */
-const LONGEST_MS = 86_400_000;
-
 /** The reconcile loop of a leader: it plans, and has the plan carried out. */
 export class Controller {
   readonly #options: ControllerOptions;
@@ -94,7 +91,8 @@ export class Controller {
       }
       failures = next === undefined ? failures + 1 : 0;
       const retryAt = clock.now() + backoff(failures - 1, { ...RETRY, random });
-      await wakeup.wait(clock, Math.min(next ?? retryAt, clock.now() + LONGEST_MS), signal);
+      // What ledgers say of each day is written where nothing else happens, too.
+      await wakeup.wait(clock, Math.min(next ?? retryAt, clock.now() + DAY_MS), signal);
     }
   }
 
@@ -139,7 +137,7 @@ export class Controller {
     if (signal.aborted) return;
     const { logger, reporter, ledger } = this.#options;
     if (error instanceof SlotsLostError) this.#options.resign();
-    if (error instanceof NotLeadingError) return logger.info('another process leads');
+    else if (error instanceof NotLeadingError) return logger.info('another process leads');
     if (error instanceof UnreadableSlotsError) reporter.slotsUnreadable(ledger.reference, error);
     logger.warn('plan not carried out', { error });
   }

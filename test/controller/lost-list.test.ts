@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { BUMPED_ANNOTATION } from '../../runtime/controller/actions/fencing.ts';
 import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
 import { ConflictError } from '../../runtime/kube/errors.ts';
+import { createLogger } from '../../runtime/lib/log.ts';
 import { MARKS_ANNOTATION, RELEASED_ANNOTATION } from '../../runtime/marks/names.ts';
 import { CONTROLLER_LEASE, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
@@ -92,6 +93,19 @@ describe('39: the list is taken off under its holder in mid-update', () => {
     await stage.pass(120_000);
     expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
     expect(await stage.slots()).toEqual(['brs-b']);
+  });
+
+  test('the log says what was lost, and of no other leader', async () => {
+    stage = await Stage.with('a', 'b');
+    const lines: string[] = [];
+    const write = (line: string): void => void lines.push(line);
+    stage.start({ logger: createLogger({ format: 'json', ansi: false, level: 'info', clock: stage.clock, write }) });
+    await stage.pass();
+    await loseList();
+    await stage.update('a');
+    const log = lines.join('');
+    expect(log).toContain('the list of slots is gone');
+    expect(log).not.toContain('another process leads');
   });
 
   test('and a drain that looked at its Node before cannot mark it afterwards', async () => {

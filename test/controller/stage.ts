@@ -28,7 +28,7 @@ import { seeded } from '../random.ts';
 import { releaseCrd } from '../release-crd.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 
-type Parts = 'transport' | 'identity' | 'clock' | 'ordersOf' | 'notifierOf';
+type Parts = 'transport' | 'identity' | 'clock' | 'logger' | 'ordersOf' | 'notifierOf';
 
 interface Starting extends Partial<Pick<Parameters<typeof createManager>[0], Parts>> {
   readonly env?: Readonly<Record<string, string>>;
@@ -254,6 +254,7 @@ export class Stage {
       transport: options.transport ?? this.transport,
       ...this.#common,
       clock: options.clock ?? this.clock,
+      logger: options.logger ?? this.#common.logger,
       config: config(options.env),
       identity: options.identity ?? `controller-${this.#controllers}`,
       ordersOf: options.ordersOf,
