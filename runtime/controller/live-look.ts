@@ -30,7 +30,7 @@ interface LiveLookOptions extends Pick<ActionPorts, 'shadows' | 'nodes' | 'pods'
   readonly clock: Clock;
   readonly caches: Pick<Caches, 'laidOver'>;
   readonly policies: Pick<Policies, 'readLive'>;
-  readonly planner: Pick<Planner, 'look' | 'snapshotOf' | 'planOn'>;
+  readonly planner: Pick<Planner, 'look' | 'planOn'>;
   readonly ledger: Pick<SlotLedger, 'confirm' | 'enter'>;
 }
 
@@ -80,7 +80,7 @@ export class LiveLook {
       const moment = momentOf(clock);
       const { now } = moment;
       const seen = { ...caches.laidOver(view, live, now), paused: isPaused(namespace), policies: policiesAt(now) };
-      const { commands } = planner.planOn(planner.snapshotOf(seen, releases.map(viewOfRelease), moment), now);
+      const { commands } = planner.planOn(seen, releases.map(viewOfRelease), moment);
       const again = commands.filter((command) => command.kind === 'start');
       const read = candidates.filter((one) => one.live !== undefined).map(({ start }) => start);
       return {

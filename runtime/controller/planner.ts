@@ -54,9 +54,8 @@ export class Planner {
     const { now } = moment;
     const { leading, lease } = election;
     const seen = { ...this.look(moment), policies: policies.view(now) };
-    const snapshot = this.snapshotOf(seen, releases.view(), moment);
-    const planned = this.planOn(snapshot, now);
-    return { ...planned, snapshot, now, leading, leader: lease?.spec?.holderIdentity || undefined };
+    const planned = this.planOn(seen, releases.view(), moment);
+    return { ...planned, now, leading, leader: lease?.spec?.holderIdentity || undefined };
   }
 
   /** The cluster as the caches show it. */
@@ -65,22 +64,21 @@ export class Planner {
     return caches.look(moment, election.leading ? ledger.slots : slotsOn(election.lease));
   }
 
-  snapshotOf(
+  /** A plan on the cluster as it was seen, and on the releases that were. */
+  planOn(
     seen: ClusterView & Pick<Snapshot, 'policies'>,
     objects: Snapshot['releases']['objects'],
     moment: Moment,
-  ): Snapshot {
-    const { freshness, refusals, ledgers, ledger, election } = this.#options;
+  ): Plan & Pick<Preview, 'snapshot'> {
+    const { freshness, refusals, ledgers, ledger, election, conditions } = this.#options;
     const releases = { objects, refused: ledgers.refused, seeds: election.leading && ledger.seeds };
-    return {
+    const snapshot = {
       ...seen,
       releases,
       notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
       refusals: refusals.view(moment),
     };
-  }
-
-  planOn(snapshot: Snapshot, now: number): Plan {
-    return plan(snapshot, { ...this.#settings, conditionWrites: this.#options.conditions.capacity }, now);
+    const settings = { ...this.#settings, conditionWrites: conditions.capacity };
+    return { ...plan(snapshot, settings, moment.now), snapshot };
   }
 }
