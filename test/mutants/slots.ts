@@ -88,8 +88,8 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L1',
     does: 'swaps slots that the plan was not made on',
     file: 'runtime/controller/slots/ledger.ts',
-    find: 'if (formatEntries(found) === formatEntries(this.#entries)) return found;',
-    replace: 'if (formatEntries(found) !== undefined) return found;',
+    find: 'if (text === formatEntries(this.#entries)) return found;',
+    replace: 'if (text !== undefined) return found;',
     tests: OF_THE_LIST,
   },
   {

@@ -130,7 +130,9 @@ export class SlotLedger {
 
   /** Puts updates on the list that have begun without a slot. Writes to their shadows may be under way. @throws as `take` */
   async enter(takings: readonly Taking[], signal: AbortSignal): Promise<void> {
-    await this.#swap((entries) => withTaken(entries, takings, this.#taken()), signal);
+    const { clock, random } = this.#options;
+    const newId = (): string => randomId(random);
+    await this.#swap((entries) => withTaken(entries, takings, { now: rfc3339(clock.now()), newId }), signal);
   }
 
   /**
@@ -140,7 +142,7 @@ export class SlotLedger {
    * @throws UnreachableError: the outcome is unknown until the next swap
    */
   async take(takings: readonly Taking[], signal: AbortSignal): Promise<void> {
-    await this.#swap((entries) => withTaken(entries, takings, this.#taken()), signal);
+    await this.enter(takings, signal);
     for (const { nodeUid } of takings) this.#writes.set(nodeUid, 'settled');
   }
 
@@ -180,11 +182,6 @@ export class SlotLedger {
     }
   }
 
-  #taken(): Parameters<typeof withTaken>[2] {
-    const { clock, random } = this.#options;
-    return { now: rfc3339(clock.now()), newId: () => randomId(random) };
-  }
-
   /** On the Lease as it was read: where it has changed since, nothing is written. */
   #annotate(lease: Lease, said: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Lease> {
     const annotations = { ...lease.metadata.annotations, ...said };
@@ -194,12 +191,13 @@ export class SlotLedger {
   /** @returns the list as it is */
   #expectUnmoved(lease: Lease): readonly SlotEntry[] {
     const found = entriesOf(lease);
+    const text = formatEntries(found);
     const isThere = lease.metadata.annotations?.[SLOTS_ANNOTATION] !== undefined;
-    if (isThere === this.#isMissing && !this.#sent.includes(formatEntries(found)))
+    const isSent = this.#sent.includes(text);
+    if (isThere === this.#isMissing && !isSent)
       throw new SlotsLostError('the list of slots is gone, or another has made one');
-    if (formatEntries(found) === formatEntries(this.#entries)) return found;
-    if (!this.#sent.includes(formatEntries(found)))
-      throw new SlotsLostError('the list of slots is none that this process has written');
+    if (text === formatEntries(this.#entries)) return found;
+    if (!isSent) throw new SlotsLostError('the list of slots is none that this process has written');
     this.#isMissing = false;
     this.#learn(found);
     throw new SlotsMovedError('the slots on the Lease have changed since the plan was made');
