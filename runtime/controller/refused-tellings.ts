@@ -1,11 +1,8 @@
 import type { ApiStatusError } from '../kube/errors.ts';
 import type { EventRecord, EventRecorder } from '../kube/event-recorder.ts';
 import { type Clock, rfc3339 } from '../lib/clock.ts';
-import { shortened } from '../lib/parts.ts';
 import { CONTROLLER_DEPLOYMENT, EVENTS_REFUSED_ANNOTATION, LEASE_REFUSED } from '../shadow/names.ts';
-
-/** Bytes of what the API server said. */
-const LONGEST_ANSWER = 256;
+import { wordsOf } from './write-refusals.ts';
 
 /** Has a refused Lease told by an Event, and refused Events on the Lease. */
 export const tellingRefusals = (
@@ -41,8 +38,4 @@ export class RefusedEvents {
   annotations(): Readonly<Record<string, string | undefined>> {
     return { [EVENTS_REFUSED_ANNOTATION]: this.#said };
   }
-}
-
-function wordsOf({ status: { code, reason = '', message = '' } }: ApiStatusError): string {
-  return shortened(`${code} ${reason}: ${message}`, LONGEST_ANSWER);
 }

@@ -119,10 +119,13 @@ export const COMMAND_KINDS = Object.keys(WANTED) as readonly Command['kind'][];
 export function answerOf(error: unknown): string {
   if (!(error instanceof ApiStatusError)) return 'is not answered';
   if (error instanceof BusyError) return 'is put off: the API server is too busy (429)';
-  const { code, reason = '', message = '' } = error.status;
-  if (error instanceof UnexpectedAnswerError) return `is answered with ${code}, and not by the API server`;
-  const said = shortened(`${code} ${reason}: ${message}`, LONGEST_ANSWER);
-  return isDefinite(error) ? `is refused: ${said}` : `fails: ${said}`;
+  if (error instanceof UnexpectedAnswerError) return `is answered with ${error.status.code}, and not by the API server`;
+  return `${isDefinite(error) ? 'is refused' : 'fails'}: ${wordsOf(error)}`;
+}
+
+/** What the API server has said. */
+export function wordsOf({ status: { code, reason = '', message = '' } }: ApiStatusError): string {
+  return shortened(`${code} ${reason}: ${message}`, LONGEST_ANSWER);
 }
 
 function askedPauseMs(error: unknown): number {
