@@ -93,7 +93,6 @@ export function isCancelled({ last_failure: failure }: Pick<Status, 'last_failur
   return failure?.reason === 'TargetChanged';
 }
 
-/** About the Node: its shadow is not there yet, or has no status that could say so. */
 /** Part of what the operator has left on the node is not known any more. */
 export function marksUnreadable({ name, uid }: NodeView): EventRecord {
   const message =
@@ -102,6 +101,7 @@ export function marksUnreadable({ name, uid }: NodeView): EventRecord {
   return { regarding, type: 'Warning', reason: 'MarksUnreadable', message, occasion: `marksunreadable.${uid}` };
 }
 
+/** About the Node: its shadow is not there yet, or has no status that could say so. */
 export function agentMissing({ name, uid }: NodeView): EventRecord {
   return {
     regarding: { apiVersion: 'v1', kind: 'Node', name, uid },
