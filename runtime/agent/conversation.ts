@@ -31,7 +31,7 @@ const REMADE_MS = 10_000;
 const SEEN_BACK_MS = 30_000;
 /** Actions that may fail the attempt. A release is never given up, because nobody else would uncordon the node. */
 const GATES: ReadonlySet<NodeAction> = new Set<NodeAction>(['cordonAndDrain', 'excludeFromLb']);
-/** For how long, without a break, the apiserver may not accept the agent before it ends, so that its pod says why. */
+/** For how long, without a break, a request may not be accepted as the agent's before the agent ends, so that its pod says why. */
 const UNAUTHORIZED_MS = 300_000;
 /** Pause between two requests for the same thing. */
 const PAUSES = { firstMs: 100, maxMs: 30_000 };
@@ -50,15 +50,12 @@ export class Conversation {
   #createdAt = -Infinity;
   /** For how long the cluster has refused a whole status, and one without the record of its failure. */
   readonly #refused: readonly Streak[];
-  /** For how long the apiserver has not accepted the agent. */
-  readonly #unauthorized: Streak;
   /** The last status that the cluster refused and got reduced. Its record is told as soon as the cluster takes it. */
   #withheld: AgentStatus | undefined;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
     this.#refused = [0, 1].map(() => new Streak(options.clock));
-    this.#unauthorized = new Streak(options.clock);
   }
 
   /**
@@ -147,21 +144,25 @@ export class Conversation {
     if (nodeUid !== view.value.nodeUid) view.set({ ...view.value, nodeUid });
   }
 
-  /** Repeats `ask` until it is done. A pause ends early when the shadow changes, because the answer may then be another. */
+  /**
+   * Repeats `ask` until it is done. A pause ends early when the shadow changes, because the answer may then be another.
+   * @throws NotAcceptedError
+   */
   async #insist(topic: Topic, ask: (shadowVersion: string) => Promise<NotGranted | 'done' | 'again'>): Promise<void> {
     const { clock, random, logger } = this.#options;
     const { logged, fields, signal, isWait = false } = topic;
+    const unaccepted = new Streak(clock);
     for (let attempt = 0; ; attempt++) {
       const shadowVersion = this.#shadowVersion();
       const asked = clock.monotonic();
       const answer = await ask(shadowVersion);
-      if (answer === 'done') return void this.#unauthorized.note(false);
+      if (answer === 'done') return;
       if (answer === 'again') continue;
       if (isWait && clock.monotonic() - asked >= PAUSES.maxMs) attempt = 0;
       const { kind, message: error } = answer;
       const level = kind === 'again' || kind === 'refused' ? 'info' : 'warn';
       logger[level](logged, { ...fields, answer: kind, attempt, error });
-      this.#expectAccepted(answer);
+      expectAccepted(unaccepted, answer);
       if (kind === 'unauthorized') await this.identify();
       await this.#changed(shadowVersion, backoff(attempt, { ...pausesOf(topic, attempt), random }), signal);
     }
@@ -189,12 +190,6 @@ export class Conversation {
     throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
   }
 
-  /** @throws NotAcceptedError */
-  #expectAccepted({ kind, message }: NotGranted): void {
-    const forMs = this.#unauthorized.note(kind === 'unauthorized');
-    if (forMs >= UNAUTHORIZED_MS) throw new NotAcceptedError(`the apiserver does not accept this agent: ${message}`);
-  }
-
   #caller(): Caller {
     const { nodeUid, bootId } = this.#options.view.value;
     return { nodeName: this.#options.nodeName, nodeUid, bootId };
@@ -217,6 +212,12 @@ export class Conversation {
       return false;
     }
   }
+}
+
+/** @param unaccepted for how long it is so @throws NotAcceptedError */
+function expectAccepted(unaccepted: Streak, { kind, message }: NotGranted): void {
+  if (unaccepted.note(kind === 'unauthorized') >= UNAUTHORIZED_MS)
+    throw new NotAcceptedError(`the apiserver does not accept this agent: ${message}`);
 }
 
 const pausesOf = ({ isWait = false }: Topic, attempt: number): typeof PAUSES =>

@@ -101,3 +101,34 @@ test('an agent that the apiserver has not accepted for five minutes on end ends 
   await clock.advance(70_000);
   expect(end).toBe('the apiserver does not accept this agent: 401: the node is gone');
 });
+
+test('one answer that does not accept an agent is no reason to end for one long after it, whatever was accepted in between', async () => {
+  const clock = new VirtualClock();
+  const no: ApiAnswer = { kind: 'unauthorized', message: '401: not now' };
+  const answers = [no, 'seen first', no] as const;
+  let asked = 0;
+  const superseded = new AbortController();
+  const act: AgentApi['act'] = async () => {
+    const answer = answers[asked++] ?? { kind: 'ok' };
+    if (answer !== 'seen first') return answer;
+    // The watch has shown what was asked for before its answer came, and another step is wanted.
+    superseded.abort(new Error('another step is wanted'));
+    throw superseded.signal.reason;
+  };
+  const other = async (): Promise<ApiAnswer> => ({ kind: 'ok' });
+  const api: AgentApi = { createShadow: other, putStatus: other, act };
+  const view = new Latest<View>({ shadow: undefined, nodeUid: 'u', bootId: 'b', version: '1.0.0' });
+  const readUid = async (): Promise<string> => 'u';
+  const random = (): number => 0.5;
+  const conversation = new Conversation({ nodeName: 'n', api, clock, random, logger: silentLogger, view, readUid });
+  const first = conversation.act('uncordon', superseded.signal).catch((error: Error) => error.message);
+  await clock.advance(1000);
+  expect(await first).toBe('another step is wanted');
+  await clock.advance(3_600_000);
+  const later = conversation.act('uncordon', new AbortController().signal).then(
+    () => 'ok',
+    (error: Error) => error.message,
+  );
+  await clock.advance(1000);
+  expect(await later).toBe('ok');
+});
