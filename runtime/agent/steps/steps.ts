@@ -50,10 +50,12 @@ export function createSteps(context: StepContext): StepHandler<Step> {
       throw new StepFailedError('BootFailed', await rollback(context, version, signal));
     },
     reached: async (step, signal) => {
-      // What holds a release up may hold it up for long, and the version is no secret meanwhile.
-      if (step.release && !isReleased) await apiserver.tell(present, signal);
-      if (step.release && !isReleased) await releaseNode(context, signal);
-      isReleased ||= step.release;
+      if (step.release && !isReleased) {
+        // What holds a release up may hold it up for long, and the version is no secret meanwhile.
+        await apiserver.tell(present, signal);
+        await releaseNode(context, signal);
+        isReleased = true;
+      }
       await apiserver.report((view) => reaching(view, step.state), signal);
     },
   };
