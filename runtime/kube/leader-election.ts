@@ -171,11 +171,9 @@ export class LeaderElection {
   }
 
   #annotated({ metadata }: Lease): Lease['metadata'] {
-    const ours = Object.entries(this.#options.annotations?.() ?? {});
-    if (ours.length === 0) return metadata;
-    const kept = Object.entries(metadata.annotations ?? {}).filter(([key]) => !ours.some(([own]) => own === key));
-    const said = ours.flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, value]]));
-    return { ...metadata, annotations: Object.fromEntries([...kept, ...said]) };
+    const said = Object.entries({ ...metadata.annotations, ...this.#options.annotations?.() });
+    const annotations = said.filter((entry): entry is [string, string] => entry[1] !== undefined);
+    return { ...metadata, annotations: Object.fromEntries(annotations) };
   }
 
   #isOurs(lease: Lease): boolean {
