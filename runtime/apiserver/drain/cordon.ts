@@ -115,7 +115,7 @@ export const progressAhead = async (ports: Ports, call: DrainCall): Promise<Drai
  */
 export async function expectDrainable(ports: Ports, call: DrainCall, snapshot: NodeSnapshot): Promise<void> {
   if (call.settings.preflight !== 'refuse' && !afterFailed(snapshot, Infinity)) return;
-  const look = await lookAt(ports, call);
+  const look = await lookAt(ports, call, snapshot);
   if (look.begins && look.preflight === 'refuse') await expectEvictable(ports, look);
 }
 
@@ -135,9 +135,9 @@ interface Look {
   readonly refused: DrainRefusal | undefined;
 }
 
-/** Reads everything and writes nothing. */
-async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall): Promise<Look> {
-  const { node, shadow } = await takeSnapshot(ports, agent);
+/** Reads everything, but for a snapshot that was taken just now, and writes nothing. */
+async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall, given?: NodeSnapshot): Promise<Look> {
+  const { node, shadow } = given ?? (await takeSnapshot(ports, agent));
   const why = whyNotDrain({ node, shadow });
   if (why !== undefined) throw notAllowed(`no drain: ${why}`);
   const seen = await listWhole(ports.transport, podsOn(agent.nodeName));
@@ -260,7 +260,7 @@ function endOfEarlier({ status }: ShadowObject): Pick<StatusPatch, 'drain_refuse
 
 /**
  * Tells what will keep a drain from ending, when it begins or is refused. An agent that is refused asks again and again: the status is
- * written only where it has changed.
+ * written only where it has changed, or was said a while ago.
  * @throws RefusedError 409 where the preflight refuses
  */
 async function expectEvictable(ports: Ports, look: Look): Promise<void> {
