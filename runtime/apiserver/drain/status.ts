@@ -4,7 +4,7 @@ import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts } from '../../lib/parts.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { Node } from '../../kube/objects.ts';
-import { type DrainProgress, MAX_LEFT } from '../../shadow/model.ts';
+import { type DrainProgress, MAX_LEFT, type Status } from '../../shadow/model.ts';
 import { shadowName } from '../../shadow/names.ts';
 import type { Ports } from '../ports.ts';
 import { stamped, tellRefusedReport } from '../refused-writes.ts';
@@ -56,10 +56,32 @@ function whyLeft({ uid, due }: DrainPod, blocked: Blocked | undefined): string {
 type StatusPorts = Pick<Ports, 'shadows' | 'clock' | 'logger' | 'events'>;
 
 /** Says that no pod is left, if the status still speaks of the drain that began at `since`. Never rejects. */
-export async function reportEmpty(
-  { shadows, clock, logger }: Omit<StatusPorts, 'events'>,
-  { name: nodeName, since }: { readonly name: string; readonly since: string },
-  signal: AbortSignal,
+export function reportEmpty(ports: EndPorts, drain: Pick<Ended, 'name' | 'since'>, signal: AbortSignal): Promise<void> {
+  return restate(ports, { ...drain, signal }, { drain: progressOf(drain.since, [], new Map()) });
+}
+
+/** Says what a drain that has failed has left: another one before that can have changed would evict others for nothing. Never rejects. */
+export function reportFailed(ports: EndPorts, { node, since, list, progress }: Drain): Promise<void> {
+  const pods = podsLeft(list);
+  const left = pods.slice(0, MAX_LEFT).map(({ uid }) => uid);
+  const drain_failed = { left, due: lastDue(pods) };
+  return restate(ports, { name: node.metadata.name, since }, { drain: progress, drain_failed });
+}
+
+type EndPorts = Omit<StatusPorts, 'events'>;
+
+interface Ended {
+  /** Of the node. */
+  readonly name: string;
+  readonly since: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Writes what a drain has come to, however often others write meanwhile, if the status still speaks of it. Never rejects. */
+async function restate(
+  { shadows, clock, logger }: EndPorts,
+  { name: nodeName, since, signal }: Ended,
+  { drain, ...more }: { readonly drain: DrainProgress } & Pick<Status, 'drain_failed'>,
 ): Promise<void> {
   const name = shadowName(nodeName);
   try {
@@ -67,25 +89,12 @@ export async function reportEmpty(
       const shadow = await shadows.get(name, signal);
       if (shadow?.status?.drain?.started_at !== since) return;
       const { resourceVersion } = shadow.metadata;
-      const status = { drain: stamped(progressOf(since, [], new Map()), clock.now()) };
+      const status = { drain: stamped(drain, clock.now()), ...more };
       await shadows.patchStatus(name, { metadata: { resourceVersion }, status }, signal);
     });
   } catch (error) {
     logger.debug('progress of a drain not written', { node: nodeName, error });
   }
-}
-
-/** Says what a drain that has failed has left: another one before that can have changed would evict others for nothing. Never rejects. */
-export async function reportFailed(
-  { shadows, clock, logger }: Omit<StatusPorts, 'events'>,
-  { node: { metadata }, list, progress, shadowVersion: resourceVersion }: Drain,
-): Promise<void> {
-  const pods = podsLeft(list);
-  const left = pods.slice(0, MAX_LEFT).map(({ uid }) => uid);
-  const status = { drain: stamped(progress, clock.now()), drain_failed: { left, due: lastDue(pods) } };
-  await shadows
-    .patchStatus(shadowName(metadata.name), { metadata: { resourceVersion }, status })
-    .catch((error: unknown) => logger.debug('progress of a drain not written', { node: metadata.name, error }));
 }
 
 /** When the last of those that are ending is due (RFC 3339). */
@@ -112,6 +121,8 @@ export class StatusWriter {
   /** When it has to be said again, milliseconds since the Unix epoch. */
   #dueAt: number;
   #isRunning = false;
+  /** It is refused, and an Event says so. */
+  #isTold = false;
   /** The status speaks of another drain, or of none. */
   #isOver = false;
 
@@ -153,10 +164,11 @@ export class StatusWriter {
     const { clock, logger } = this.#ports;
     try {
       await this.#patch(drain);
+      this.#isTold = false;
       this.#dueAt = clock.now() + SAID_AGAIN_MS;
     } catch (error) {
       if (this.#signal.aborted) return;
-      tellRefusedReport(this.#ports, this.#node, error);
+      if (!this.#isTold) this.#isTold = tellRefusedReport(this.#ports, this.#node, error);
       logger.debug('progress of a drain not written', { node: this.#node.metadata.name, error });
     }
   }

@@ -91,12 +91,19 @@ describe('after a drain that failed, with "warn"', () => {
   });
 });
 
-test('a drain that has failed says when the last of the pods that are ending is due', async () => {
+test('a drain that has failed says what it has left and when the last of that is due, also where others write too', async () => {
   const { uid } = (await world.addPod('web-1')).metadata;
   await end('web-1', 7200);
   const due = rfc3339(world.clock.now() + 7200_000);
-  const drain = started(world.replica({ timeoutSec: 60 }).service.cordonAndDrain(await world.agent()));
-  await world.clock.advance(60_000);
+  const replica = world.replica({ timeoutSec: 60 });
+  const drain = started(replica.service.cordonAndDrain(await world.agent()));
+  await world.clock.advance(59_000);
+  let tries = 0;
+  replica.tap.before = async ({ body }) => {
+    // Somebody else writes the shadow just before.
+    if (JSON.stringify(body ?? {}).includes('"left"') && tries++ === 0) await world.setStatus('n1', { crash_count: 1 });
+  };
+  await world.clock.advance(1000);
   expect(await outcome(drain)).toBe('504 DrainTimeout');
   expect((await world.shadow()).status?.drain_failed).toEqual({ left: [uid], due });
 });
