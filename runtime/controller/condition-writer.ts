@@ -4,7 +4,7 @@ import type { ShadowObject } from '../kube/objects.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { RateLimiter, STALE } from '../lib/rate-limiter.ts';
+import { STALE } from '../lib/rate-limiter.ts';
 import { WorkQueue } from '../lib/work-queue.ts';
 import { UP_TO_DATE } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
@@ -35,20 +35,19 @@ export class ConditionWriter {
   readonly #options: ConditionWriterOptions;
   /** One write to a shadow at a time: the next one depends on the answer. */
   readonly #queue: WorkQueue<SetCondition>;
-  readonly #limiter: RateLimiter;
   /** When a write last came back without its condition, monotonic. */
   #droppedAt: number | undefined;
 
   constructor(options: ConditionWriterOptions) {
     this.#options = options;
-    this.#limiter = new RateLimiter(options);
     this.#queue = new WorkQueue({
       clock: options.clock,
+      random: options.random,
       keyOf: ({ shadow }) => shadow,
       work: (command, signal) => this.#write(command, signal),
       atOnce: AT_ONCE,
       paceMs: PACE_MS,
-      restMs: ({ shadow, resourceVersion }) => this.#limiter.restMs(shadow, () => resourceVersion),
+      versionOf: ({ resourceVersion }) => resourceVersion,
     });
   }
 
@@ -93,7 +92,7 @@ export class ConditionWriter {
       if (signal.aborted) return;
       // The shadow was changed or deleted, and the cache is to show that. Then a plan decides anew.
       if (error instanceof ConflictError || error instanceof NotFoundError)
-        return this.#limiter.add(shadow, STALE, resourceVersion);
+        return this.#queue.rest(command, STALE, resourceVersion);
       refusals.add(command, error);
       logger.warn('condition not written', { shadow, error });
     }

@@ -4,7 +4,7 @@ import type { Node } from '../kube/objects.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { RateLimiter, STALE } from '../lib/rate-limiter.ts';
+import { STALE } from '../lib/rate-limiter.ts';
 import { WorkQueue } from '../lib/work-queue.ts';
 import type { Snapshot } from './plan/snapshot.ts';
 
@@ -39,17 +39,16 @@ interface NodeWriterOptions<T> extends NodeWriterPorts {
 export class NodeWriter<T> {
   readonly #options: NodeWriterOptions<T>;
   readonly #queue: WorkQueue<Due<T>>;
-  readonly #limiter: RateLimiter;
 
   constructor(options: NodeWriterOptions<T>) {
     this.#options = options;
-    this.#limiter = new RateLimiter(options);
     this.#queue = new WorkQueue({
       clock: options.clock,
+      random: options.random,
       keyOf: ({ node }) => node,
       work: (due, signal) => this.#write(due, signal),
       atOnce: AT_ONCE,
-      restMs: ({ node, wanted }) => this.#limiter.restMs(node, () => JSON.stringify(wanted)),
+      versionOf: ({ wanted }) => JSON.stringify(wanted),
     });
   }
 
@@ -59,21 +58,20 @@ export class NodeWriter<T> {
   }
 
   /** For one term as leader. */
-  async run(signal: AbortSignal): Promise<void> {
-    this.#queue.replace([]);
-    this.#limiter.clear();
-    await this.#queue.run(signal);
+  run(signal: AbortSignal): Promise<void> {
+    return this.#queue.run(signal);
   }
 
-  async #write({ node: name, wanted }: Due<T>, signal: AbortSignal): Promise<void> {
+  async #write(due: Due<T>, signal: AbortSignal): Promise<void> {
+    const { node: name, wanted } = due;
     const { nodes, logger, what } = this.#options;
     try {
       const node = await nodes.get(name, signal);
       if (node) await this.#options.write(node, wanted, signal);
-      this.#limiter.add(name, STALE, JSON.stringify(wanted));
+      this.#queue.rest(due, STALE, JSON.stringify(wanted));
     } catch (error) {
       if (signal.aborted) return;
-      this.#limiter.add(name, PAUSE);
+      this.#queue.rest(due, PAUSE);
       // The Node was changed or deleted meanwhile. The next plan sees that.
       if (error instanceof ConflictError || error instanceof NotFoundError) return;
       logger.warn('node not written', { node: name, what, error });

@@ -4,7 +4,6 @@ import { isAsNewAs, type UpdatePolicyObject } from '../kube/objects.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { RateLimiter } from '../lib/rate-limiter.ts';
 import { WorkQueue } from '../lib/work-queue.ts';
 import type { PolicyStatus } from '../policy/model.ts';
 import type { PolicyReport } from './plan/report.ts';
@@ -37,19 +36,17 @@ interface Due {
 export class PolicyStatusWriter {
   readonly #options: PolicyStatusWriterOptions;
   readonly #queue: WorkQueue<Due>;
-  readonly #limiter: RateLimiter;
   /** By UID, the resourceVersion that the last write made. A view of the policy from before that is not acted on. */
   readonly #written = new Map<string, string>();
 
   constructor(options: PolicyStatusWriterOptions) {
     this.#options = options;
-    this.#limiter = new RateLimiter(options);
     this.#queue = new WorkQueue({
       clock: options.clock,
+      random: options.random,
       keyOf: ({ uid }) => uid,
       work: (due, signal) => this.#write(due, signal),
       atOnce: AT_ONCE,
-      restMs: ({ uid }) => this.#limiter.restMs(uid),
     });
   }
 
@@ -74,24 +71,23 @@ export class PolicyStatusWriter {
 
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
-    this.#queue.replace([]);
-    this.#limiter.clear();
     this.#written.clear();
     await this.#queue.run(signal);
   }
 
-  async #write({ uid, name, resourceVersion, status }: Due, signal: AbortSignal): Promise<void> {
+  async #write(due: Due, signal: AbortSignal): Promise<void> {
     const { policies, logger } = this.#options;
+    const { uid, name, resourceVersion, status } = due;
     try {
       const { metadata } = await policies.patchStatus(name, { metadata: { resourceVersion }, status }, signal);
       if (metadata.resourceVersion === resourceVersion) throw new Error('the served CRD drops what was written');
-      this.#limiter.add(uid, PACE);
+      this.#queue.rest(due, PACE);
       this.#written.set(uid, metadata.resourceVersion);
     } catch (error) {
       if (signal.aborted) return;
       // After a conflict the next plan is made on the newer version.
-      if (error instanceof ConflictError) return this.#limiter.add(uid, PACE);
-      this.#limiter.add(uid, PAUSE);
+      if (error instanceof ConflictError) return this.#queue.rest(due, PACE);
+      this.#queue.rest(due, PAUSE);
       logger.warn('status of a policy not written', { policy: name, error });
     }
   }

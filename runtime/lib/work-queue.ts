@@ -1,8 +1,11 @@
 import type { Clock } from './clock.ts';
+import type { Random } from './random.ts';
+import { type Pause, RateLimiter } from './rate-limiter.ts';
 import { Wakeup } from './wakeup.ts';
 
 interface WorkQueueOptions<T> {
   readonly clock: Clock;
+  readonly random: Random;
   /** Of two items with one key, the second waits until the first is done. */
   readonly keyOf: (item: T) => string;
   /** Does the work of an item. Never rejects. */
@@ -11,19 +14,24 @@ interface WorkQueueOptions<T> {
   readonly atOnce: number;
   /** Milliseconds between the beginnings of two items. @default 0 */
   readonly paceMs?: number;
-  /** Milliseconds until an item may begin; 0 or less = now. @default now */
-  readonly restMs?: (item: T) => number;
+  /** What an item is now: it does not rest because of another version. @default it rests because of every version */
+  readonly versionOf?: (item: T) => string;
 }
 
-/** Works in the background on the newest list of items: `replace` drops all items that have not begun. */
+/**
+ * Works in the background on the newest list of items: `replace` drops all items that have not begun. An item whose work was in vain can be made to
+ * rest: client-go's rate limiting queue.
+ */
 export class WorkQueue<T> {
   readonly #options: WorkQueueOptions<T>;
   readonly #wakeup = new Wakeup();
   #pending: readonly T[] = [];
   readonly #underWay = new Map<string, Promise<void>>();
+  readonly #limiter: RateLimiter;
 
   constructor(options: WorkQueueOptions<T>) {
     this.#options = options;
+    this.#limiter = new RateLimiter(options);
   }
 
   replace(pending: readonly T[]): void {
@@ -31,10 +39,22 @@ export class WorkQueue<T> {
     if (pending.length > 0) this.#wakeup.ring();
   }
 
-  /** Works until the signal aborts and what is under way is done. */
+  /** Items with the key of this one rest, ever longer. @param version rests alone; undefined = every version */
+  rest(item: T, pause: Pause, version?: string): void {
+    this.#limiter.add(this.#options.keyOf(item), pause, version);
+  }
+
+  /** The next rest of such an item is a first one. */
+  forget(item: T): void {
+    this.#limiter.forget(this.#options.keyOf(item));
+  }
+
+  /** Works until the signal aborts and what is under way is done. What came before is forgotten. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, keyOf, work, paceMs = 0 } = this.#options;
     const underWay = this.#underWay;
+    this.#pending = [];
+    this.#limiter.clear();
     while (!signal.aborted) {
       const next = this.#take();
       if (next === undefined) {
@@ -68,7 +88,8 @@ export class WorkQueue<T> {
 
   /** Timers know no fractions of a millisecond: one that is left would be waited for in vain. */
   #restMs(item: T): number {
-    return Math.ceil(this.#options.restMs?.(item) ?? 0);
+    const { keyOf, versionOf } = this.#options;
+    return Math.ceil(this.#limiter.restMs(keyOf(item), versionOf && (() => versionOf(item))));
   }
 
   /** Milliseconds until the first of the resting items may begin. */

@@ -18,7 +18,14 @@ beforeEach(() => {
     begun.push({ item, end: resolve });
     await promise;
   };
-  queue = new WorkQueue({ clock, keyOf: (item) => item.slice(0, 1), work, atOnce: 2 });
+  queue = new WorkQueue({
+    clock,
+    random: () => 0.5,
+    keyOf: (item) => item.slice(0, 1),
+    work,
+    atOnce: 2,
+    versionOf: (item) => item,
+  });
   ended = queue.run(stop.signal);
 });
 afterEach(async () => {
@@ -48,4 +55,15 @@ test('where as many hang as may be under way, all others wait', async () => {
   begun[1]?.end();
   await clock.advance(0);
   expect(begun.map(({ item }) => item)).toEqual(['a', 'b', 'c']);
+});
+
+test('what rests begins when its rest is over, and at once as another version than the one that rests', async () => {
+  const pace = { firstMs: 1000, maxMs: 1000 };
+  queue.rest('a1', pace, 'a1');
+  queue.rest('b1', pace);
+  expect(await wanted('a1', 'b2')).toEqual([]);
+  expect(await wanted('a2', 'b2')).toEqual(['a2']);
+  begun[0]?.end();
+  await clock.advance(1000);
+  expect(begun.map(({ item }) => item)).toEqual(['a2', 'b2']);
 });

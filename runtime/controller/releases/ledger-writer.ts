@@ -5,7 +5,6 @@ import type { Clock } from '../../lib/clock.ts';
 import { mergePatch } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
-import { RateLimiter } from '../../lib/rate-limiter.ts';
 import type { Wakeup } from '../../lib/wakeup.ts';
 import { WorkQueue } from '../../lib/work-queue.ts';
 import { RELEASE_API_VERSION, RELEASE_KIND } from '../../release/names.ts';
@@ -36,7 +35,6 @@ interface LedgerWriterOptions {
 export class LedgerWriter {
   readonly #options: LedgerWriterOptions;
   readonly #queue: WorkQueue<ReleaseWrite>;
-  readonly #limiter: RateLimiter;
   /** By name, the resourceVersion that the last write made. A view from before that is not acted on. */
   readonly #written = new Map<string, string>();
   /** By name, why the last write was not taken. */
@@ -44,13 +42,12 @@ export class LedgerWriter {
 
   constructor(options: LedgerWriterOptions) {
     this.#options = options;
-    this.#limiter = new RateLimiter(options);
     this.#queue = new WorkQueue({
       clock: options.clock,
+      random: options.random,
       keyOf: ({ name }) => name,
       work: (write, signal) => this.#attempt(write, signal),
       atOnce: AT_ONCE,
-      restMs: ({ name }) => this.#limiter.restMs(name),
     });
   }
 
@@ -65,8 +62,6 @@ export class LedgerWriter {
 
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
-    this.#queue.replace([]);
-    this.#limiter.clear();
     this.#written.clear();
     this.#refused.clear();
     await this.#queue.run(signal);
@@ -83,15 +78,15 @@ export class LedgerWriter {
     const { name } = write;
     try {
       const resourceVersion = await this.#write(write, signal);
-      this.#limiter.forget(name);
+      this.#queue.forget(write);
       if (resourceVersion === undefined) this.#written.delete(name);
       else this.#written.set(name, resourceVersion);
       if (this.#refused.delete(name)) wakeup.ring();
     } catch (error) {
       if (signal.aborted) return;
       // After a conflict the next plan is made on the newer version.
-      if (error instanceof ConflictError || error instanceof NotFoundError) return this.#limiter.add(name, OUTDATED);
-      this.#limiter.add(name, PAUSE);
+      if (error instanceof ConflictError || error instanceof NotFoundError) return this.#queue.rest(write, OUTDATED);
+      this.#queue.rest(write, PAUSE);
       this.#refused.set(name, `its ledger ${answerOf(error)}`);
       logger.warn('ledger not written', { release: name, isDefinite: isDefinite(error), error });
       wakeup.ring();
