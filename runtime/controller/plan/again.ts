@@ -109,7 +109,7 @@ function isUnderAnother({ info, group, version }: Asking): boolean {
 /** Counts the node for the next ones. */
 function letThrough({ info, release, group, version }: Asking, { settings, places, given }: World): Given {
   if (release && !release.failed.has(info.node.uid)) release.proof.disturb(lostAt(info, settings));
-  return group ? give(given, Object.values(claimsOf({ info, group, version }, places))) : given;
+  return group ? give(given, claimsOf({ info, group, version }, places)) : given;
 }
 
 /** A drain may be refused for this long before its update is called off: a budget may be used up only while pods start on other nodes. */

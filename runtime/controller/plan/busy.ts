@@ -133,24 +133,22 @@ export function termsOf({ info: { node }, group: { rules, view }, version }: Cla
 }
 
 /** What an update takes. */
-interface Claims {
-  readonly budget: Claim;
-  readonly all: Claim;
-  readonly zone: Claim;
-  readonly room: Claim;
-}
+const CLAIMS = {
+  budget: ({ info, group }, places) => ({ place: places.of(group).budget, key: info.node.uid }),
+  all: ({ info }, { all }) => ({ place: all, key: info.node.uid }),
+  zone: ({ info, group }, places) => ({ place: places.of(group).zones, key: zoneOf(info.node, group), shared: true }),
+  room: (claimant, { room }) => ({ place: room, key: claimant.info.node.uid, weight: weightOf(claimant) }),
+} as const satisfies Readonly<Record<string, (claimant: Claimant, places: Places) => Claim>>;
 
-export function claimsOf(claimant: Claimant, places: Places): Claims {
-  const { info, group } = claimant;
-  const { budget, zones } = places.of(group);
-  const key = info.node.uid;
-  return {
-    budget: { place: budget, key },
-    all: { place: places.all, key },
-    zone: { place: zones, key: zoneOf(info.node, group), shared: true },
-    room: { place: places.room, key, weight: bytesOf(termsOf(claimant)) - (info.slot ? bytesOf(info.slot) : 0) },
-  };
-}
+export const claimOf = (which: keyof typeof CLAIMS, claimant: Claimant, places: Places): Claim =>
+  CLAIMS[which](claimant, places);
+
+export const claimsOf = (claimant: Claimant, places: Places): readonly Claim[] =>
+  Object.values(CLAIMS).map((claim) => claim(claimant, places));
+
+/** Bytes that its slot adds to the list. */
+const weightOf = (claimant: Claimant): number =>
+  bytesOf(termsOf(claimant)) - (claimant.info.slot ? bytesOf(claimant.info.slot) : 0);
 
 /** Who takes up the budget over all: nodes by name, then what belongs to no known node. @param starting nodes that are about to start */
 export function holdersOf(busy: readonly Busy[], starting: readonly AssessedNode[]): readonly Holder[] {

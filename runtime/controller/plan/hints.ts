@@ -26,7 +26,7 @@ export function hintsFor(managed: readonly AssessedNode[], starts: Starts, world
   // Those that have theirs keep it, or hints would go round.
   const right = deserving.filter(({ shadow, offered }) => shadow?.hint?.version === offered);
   const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(world.groups.of(info))));
-  const next = room.isFull ? [] : nextOf(deserving, { right, room, world });
+  const next = nextOf(deserving, { right, room, world });
   const starting = new Set(starts.commands.map(({ nodeUid }) => nodeUid));
   const wrong = managed.filter((info) => info.shadow?.hint && !kept.has(info) && !starting.has(info.node.uid));
   const named = new Map<AssessedNode, string | null>(wrong.map((info) => [info, null]));
@@ -78,7 +78,8 @@ interface Turn {
 /** The next ones to start, up to the room that is left. The controller's own node comes last, as it does then. */
 function nextOf(deserving: readonly AssessedNode[], { right, room, world }: Turn): readonly Candidate[] {
   const have = new Set(right);
-  const candidates = deserving.flatMap((info) => (have.has(info) ? [] : (candidateFor(info, world) ?? [])));
+  const waiting = deserving.filter((info) => !have.has(info) && room.isLeftFor(world.groups.of(info)));
+  const candidates = waiting.flatMap((info) => candidateFor(info, world) ?? []);
   const own = candidates.filter(({ info }) => info.node.name === world.settings.ownNode);
   const next: Candidate[] = [];
   const offer = (candidate: Candidate): 'queued' => {
@@ -110,21 +111,21 @@ class Room {
     this.#all = readAhead === undefined ? world.places.all.limit : concurrency(readAhead, managed);
   }
 
-  get isFull(): boolean {
-    return this.#all <= 0;
+  isLeftFor(group: Group | undefined): group is Group {
+    return group !== undefined && this.#all > 0 && this.#leftUnder(group) > 0;
   }
 
   /** @returns whether there was room */
   take(group: Group | undefined): boolean {
-    const left = group ? (this.#under.get(group) ?? this.#limitOf(group)) : 0;
-    if (!group || this.#all <= 0 || left <= 0) return false;
+    if (!this.isLeftFor(group)) return false;
     this.#all -= 1;
-    this.#under.set(group, left - 1);
+    this.#under.set(group, this.#leftUnder(group) - 1);
     return true;
   }
 
-  #limitOf({ capacity, members }: Group): number {
+  #leftUnder(group: Group): number {
     const { readAhead } = this.#world.settings;
-    return readAhead === undefined ? capacity : concurrency(readAhead, members.length);
+    const limit = readAhead === undefined ? group.capacity : concurrency(readAhead, group.members.length);
+    return this.#under.get(group) ?? limit;
   }
 }

@@ -1,5 +1,5 @@
 import type { Asking, World } from './asking.ts';
-import { claimsOf, zoneText } from './busy.ts';
+import { claimOf, zoneText } from './busy.ts';
 import { freedAt, isHeldByTime, longestHolder, shortFor } from './places.ts';
 import { type GateResult, PASS } from './requeue.ts';
 import { type Finding, found, NOT_READY_FIRST, WAITING } from './verdict.ts';
@@ -24,7 +24,7 @@ export function unprovenBefore({ info, release, isRetry }: Asking): GateResult {
 /** Names the zone that stays busy for longest, so that the message stays true until this zone may begin. */
 export function otherZones({ info, group, version }: Asking, { places, given }: World): GateResult {
   if (!group || group.rules.zones.atOnce === Infinity) return PASS;
-  const { zone: claim } = claimsOf({ info, group, version }, places);
+  const claim = claimOf('zone', { info, group, version }, places);
   if (shortFor(claim, given) <= 0) return PASS;
   const where = zoneText(longestHolder(claim, given), group);
   const finding = found('ZoneBusy', `nodes ${where} are being updated, or are not Ready`);
@@ -59,7 +59,7 @@ function full(
 ): GateResult {
   const { info, group, version } = asking;
   if (!group) return PASS;
-  const { [which]: claim } = claimsOf({ info, group, version }, places);
+  const claim = claimOf(which, { info, group, version }, places);
   if (shortFor(claim, given) <= 0) return PASS;
   const taken = group.rules.name === undefined && which !== 'room' ? WAITING : says;
   return { finding: isHeldByTime(claim.place, given) ? NOT_READY_FIRST : taken, changesAt: freedAt(claim, given) };

@@ -113,7 +113,7 @@ class Round {
       return isNext(found) ? 'queued' : 'stopped';
     }
     const { places, given, now } = this.#world;
-    this.#world = { ...this.#world, given: give(given, Object.values(claimsOf(candidate, places))) };
+    this.#world = { ...this.#world, given: give(given, claimsOf(candidate, places)) };
     group.releases.begin(info, version);
     this.#commands.push(startOf(candidate, now));
     this.#nodes.push(info);
