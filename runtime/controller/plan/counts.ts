@@ -44,6 +44,8 @@ export class OverPolicies {
   readonly disturbed: NodeCount;
   readonly #failed: number;
   readonly #limits: (() => number | undefined)[] = [];
+  /** The greatest limit of all. */
+  #limit: number | undefined;
 
   constructor(failed: number, now: number) {
     this.#failed = failed;
@@ -54,12 +56,13 @@ export class OverPolicies {
   /** @param limit of one policy; undefined where it has proven the release, or has no nodes for it */
   join(limit: () => number | undefined): void {
     this.#limits.push(limit);
+    this.#limit = undefined;
   }
 
-  /** How many of the nodes counted must drop out before another one may be added. */
+  /** How many of the nodes counted must drop out before another one may be added. To be asked once every node has been counted. */
   beyond(count: NodeCount): number {
-    const limits = this.#limits.flatMap((limit) => limit() ?? []);
-    return count.count + this.#failed - Math.max(...limits) + 1;
+    this.#limit ??= Math.max(...this.#limits.flatMap((limit) => limit() ?? []));
+    return count.count + this.#failed - this.#limit + 1;
   }
 }
 

@@ -63,7 +63,7 @@ export class Ledgers {
 
   /** Why nothing starts on it: what becomes of it could not be remembered. */
   unkept(release: OsReleaseName): Finding | undefined {
-    const refused = this.#refused.get(releaseObjectName(release));
+    const refused = this.#refused.size === 0 ? undefined : this.#refused.get(releaseObjectName(release));
     if (refused !== undefined) return found('WriteRefused', `${release.version}: ${refused}`);
     return this.of(release) ? undefined : found('WaitingForSlot', `the ledger of ${release.version} is being made`);
   }
