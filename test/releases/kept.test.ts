@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { KEEPER_ANNOTATION } from '../../runtime/controller/slots/ledger.ts';
+import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import type { ReleaseStatus } from '../../runtime/release/model.ts';
@@ -7,6 +8,7 @@ import { RELEASE_API_VERSION, RELEASE_CRD_NAME, RELEASE_KIND } from '../../runti
 import { CONTROLLER_LEASE } from '../../runtime/shadow/names.ts';
 import { definePolicies } from '../policies.ts';
 import { Stage } from '../controller/stage.ts';
+import { intercepted } from '../controller/transports.ts';
 
 const NAME = '1.1.0.aws-k8s-1.33.amd64';
 const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${RELEASE_CRD_NAME}`;
@@ -123,6 +125,20 @@ describe('nothing starts, and the verdict names what lacks', () => {
       message: expect.stringContaining('its ledger is refused'),
     });
   });
+});
+
+test('a ledger that was written without an answer keeps no node waiting', async () => {
+  stage = await Stage.with('a');
+  let unanswered = 0;
+  const transport = intercepted(stage.transport, async (request, go) => {
+    const answer = await go();
+    if (request.path !== `${RELEASES_PATH}/${NAME}/status` || unanswered > 0) return answer;
+    unanswered += 1;
+    throw new UnreachableError('no answer');
+  });
+  stage.start({ transport });
+  await stage.pass(60_000);
+  expect([unanswered, await stage.spec('a')]).toEqual([1, 'StagedAndPerformedUpdate 1.1.0']);
 });
 
 test('an object that a person has made keeps its name, and the controller makes its own', async () => {

@@ -57,6 +57,9 @@ export class LedgerWriter {
   }
 
   replace(writes: readonly ReleaseWrite[]): void {
+    const wanted = new Set(writes.map(({ name }) => name));
+    // Nothing is left to write: it has landed without an answer, or is no longer needed.
+    for (const name of this.#refused.keys()) if (!wanted.has(name)) this.#taken(name);
     this.#queue.replace(writes.filter(({ name, seen }) => this.#isSeen(name, seen?.resourceVersion)));
   }
 
@@ -81,7 +84,7 @@ export class LedgerWriter {
       this.#queue.forget(write);
       if (resourceVersion === undefined) this.#written.delete(name);
       else this.#written.set(name, resourceVersion);
-      if (this.#refused.delete(name)) wakeup.ring();
+      this.#taken(name);
     } catch (error) {
       if (signal.aborted) return;
       // After a conflict the next plan is made on the newer version.
@@ -91,6 +94,10 @@ export class LedgerWriter {
       logger.warn('ledger not written', { release: name, isDefinite: isDefinite(error), error });
       wakeup.ring();
     }
+  }
+
+  #taken(name: string): void {
+    if (this.#refused.delete(name)) this.#options.wakeup.ring();
   }
 
   /** @returns the resourceVersion that it has now */
