@@ -23,8 +23,12 @@ export class ReleaseCache {
   readonly #informer: Informer<ReleaseResource, ReleaseView>;
 
   constructor({ freshness, ...access }: ReleasesOptions) {
-    const remedy = DEFINE;
-    this.#informer = freshness.informer('releases', { ...access, path: RELEASES_PATH, project: viewOfRelease, remedy });
+    this.#informer = freshness.informer('releases', {
+      ...access,
+      path: RELEASES_PATH,
+      project: viewOfRelease,
+      remedy: DEFINE,
+    });
   }
 
   /** Calls `listener` after each change. Returns what ends that. */
