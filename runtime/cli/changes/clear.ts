@@ -7,7 +7,7 @@ import { RELEASE_SHORT_NAME } from '../../release/names.ts';
 import { quoted } from '../arguments.ts';
 import { type Answer, type Command, type CommandRequest, RefusedCommandError } from '../command.ts';
 import { connectToOperator, type OperatedCluster } from '../operator.ts';
-import { calledOf, failedTexts, knownReleases, noRelease, releasesCalled } from '../releases/known.ts';
+import { calledOf, failedTexts, failuresOf, knownReleases, noRelease, releasesCalled } from '../releases/known.ts';
 import { type Change, CHANGE_OPTIONS, changeAll, isDryRun, patchObject } from './change.ts';
 
 export const clear: Command = {
@@ -28,7 +28,7 @@ async function clearFailures(request: CommandRequest): Promise<Answer> {
   const known = await knownReleases(cluster);
   const called = releasesCalled(known, words);
   if (called.length === 0) throw noRelease(known, words);
-  const failed = new Set(called.flatMap(({ status }) => Object.values(status?.failures ?? {}).map(({ node }) => node)));
+  const failed = new Set(called.flatMap(failuresOf).map(({ node }) => node));
   const missing = nodes.filter((node) => !failed.has(node));
   if (missing.length > 0) {
     const those = called.flatMap(failedTexts).join(', ') || 'no node';

@@ -38,7 +38,7 @@ export class VirtualFleet {
     this.#slots = new Map(snapshot.slots.map((slot) => [slot.shadow, slot]));
     for (const shadow of snapshot.shadows) {
       if (isUnderWay(shadow)) this.#ask(shadow, { began: instantOf(shadow.spec.state_transition_timestamp), now });
-      else if (shadow.hint) this.#prepare(shadow, now);
+      else this.#prepare(shadow, now);
     }
   }
 

@@ -3,7 +3,7 @@ import type { ReleaseResource } from '../../kube/objects.ts';
 import { compare } from '../../controller/plan/snapshot.ts';
 import type { Command } from '../command.ts';
 import { paint, table, type Terminal } from '../terminal.ts';
-import { calledOf, knownReleases, noRelease, releasesCalled } from './known.ts';
+import { calledOf, failuresOf, knownReleases, noRelease, releasesCalled } from './known.ts';
 
 export const releases: Command = {
   name: 'releases',
@@ -30,8 +30,8 @@ or until clear.`,
 const byName = <T>(record: Readonly<Record<string, T>> | null | undefined): readonly (readonly [string, T])[] =>
   Object.entries(record ?? {}).toSorted(([a], [b]) => compare(a, b));
 
-function releaseValue({ metadata, spec, status }: ReleaseResource): object {
-  const failures = Object.values(status?.failures ?? {}).toSorted((a, b) => compare(a.node, b.node));
+function releaseValue(release: ReleaseResource): object {
+  const { metadata, spec, status } = release;
   return {
     name: metadata.name,
     version: spec.version,
@@ -47,7 +47,7 @@ function releaseValue({ metadata, spec, status }: ReleaseResource): object {
       limit,
       completedAt,
     })),
-    failures: failures.map(({ node, policy, reason, at, attempt }) => ({
+    failures: failuresOf(release).map(({ node, policy, reason, at, attempt }) => ({
       node,
       policy: policy === '' ? null : policy,
       reason,
@@ -68,17 +68,15 @@ function releaseLines(release: ReleaseResource, terminal: Terminal): readonly st
     ...sinceText('offered', status?.firstOfferedAt),
     ...sinceText('unused', status?.unusedSince),
   ];
-  const { policies, failures } = status ?? {};
-  const failed = Object.values(failures ?? {}).toSorted((a, b) => compare(a.node, b.node));
   return [
     `${calledOf(release)}: ${said.join(', ')}`,
-    ...byName(policies).map(([name, { provenAt, haltedAt, limit, completedAt }]) => {
+    ...byName(status?.policies).map(([name, { provenAt, haltedAt, limit, completedAt }]) => {
       const now = [...sinceText('proven', provenAt), ...sinceText('complete', completedAt)];
       const halted = sinceText('halted', haltedAt).map((text) => `${text} (${limit ?? '?'} may fail)`);
       return `  ${placeText(name)}: ${[...halted, ...now].join(', ') || 'being proven'}`;
     }),
     ...table(
-      failed.map(({ node, reason, policy, at }) => [`  failed: ${node}`, reason, at, placeText(policy)]),
+      failuresOf(release).map(({ node, reason, policy, at }) => [`  failed: ${node}`, reason, at, placeText(policy)]),
       terminal,
     ),
   ];

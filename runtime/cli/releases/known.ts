@@ -1,5 +1,6 @@
 import type { ReleaseResource } from '../../kube/objects.ts';
 import { releasesOf } from '../../kube/resources.ts';
+import type { Failure } from '../../release/model.ts';
 import { ANY_FAMILY } from '../../release/names.ts';
 import { compare } from '../../controller/plan/snapshot.ts';
 import { compareSemver } from '../../shadow/semver.ts';
@@ -44,8 +45,10 @@ function shared(name: string, words: string): number {
 export const calledOf = ({ spec: { version, family } }: Pick<ReleaseResource, 'spec'>): string =>
   `release ${version} (${family === ANY_FAMILY ? 'all families' : family})`;
 
+/** Those that are kept, by name of the node. */
+export const failuresOf = ({ status }: Pick<ReleaseResource, 'status'>): readonly Failure[] =>
+  Object.values(status?.failures ?? {}).toSorted((a, b) => compare(a.node, b.node));
+
 /** The nodes that have failed, each with its reason. */
-export const failedTexts = ({ status }: Pick<ReleaseResource, 'status'>): readonly string[] =>
-  Object.values(status?.failures ?? {})
-    .map(({ node, reason }) => `${node} (${reason})`)
-    .toSorted();
+export const failedTexts = (release: Pick<ReleaseResource, 'status'>): readonly string[] =>
+  failuresOf(release).map(({ node, reason }) => `${node} (${reason})`);
