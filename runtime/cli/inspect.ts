@@ -19,8 +19,6 @@ import {
 import { COMMAND_KINDS } from '../controller/write-refusals.ts';
 import type { ChannelObject } from '../k3os/model.ts';
 import { Collection } from '../kube/collection.ts';
-import { isServed } from '../kube/discovery.ts';
-import { ApiStatusError } from '../kube/errors.ts';
 import type {
   KubeObject,
   Lease,
@@ -30,22 +28,20 @@ import type {
   ShadowObject,
   UpdatePolicyObject,
 } from '../kube/objects.ts';
-import { leasesOf, namespacesOf, nodesOf, podsOf, policiesOf, releasesOf, shadowsOf } from '../kube/resources.ts';
-import type { KubeTransport } from '../kube/transport.ts';
-import { POLICY_PLURAL, POLICY_VERSION } from '../policy/names.ts';
-import { COMPONENTS, CONTROLLER_LEASE, GROUP, nodeNameOf, PAUSED_ANNOTATION } from '../shadow/names.ts';
+import { leasesOf, namespacesOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
+import { COMPONENTS, CONTROLLER_LEASE, nodeNameOf, PAUSED_ANNOTATION } from '../shadow/names.ts';
 import { viewOfRelease } from '../controller/releases/releases.ts';
 import type { Cluster } from './command.ts';
 import { deployedSettings } from './deployed-settings.ts';
 import { type NoLeader, noLeaderIn, whyNobodyLeads, withoutSlot } from './leader.ts';
-import { ifAllowed, type Read, selecting } from './reading.ts';
+import { ifAllowed, type Read, readPolicies, readReleases, selecting } from './reading.ts';
 
 /** The cluster at one moment, and the controller's plan for it. */
 export interface Inspection {
   readonly snapshot: Snapshot;
   readonly plan: Plan;
-  /** Everything that keeps a node from the update that it is offered, the verdict's reason first. */
-  readonly keepersOf: (node: string) => readonly Finding[];
+  /** Everything that keeps a node from the update that it is offered, the verdict's reason first. It takes half a plan: ask once for all nodes. */
+  readonly keepers: () => (node: string) => readonly Finding[];
   readonly config: ControllerConfig;
   /** Undefined where a controller leads, or that is not known. */
   readonly noLeader: NoLeader | undefined;
@@ -92,7 +88,7 @@ export async function inspect(cluster: Cluster, now: number, overrides = NO_OVER
   const noLeader = noLeaderIn(lease, snapshot, now);
   return {
     snapshot,
-    keepersOf: keepersOf(...made),
+    keepers: () => keepersOf(...made),
     config,
     policiesAt,
     plan: lease.refused === undefined ? asPermitted(planned, snapshot) : planned,
@@ -154,29 +150,6 @@ async function readObjects({ transport, namespace }: Cluster): Promise<ClusterOb
   const paused = home.value?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
   return { policies, releases, nodes, shadows, agents, lease, paused: { ...home, value: paused } };
 }
-
-/** All releases; none where the cluster does not have their CustomResourceDefinition. @throws as `KubeTransport.request` */
-export async function readReleases(transport: KubeTransport): Promise<readonly ReleaseResource[]> {
-  try {
-    return await releasesOf(transport).list();
-  } catch (error) {
-    if (error instanceof ApiStatusError && error.status.code === 404) return [];
-    throw error;
-  }
-}
-
-/** All policies; none where the cluster does not have their CustomResourceDefinition. @throws as `KubeTransport.request` */
-export async function readPolicies(transport: KubeTransport): Promise<readonly UpdatePolicyObject[]> {
-  try {
-    return await policiesOf(transport).list();
-  } catch (error) {
-    const isNotFound = error instanceof ApiStatusError && error.status.code === 404;
-    if (isNotFound && !(await isServed(transport, POLICY_KINDS))) return [];
-    throw error;
-  }
-}
-
-const POLICY_KINDS = { group: GROUP, version: POLICY_VERSION, plural: POLICY_PLURAL };
 
 function refusedReads(
   { policies, releases, agents, lease, paused }: ClusterObjects,

@@ -1,15 +1,14 @@
 import type { SlotView } from '../controller/plan/permit.ts';
 import type { Snapshot } from '../controller/plan/snapshot.ts';
 import { found, type Verdict } from '../controller/plan/verdict.ts';
-import { Collection } from '../kube/collection.ts';
 import type { Lease } from '../kube/objects.ts';
-import { collectionPath } from '../kube/paths.ts';
 import { instantOf, MINUTE_MS, rfc3339 } from '../lib/clock.ts';
 import { CONTROLLER_DEPLOYMENT, LEASE_REFUSED } from '../shadow/names.ts';
 import type { Cluster } from './command.ts';
 import { timeValue } from './output.ts';
-import { type EventObject, momentsOfEvent } from './past/moments.ts';
-import { ifAllowed, type Read } from './reading.ts';
+import { byTime, momentsOfEvent } from './past/moments.ts';
+import { about, readEvents } from './past/past.ts';
+import type { Read } from './reading.ts';
 
 /** No controller leads, so that nothing of a plan happens. */
 export interface NoLeader {
@@ -37,15 +36,10 @@ export function noLeaderIn(lease: Read<Lease | undefined>, snapshot: Snapshot, n
 }
 
 /** The last Event that says why, unless somebody has led since. */
-export async function whyNobodyLeads(
-  { transport, namespace }: Cluster,
-  { since = -Infinity }: NoLeader,
-): Promise<string | undefined> {
-  const path = collectionPath({ version: 'v1', plural: 'events', namespace });
-  const fieldSelector = `involvedObject.kind=Deployment,involvedObject.name=${CONTROLLER_DEPLOYMENT}`;
-  const { value } = await ifAllowed(new Collection<EventObject>(transport, path).list({ fieldSelector }), []);
-  const said = value.filter(({ reason }) => reason === LEASE_REFUSED).flatMap(momentsOfEvent);
-  return said.filter(({ at }) => at >= since).toSorted((a, b) => b.at - a.at)[0]?.message;
+export async function whyNobodyLeads(cluster: Cluster, { since = -Infinity }: NoLeader): Promise<string | undefined> {
+  const { events } = await readEvents(cluster, cluster.namespace, about('Deployment', CONTROLLER_DEPLOYMENT));
+  const said = events.filter(({ reason }) => reason === LEASE_REFUSED).flatMap(momentsOfEvent);
+  return byTime(said).findLast(({ at }) => at >= since)?.message;
 }
 
 /** It stays the same for as long as nothing changes. */

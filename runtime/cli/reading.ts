@@ -1,6 +1,12 @@
-import type { Selectors } from '../kube/collection.ts';
+import type { Collection, Selectors } from '../kube/collection.ts';
+import { isServed } from '../kube/discovery.ts';
 import { ApiStatusError } from '../kube/errors.ts';
-import { COMPONENT_LABEL } from '../shadow/names.ts';
+import type { KubeObject, ReleaseResource, UpdatePolicyObject } from '../kube/objects.ts';
+import { policiesOf, releasesOf } from '../kube/resources.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import { POLICY_PLURAL, POLICY_VERSION } from '../policy/names.ts';
+import { RELEASE_PLURAL, RELEASE_VERSION } from '../release/names.ts';
+import { COMPONENT_LABEL, GROUP } from '../shadow/names.ts';
 
 /** What was read, or a fallback where the API server refused the read (403). */
 export interface Read<T> {
@@ -16,6 +22,28 @@ export async function ifAllowed<T, O>(reading: Promise<T>, otherwise: O): Promis
   } catch (error) {
     if (!(error instanceof ApiStatusError) || error.status.code !== 403) throw error;
     return { value: otherwise, refused: error.status.message ?? 'Forbidden' };
+  }
+}
+
+/** All policies; none where the cluster does not have their CustomResourceDefinition. @throws as `KubeTransport.request` */
+export const readPolicies = (transport: KubeTransport): Promise<readonly UpdatePolicyObject[]> =>
+  listIfServed(transport, policiesOf(transport), { version: POLICY_VERSION, plural: POLICY_PLURAL });
+
+/** The same of releases. */
+export const readReleases = (transport: KubeTransport): Promise<readonly ReleaseResource[]> =>
+  listIfServed(transport, releasesOf(transport), { version: RELEASE_VERSION, plural: RELEASE_PLURAL });
+
+async function listIfServed<T extends KubeObject>(
+  transport: KubeTransport,
+  collection: Pick<Collection<T>, 'list'>,
+  kind: { readonly version: string; readonly plural: string },
+): Promise<readonly T[]> {
+  try {
+    return await collection.list();
+  } catch (error) {
+    const isNotFound = error instanceof ApiStatusError && error.status.code === 404;
+    if (isNotFound && !(await isServed(transport, { group: GROUP, ...kind }))) return [];
+    throw error;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Halted } from '../controller/plan/releases.ts';
 import type { PolicyReport } from '../controller/plan/report.ts';
 import { nodeInfos } from '../controller/plan/join.ts';
 import { compare } from '../controller/plan/snapshot.ts';
-import type { Verdict } from '../controller/plan/verdict.ts';
+import type { Finding, Verdict } from '../controller/plan/verdict.ts';
 import { durationText, rfc3339 } from '../lib/clock.ts';
 import type { Failure } from '../release/model.ts';
 import { ANY_FAMILY } from '../release/names.ts';
@@ -52,17 +52,14 @@ const policyValue = ({ nextChangeAt, ...report }: PolicyReport) => ({
 });
 
 function ofNodes(seen: Inspection, names: readonly string[]): Answer {
+  const keepersOf = seen.keepers();
+  const asked = new Map(names.map((name) => [name, keptIn(seen, name, keepersOf(name))]));
   const lines = names.flatMap((name) => [
     nodeLine(seen, name) ?? `${name}  is no node of the cluster`,
-    ...seen
-      .keepersOf(name)
-      .slice(1)
-      .map(({ reason, message }) => `  then ${reason}: ${message}`),
-    ...haltLines(haltOf(seen, name)),
+    ...keptLines(asked.get(name)!),
   ]);
   const missing = names.filter((name) => nodeLine(seen, name) === undefined);
   if (missing.length === names.length) throw new RefusedCommandError(`the cluster has no node ${missing.join(', ')}`);
-  const asked = new Set(names);
   const verdicts = seen.plan.verdicts.filter(({ node }) => asked.has(node));
   const policies = [...new Set(names.flatMap((name) => policyLines(seen, name)))];
   return {
@@ -70,12 +67,7 @@ function ofNodes(seen: Inspection, names: readonly string[]): Answer {
       at: rfc3339(seen.now),
       noLeader: noLeaderValue(seen.noLeader),
       notKnown: seen.unknown,
-      nodes: verdicts.map((verdict) =>
-        Object.assign(verdictValue(verdict), {
-          keptBy: seen.keepersOf(verdict.node),
-          halt: haltOf(seen, verdict.node),
-        }),
-      ),
+      nodes: verdicts.map((verdict) => Object.assign(verdictValue(verdict), asked.get(verdict.node))),
     },
     lines: () => [...noLeaderLines(seen.noLeader), ...unknownLines(seen.unknown, PLAIN), ...policies, ...lines],
     exitCode: missing.length > 0 ? EXIT.failed : EXIT.ok,
@@ -91,8 +83,12 @@ interface Halt {
   readonly failures: readonly Pick<Failure, 'node' | 'reason' | 'at'>[];
 }
 
-function haltOf({ snapshot, keepersOf }: Inspection, name: string): Halt | undefined {
-  if (!keepersOf(name).some(({ reason }) => reason === 'RolloutHalted')) return undefined;
+const keptIn = (seen: Inspection, name: string, keptBy: readonly Finding[]) => ({
+  keptBy,
+  halt: keptBy.some(({ reason }) => reason === 'RolloutHalted') ? haltOf(seen, name) : undefined,
+});
+
+function haltOf({ snapshot }: Inspection, name: string): Halt | undefined {
   const info = nodeInfos(snapshot).find(({ node }) => node.name === name);
   const version = info?.shadow?.status?.target_version;
   if (!info || version === undefined) return undefined;
@@ -107,6 +103,11 @@ function haltOf({ snapshot, keepersOf }: Inspection, name: string): Halt | undef
       .toSorted((a, b) => compare(a.node, b.node)),
   };
 }
+
+const keptLines = ({ keptBy, halt }: ReturnType<typeof keptIn>): readonly string[] => [
+  ...keptBy.slice(1).map(({ reason, message }) => `  then ${reason}: ${message}`),
+  ...haltLines(halt),
+];
 
 function haltLines(halt: Halt | undefined): readonly string[] {
   if (!halt) return [];

@@ -4,9 +4,10 @@ import { COMMANDS } from '../../runtime/cli/program.ts';
 import { PLAIN } from '../../runtime/cli/terminal.ts';
 import { releasesOf } from '../../runtime/kube/resources.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
+import { RELEASE_CRD_NAME, RELEASE_PLURAL } from '../../runtime/release/names.ts';
 import type { ReleaseResource } from '../../runtime/kube/objects.ts';
 import { Stage } from '../controller/stage.ts';
-import { deploy, requestOn } from './deployed.ts';
+import { deploy, requestOn, seenOn } from './deployed.ts';
 
 /** What people see of releases and decide on them, with a controller at work. */
 
@@ -64,6 +65,20 @@ test('why names the nodes by which a release is halted, or who has halted it', a
   });
   await run('halt', '1.1.0');
   expect(about(await linesOf('why', 'b'))).toContain(`  people have halted 1.1.0: ${NAME}`);
+});
+
+test('releases whose list a proxy answers 404 are not taken for none, and those of a cluster without their definition are', async () => {
+  const end = stage.cluster.disturb(
+    { resource: RELEASE_PLURAL, verbs: ['list'] },
+    { kind: 'refuse', code: 404, message: 'no such page' },
+  );
+  await expect(seenOn(stage)).rejects.toThrow('no such page');
+  end();
+  await stage.transport.request({
+    method: 'DELETE',
+    path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${RELEASE_CRD_NAME}`,
+  });
+  expect((await seenOn(stage)).snapshot.releases.objects).toEqual([]);
 });
 
 describe('halt and allow', () => {

@@ -3,8 +3,7 @@ import { collectionPath } from '../../kube/paths.ts';
 import { nodesOf, shadowsOf } from '../../kube/resources.ts';
 import { EVENT_REPORTERS, KIND, shadowName } from '../../shadow/names.ts';
 import { type Cluster, RefusedCommandError } from '../command.ts';
-import { readPolicies } from '../inspect.ts';
-import { ifAllowed } from '../reading.ts';
+import { ifAllowed, readPolicies } from '../reading.ts';
 import {
   type EventObject,
   type Moment,
@@ -81,7 +80,7 @@ interface EventsRead {
 }
 
 /** The Events in a namespace, where the user may list them. */
-async function readEvents({ transport }: Cluster, namespace: string, selectors: Selectors): Promise<EventsRead> {
+export async function readEvents({ transport }: Cluster, namespace: string, selectors: Selectors): Promise<EventsRead> {
   const collection = new Collection<EventObject>(
     transport,
     collectionPath({ version: 'v1', plural: 'events', namespace }),
@@ -92,6 +91,6 @@ async function readEvents({ transport }: Cluster, namespace: string, selectors: 
 }
 
 /** Selects the Events on one object. */
-const about = (kind: string, name: string): Selectors => ({
+export const about = (kind: string, name: string): Selectors => ({
   fieldSelector: `involvedObject.kind=${kind},involvedObject.name=${name}`,
 });
