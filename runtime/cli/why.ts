@@ -53,13 +53,14 @@ const policyValue = ({ nextChangeAt, ...report }: PolicyReport) => ({
 
 function ofNodes(seen: Inspection, names: readonly string[]): Answer {
   const keepersOf = seen.keepers();
-  const asked = new Map(names.map((name) => [name, keptIn(seen, name, keepersOf(name))]));
+  const kept = (name: string) => keptIn(seen, name, keepersOf(name));
   const lines = names.flatMap((name) => [
     nodeLine(seen, name) ?? `${name}  is no node of the cluster`,
-    ...keptLines(asked.get(name)!),
+    ...keptLines(kept(name)),
   ]);
   const missing = names.filter((name) => nodeLine(seen, name) === undefined);
   if (missing.length === names.length) throw new RefusedCommandError(`the cluster has no node ${missing.join(', ')}`);
+  const asked = new Set(names);
   const verdicts = seen.plan.verdicts.filter(({ node }) => asked.has(node));
   const policies = [...new Set(names.flatMap((name) => policyLines(seen, name)))];
   return {
@@ -67,7 +68,7 @@ function ofNodes(seen: Inspection, names: readonly string[]): Answer {
       at: rfc3339(seen.now),
       noLeader: noLeaderValue(seen.noLeader),
       notKnown: seen.unknown,
-      nodes: verdicts.map((verdict) => Object.assign(verdictValue(verdict), asked.get(verdict.node))),
+      nodes: verdicts.map((verdict) => Object.assign(verdictValue(verdict), kept(verdict.node))),
     },
     lines: () => [...noLeaderLines(seen.noLeader), ...unknownLines(seen.unknown, PLAIN), ...policies, ...lines],
     exitCode: missing.length > 0 ? EXIT.failed : EXIT.ok,
