@@ -1,5 +1,4 @@
-import { type ApiObject, JsonPatch } from 'cdk8s';
-import type { k8s } from 'cdk8s-plus-28';
+import type { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import {
   RELEASE_CRD_NAME,
@@ -10,44 +9,22 @@ import {
   RELEASE_VERSION,
 } from '../runtime/release/names.ts';
 import { releaseCrdSchema } from '../runtime/release/schema.ts';
-import { GROUP } from '../runtime/shadow/names.ts';
-import { manifest } from './manifest.ts';
-import { addObject, globalMeta } from './objects.ts';
+import { addClusterCrd, type Column, column, wide } from './cluster-crd.ts';
 import type { Settings } from './props/brupop.ts';
 
-/** The CustomResourceDefinition of BottlerocketRelease. It has one version, so nobody converts it. */
-export function addReleaseCrd(scope: Construct, id: string, settings: Settings): ApiObject {
-  const names = {
+/** The CustomResourceDefinition of BottlerocketRelease. */
+export const addReleaseCrd = (scope: Construct, id: string, settings: Settings): ApiObject =>
+  addClusterCrd(scope, id, {
+    settings,
+    name: RELEASE_CRD_NAME,
     kind: RELEASE_KIND,
-    listKind: `${RELEASE_KIND}List`,
     plural: RELEASE_PLURAL,
     singular: RELEASE_SINGULAR,
-    shortNames: [RELEASE_SHORT_NAME],
-  };
-  const served = { name: RELEASE_VERSION, served: true, storage: true, subresources: { status: {} } };
-  const definition = addObject(
-    scope,
-    id,
-    manifest('CustomResourceDefinition', {
-      metadata: globalMeta(settings, { name: RELEASE_CRD_NAME, annotations: settings.crdAnnotations }),
-      spec: {
-        group: GROUP,
-        names,
-        scope: 'Cluster',
-        versions: [{ ...served, additionalPrinterColumns: COLUMNS }],
-      },
-    }),
-  );
-  // A typed manifest drops fields like `x-kubernetes-validations`.
-  definition.addJsonPatch(JsonPatch.add('/spec/versions/0/schema', { openAPIV3Schema: releaseCrdSchema() }));
-  return definition;
-}
-
-type Column = k8s.CustomResourceColumnDefinition;
-
-const column = (name: string, type: string, jsonPath: string): Column => ({ name, type, jsonPath });
-/** Seen with `kubectl get -o wide` alone. */
-const wide = (shown: Column): Column => ({ ...shown, priority: 1 });
+    shortName: RELEASE_SHORT_NAME,
+    version: RELEASE_VERSION,
+    columns: COLUMNS,
+    schema: releaseCrdSchema(),
+  });
 
 const COLUMNS: Column[] = [
   column('Version', 'string', '.spec.version'),
