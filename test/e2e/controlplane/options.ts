@@ -23,7 +23,7 @@ export type Command =
   | { readonly kind: 'exec'; readonly program: string; readonly args: readonly string[] }
   | { readonly kind: 'unknown'; readonly fault: string };
 
-/** What the arguments of `npm run lab -- controlplane --` ask for. */
+/** What the arguments of `npm run lab -- controlplane` ask for. */
 export function parseCommand([name = 'start', program, ...args]: readonly string[]): Command {
   if (name === 'exec') {
     return program === undefined
