@@ -67,6 +67,15 @@ test('a cordon that is refused is told, in whose words and since when, and its t
   over();
 });
 
+test('a cordon that is refused again soon changes nothing in the shadow, or its agent would be woken to ask at once', async () => {
+  refuse(cordons);
+  expect(await drain()).toBe(403);
+  const { resourceVersion } = (await world.shadow()).metadata;
+  await world.clock.advance(5000);
+  expect(await drain()).toBe(403);
+  expect((await world.shadow()).metadata.resourceVersion).toBe(resourceVersion);
+});
+
 test('a cordon that is taken in the end leaves no word of its refusal', async () => {
   const over = refuse(cordons);
   expect(await drain()).toBe(403);

@@ -50,15 +50,15 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
     }
     if (!cordon) return joining(ports, look, call.agent);
     const more = { ...endOfProbe(call.agent, shadow), ...(begins && endOfEarlier(shadow)) };
-    const shadowVersion = await writeProgress(ports, look, more);
-    const node = await writeCordon(ports, { ...drain, shadowVersion }, cordon);
+    const told = await writeProgress(ports, look, more);
+    const node = await writeCordon(ports, told, cordon);
     if (begins) {
       void ports.events.record(node, drainStarted(drain.progress.pods_left));
       void tellLastBackends(ports, drain);
     }
     // Pods that are left are waited for, and looked at again. That none is left counts only once it was read under the cordon.
     const isLeft = podsLeft(drain.list).length > 0;
-    return { ...drain, shadowVersion, node, list: isLeft ? drain.list : await listToDrain(ports, drain, call) };
+    return { ...told, node, list: isLeft ? drain.list : await listToDrain(ports, drain, call) };
   });
 }
 
@@ -71,7 +71,7 @@ async function joining(ports: Ports, look: Look, agent: VerifiedAgent): Promise<
   const probe = endOfProbe(agent, shadow);
   if (isSame(shadow.status?.drain, drain.progress) && probe.reboot === undefined) return drain;
   try {
-    return { ...drain, shadowVersion: await writeProgress(ports, look, probe) };
+    return await writeProgress(ports, look, probe);
   } catch (error) {
     if (probe.reboot !== undefined || !tellRefusedReport(ports, drain.node, error)) throw error;
     return drain;
@@ -186,10 +186,10 @@ async function judgeDrain(
 const NONE: Blocked = new Map();
 
 /** The drain that this attempt has tried to begin. Its time runs from then, though the Node could not be marked with it. */
-function refusedBefore({ node, shadow: { status } }: NodeSnapshot): Omit<DrainProgress, 'pods_left'> | undefined {
-  const { started_at, blocked_by = [], reported_at } = status?.drain ?? {};
+function refusedBefore({ node, shadow }: NodeSnapshot): Pick<DrainProgress, 'started_at' | 'blocked_by'> | undefined {
+  const { started_at, blocked_by = [] } = shadow.status?.drain ?? {};
   const isRefused = readMarks(node)?.since == null && refusalsIn(blocked_by).length > 0;
-  return started_at !== undefined && isRefused ? { started_at, blocked_by, reported_at } : undefined;
+  return started_at !== undefined && isRefused ? { started_at, blocked_by } : undefined;
 }
 
 /** RFC 3339. A node is older than its pods, so its own time is used where it has no pods. */
@@ -230,15 +230,23 @@ interface StatusPatch {
   readonly drain_failed?: null;
 }
 
-/** Writes with the resourceVersion that was read. @returns the resourceVersion after the write */
+/**
+ * Writes with the resourceVersion that was read. What was said just now keeps its time: whatever changes the shadow wakes its agent, and one that
+ * is refused would ask again at once.
+ * @returns the drain as it stands then
+ */
 async function writeProgress(
   { shadows, clock }: Ports,
-  { shadow: { metadata }, drain: { progress } }: Look,
+  { shadow: { metadata, status }, drain }: Look,
   more: StatusPatch = {},
-): Promise<string> {
+): Promise<Drain> {
   const { name, resourceVersion } = metadata;
-  const patch = { metadata: { resourceVersion }, status: { drain: stamped(progress, clock.now()), ...more } };
-  return (await shadows.patchStatus(name, patch)).metadata.resourceVersion;
+  const now = clock.now();
+  const said = status?.drain;
+  const progress = said && isSame(said, drain.progress) && !isOld(said, now) ? said : stamped(drain.progress, now);
+  const patch = { metadata: { resourceVersion }, status: { drain: progress, ...more } };
+  const { metadata: written } = await shadows.patchStatus(name, patch);
+  return { ...drain, progress, shadowVersion: written.resourceVersion };
 }
 
 /**
