@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { ROOT } from './documents.ts';
@@ -25,4 +25,19 @@ test.each(documents)('the links of %s lead to a file and a heading that are ther
     return fragment !== undefined && !fragmentsOf(target).includes(fragment);
   });
   expect(broken.map(([link]) => link)).toEqual([]);
+});
+
+const KB = 1000;
+/** What somebody who takes the operator over has to read. A page that outgrows its place says something that another page says, or that nobody needs. */
+const LONGEST: readonly [documents: string | readonly string[], kb: number][] = [
+  ['CHANGELOG.md', 6],
+  ['CONTRIBUTING.md', 8],
+  ['docs/benchmarks.md', 15],
+  ['test/simulation/README.md', 20],
+  [['*.md', 'docs/**/*.md'], 204],
+];
+
+test.each(LONGEST)('%s has less than %d KB', (patterns, kb) => {
+  const sizes = globSync(patterns, { cwd: ROOT }).map((path) => statSync(join(ROOT, path)).size);
+  expect(sizes.reduce((total, size) => total + size, 0)).toBeLessThan(kb * KB);
 });
