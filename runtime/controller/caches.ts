@@ -57,6 +57,9 @@ export interface LiveNode {
 /** How often changes are observed where no plans are made, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
 const OBSERVED_EACH_MS = 1000;
 
+/** More than there can be slots. */
+const DELETED_SHADOWS = 1000;
+
 /** Informers for everything that plans are made of. It also knows since when each thing has been in its state. */
 export class Caches {
   /** Resolves when every cache has been filled. */
@@ -88,7 +91,7 @@ export class Caches {
     const texts = new SharedTexts();
     this.#viewOfNode = (node) => viewOfNode(node, texts, manages);
     this.#nodes = freshness.informer('nodes', { ...access, path: NODES_PATH, project: this.#viewOfNode });
-    const shadows = { ...access, path: shadowsPath(namespace), project: viewOfShadow };
+    const shadows = { ...access, path: shadowsPath(namespace), project: viewOfShadow, keepsDeleted: DELETED_SHADOWS };
     this.#shadows = freshness.informer('shadows', shadows);
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
     this.#agents = freshness.informer("agents' pods", {
@@ -130,6 +133,7 @@ export class Caches {
       slots: this.#observations.slots(slots, moment.now),
       nodes: this.#seenNodes,
       shadows: this.#seenShadows.map((shadow) => this.#judged(shadow)),
+      deletedShadows: this.#shadows.deleted,
       drainRefusals: this.#refusedDrains.view(moment),
       silentSince: this.#silentSince,
       lastWords: this.#lastWords,

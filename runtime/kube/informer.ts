@@ -5,6 +5,8 @@ import type { KubeObject } from './objects.ts';
 
 export interface InformerOptions<T extends KubeObject, P> extends Omit<ReflectorOptions<T, P>, 'from'> {
   readonly logger: Logger;
+  /** How many of the objects that were deleted last stay known. @default 0 */
+  readonly keepsDeleted?: number;
   /** What there was at a moment, where the caller has just listed it: the watch begins there. @default it is listed first */
   readonly known?: { readonly items: readonly Projected<P>[]; readonly version: string };
   /** Called at each failure to read the collection. */
@@ -20,6 +22,7 @@ export class Informer<T extends KubeObject, P> {
   readonly synced: Promise<void>;
   readonly #options: InformerOptions<T, P>;
   readonly #items = new Map<string, P>();
+  #deleted: readonly P[] = [];
   readonly #listeners = new Set<() => void>();
   readonly #reflector: Reflector<T, P>;
   #isSynced = false;
@@ -34,6 +37,11 @@ export class Informer<T extends KubeObject, P> {
   /** Projections by `namespace/name`, or by name alone for objects without a namespace. A live view. */
   items(): ReadonlyMap<string, P> {
     return this.#items;
+  }
+
+  /** What was deleted last, as it was then, oldest first. Since a list, which does not tell what has happened before it. */
+  get deleted(): readonly P[] {
+    return this.#deleted;
   }
 
   /** Whether the first list is in. */
@@ -82,10 +90,18 @@ export class Informer<T extends KubeObject, P> {
     if (change.kind === 'replaced') return this.#replace(change.items);
     if (change.kind === 'absent') return this.#replace([]);
     if (change.kind === 'changed') return this.#put(change.item);
-    return change.kind === 'deleted' && this.#items.delete(change.key);
+    return change.kind === 'deleted' && this.#delete(change.key);
+  }
+
+  #delete(key: string): boolean {
+    const last = this.#items.get(key);
+    const { keepsDeleted = 0 } = this.#options;
+    if (last !== undefined && keepsDeleted > 0) this.#deleted = [...this.#deleted, last].slice(-keepsDeleted);
+    return this.#items.delete(key);
   }
 
   #replace(items: readonly Projected<P>[]): boolean {
+    this.#deleted = [];
     const present = new Set(items.map(({ key }) => key));
     const gone = [...this.#items.keys()].filter((key) => !present.has(key));
     const removed = gone.map((key) => this.#items.delete(key));

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { NODES_PATH } from '../../runtime/kube/resources.ts';
+import { NODES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
 import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
@@ -152,6 +152,26 @@ describe('a slot', () => {
     await stage.loseAgent('a');
     await stage.pass();
     expect(await stage.slots()).toEqual(['brs-b']);
+  });
+
+  test('of a node that was deleted in its drain is freed, and blames nobody, where its shadow went as fast', async () => {
+    stage = await Stage.with('a', 'b');
+    stage.start();
+    await stage.pass();
+    await stage.report('a', {
+      current_state: 'StagedAndPerformedUpdate',
+      reboot: { boot_id: 'boot-1', version: '1.1.0' },
+    });
+    await stage.pass();
+    await stage.mark('a');
+    await stage.loseAgent('a');
+    // As the garbage collector does, before any plan has seen the one without the other.
+    await stage.shadows.delete('brs-a', {});
+    await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/a' });
+    await stage.pass();
+    expect(await stage.slots()).toEqual(['brs-b']);
+    const releases = await releasesOf(stage.transport).list({});
+    expect(releases.flatMap(({ status }) => Object.values(status?.failures ?? {}))).toEqual([]);
   });
 
   test('of a node that was replaced under its name is freed, and the new node has its own', async () => {

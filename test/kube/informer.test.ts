@@ -16,6 +16,7 @@ interface Seen {
 const seen = (node: Node): Seen => ({ cordoned: node.spec?.unschedulable === true });
 
 interface Watched {
+  readonly keepsDeleted?: number;
   readonly query?: Record<string, string>;
   readonly project?: (node: Node) => Seen;
   readonly currentForMs?: number;
@@ -24,11 +25,12 @@ interface Watched {
 function start(
   transport: Tapped,
   clock: ReturnType<typeof world>['clock'],
-  { query = {}, project = seen, currentForMs }: Watched = {},
+  { query = {}, project = seen, currentForMs, keepsDeleted = 0 }: Watched = {},
 ) {
   const current: number[] = [];
   const limits = { ...(currentForMs !== undefined && { currentForMs }), onCurrent: (at: number) => current.push(at) };
-  const options = { transport, path: NODES_PATH, query, project, clock, random, logger: silentLogger, ...limits };
+  const parts = { transport, path: NODES_PATH, query, project, clock, random, logger: silentLogger };
+  const options = { ...parts, keepsDeleted, ...limits };
   const cache = new Informer<Node, Seen>(options);
   const stop = new AbortController();
   let changes = 0;
@@ -56,6 +58,22 @@ describe('a cache', () => {
     await deleteNode(admin, 'n1');
     await clock.advance(0);
     expect(names(cache)).toEqual(['n2']);
+  });
+
+  test('tells what was deleted last as it was then, until a list may have missed something', async () => {
+    const { clock, admin, tap } = world();
+    const transport = tap();
+    const { cache } = start(transport, clock, { keepsDeleted: 2 });
+    for (const name of ['n1', 'n2', 'n3']) await createNode(admin, name);
+    await clock.advance(0);
+    await patchNode(admin, 'n3', { spec: { unschedulable: true } });
+    for (const name of ['n1', 'n2', 'n3']) await deleteNode(admin, name);
+    await createNode(admin, 'n3');
+    await clock.advance(0);
+    expect(cache.deleted).toEqual([{ cordoned: false }, { cordoned: true }]);
+    cache.relist();
+    await clock.advance(0);
+    expect(cache.deleted).toEqual([]);
   });
 
   test('reads a large collection in pages', async () => {

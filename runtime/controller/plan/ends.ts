@@ -63,11 +63,11 @@ export const failureOf = ({ node, ruling }: AssessedNode, { attempt, reason }: E
 
 /**
  * Whether a node that is gone may have been asked for its reboot. What is not known counts as asked: nobody but its shadow tells that it was not.
- * @param shadow of that very node; undefined where it is gone too
+ * @param shadow of that very node, as it is or as it was when it was deleted; undefined where neither is known
  */
 export function mayBeAsked(
   { rebootAskedAt }: Pick<SlotView, 'rebootAskedAt'>,
-  shadow: ShadowSaid | undefined,
+  shadow: Pick<ShadowView, 'spec' | 'status'> | undefined,
 ): boolean {
   if (rebootAskedAt !== undefined || !shadow?.status) return true;
   const { spec, status } = shadow;
@@ -76,8 +76,6 @@ export function mayBeAsked(
   // An agent that keeps records leaves a probe with what it has staged, so that one without a time says that none was asked for.
   return reached !== 'StagedAndPerformedUpdate' || !reboot || reboot.requested_at != null;
 }
-
-type ShadowSaid = Pick<ShadowView, 'spec' | 'status'>;
 
 /** From when on a node at rest on a version takes its entry back: it has been Ready there for so long. */
 export function recoveredAt({ node, shadow, phase, silentSince }: NodeInfo, version: string, forMs: number): number {

@@ -11,12 +11,12 @@ import type { OsReleaseName } from './releases.ts';
 import { NEVER } from './requeue.ts';
 import type { Rulings } from './rulings.ts';
 import { seedsOf } from './seeds.ts';
-import type { NodeView, ReleaseView, Settings, ShadowView, Snapshot } from './snapshot.ts';
+import type { LastOfShadow, NodeView, ReleaseView, Settings, ShadowView, Snapshot } from './snapshot.ts';
 import { type Finding, found } from './verdict.ts';
 
 /** What is decided on. */
 interface Known {
-  readonly snapshot: Pick<Snapshot, 'releases' | 'slots' | 'shadows'>;
+  readonly snapshot: Pick<Snapshot, 'releases' | 'slots' | 'shadows' | 'deletedShadows'>;
   readonly rulings: Pick<Rulings, 'all'>;
   readonly fleet: Pick<Fleet, 'all' | 'managed' | 'unsettled'>;
   readonly settings: Pick<Settings, 'soakTimeoutMs'>;
@@ -127,8 +127,14 @@ export class EnteredLedgers {
     const isKnown = this.#isKnown({ uid, family }, { version, attempt });
     if (isKnown) return [free];
     if (ended) return [];
-    if (!holder) return mayBeAsked(slot, this.#shadowOf(slot)) ? [] : [{ ...free, isUnasked: true }];
+    if (!holder) return this.#freedUnasked(free, slot);
     return holder.phase.kind === 'resting' || this.mayRest(holder) ? [free] : [];
+  }
+
+  /** Nothing is asked for by way of a shadow that is gone. */
+  #freedUnasked(free: Free, slot: SlotView): readonly Free[] {
+    if (mayBeAsked(slot, this.#lastOf(slot))) return [];
+    return [this.#shadowOf(slot) ? { ...free, isUnasked: true } : free];
   }
 
   /** A full ledger is not waited for: its release has failed often enough without this. */
@@ -184,7 +190,7 @@ export class EnteredLedgers {
 
   #enterGoneOf(slot: SlotView): void {
     const { family, version, nodeUid, id, policy } = slot;
-    if (family === undefined || version === undefined || !mayBeAsked(slot, this.#shadowOf(slot))) return;
+    if (family === undefined || version === undefined || !mayBeAsked(slot, this.#lastOf(slot))) return;
     const node = nodeNameOf(slot.shadow) ?? slot.shadow;
     const gone = {
       node,
@@ -214,7 +220,15 @@ export class EnteredLedgers {
     return this.#nodes.get(uid);
   }
 
-  #shadowOf({ shadow, nodeUid }: SlotKey): ShadowView | undefined {
-    return this.#known.snapshot.shadows.find(({ name, owners }) => name === shadow && owners.includes(nodeUid));
+  #shadowOf(slot: SlotKey): ShadowView | undefined {
+    return this.#known.snapshot.shadows.find((shadow) => isOf(slot, shadow));
+  }
+
+  /** What its shadow says, or said when it was deleted. */
+  #lastOf(slot: SlotKey): LastOfShadow | undefined {
+    return this.#shadowOf(slot) ?? this.#known.snapshot.deletedShadows?.findLast((shadow) => isOf(slot, shadow));
   }
 }
+
+const isOf = ({ shadow, nodeUid }: SlotKey, { name, owners }: Pick<LastOfShadow, 'name' | 'owners'>): boolean =>
+  name === shadow && owners.includes(nodeUid);

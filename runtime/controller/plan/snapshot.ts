@@ -16,6 +16,8 @@ export interface Snapshot {
   /** Every node of the cluster, managed or not: marks can be on any. */
   readonly nodes: readonly NodeView[];
   readonly shadows: readonly ShadowView[];
+  /** As they were when they were deleted. Not all: what a list alone shows to be gone is not known so. */
+  readonly deletedShadows?: readonly LastOfShadow[];
   readonly slots: readonly SlotView[];
   /** By node name, since when this process has seen no container of its agent run; a node that is not in here has a running agent. */
   readonly silentSince: ReadonlyMap<string, number>;
@@ -225,6 +227,9 @@ export interface ShadowView {
   /** Absent for a host that offers versions by itself. Otherwise the target of `status` is what this says. */
   readonly order?: HostOrder;
 }
+
+/** What a shadow said last. */
+export type LastOfShadow = Pick<ShadowView, 'name' | 'owners' | 'spec' | 'status'>;
 
 /** What a host that offers no versions by itself is ordered to run. The same object for as long as it says the same. */
 export type HostOrder =

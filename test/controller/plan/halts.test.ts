@@ -185,6 +185,15 @@ describe('a node that is gone with its permit', () => {
     expect(failures(world)).not.toContain('Gone');
     expect(freed(world)).toMatchObject([{ because: 'node-gone', isUnasked: true }]);
   });
+
+  test('and whose shadow said that, when it was deleted, has not either: nothing is left to be read', () => {
+    const world = worldOf('StagedAndPerformedUpdate');
+    const said = { ...world, shadows: worldOf().shadows, deletedShadows: world.shadows };
+    expect(failures(said)).not.toContain('Gone');
+    expect(freed(said)).toEqual([{ kind: 'free', because: 'node-gone', shadow: 'brs-a', nodeUid: 'uid-a' }]);
+    const ofAnother = said.deletedShadows.map((one) => ({ ...one, owners: ['uid-another'] }));
+    expect(failures({ ...said, deletedShadows: ofAnother })).toContain('Gone');
+  });
 });
 
 test('a false entry of a leader that was deposed goes once its node has been well for as long as a soak may take', () => {
