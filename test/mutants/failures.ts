@@ -131,7 +131,7 @@ export const failureMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/failure-budget.test.ts', 'test/controller/plan/properties.test.ts'],
   },
   {
-    rule: 'F3',
+    rule: 'L1',
     does: 'lets a rewrite of the version pass every gate',
     file: 'runtime/controller/plan/starts.ts',
     find: 'const alone = firstOf(asking, this.#world, { to: OTHERS });',

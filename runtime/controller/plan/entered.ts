@@ -69,7 +69,7 @@ export class Ledgers {
   }
 }
 
-/** The ledgers with what this plan sees of ends of attempts: bad ones are entered, and entries of nodes that have recovered are removed (rule F2). */
+/** The ledgers with what this plan sees of ends of attempts: bad ones are entered, and entries of nodes that have recovered are removed (rule F3). */
 export class EnteredLedgers {
   readonly #ledgers: Ledgers;
   readonly #known: Known;
