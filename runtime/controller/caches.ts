@@ -91,7 +91,9 @@ export class Caches {
     const texts = new SharedTexts();
     this.#viewOfNode = (node) => viewOfNode(node, texts, manages);
     this.#nodes = freshness.informer('nodes', { ...access, path: NODES_PATH, project: this.#viewOfNode });
-    const shadows = { ...access, path: shadowsPath(namespace), project: viewOfShadow, keepsDeleted: DELETED_SHADOWS };
+    const onListed = (askedAt: number): void => expectations.listed(askedAt);
+    const shown = { project: viewOfShadow, keepsDeleted: DELETED_SHADOWS, onListed };
+    const shadows = { ...access, path: shadowsPath(namespace), ...shown };
     this.#shadows = freshness.informer('shadows', shadows);
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
     this.#agents = freshness.informer("agents' pods", {

@@ -41,7 +41,7 @@ interface ControllerOptions {
   readonly ledgers: Pick<LedgerWriter, 'replace'>;
   readonly nodeWriters: readonly Pick<NodeWriter<never>, 'replace'>[];
   readonly orders?: Pick<Orders, 'observe'> | undefined;
-  readonly expectations: Pick<Expectations, 'retain'>;
+  readonly expectations: Pick<Expectations, 'seen'>;
   readonly reporter: Pick<Reporter, 'report' | 'slotsReadable' | 'slotsUnreadable'>;
   readonly metrics: Pick<ControllerMetrics, 'planned'>;
   /** Rings when there is a reason to plan besides a change of the cluster. */
@@ -111,7 +111,7 @@ export class Controller {
       this.#options;
     const preview = this.#plan();
     const { commands, requeueAt = Infinity, snapshot } = preview;
-    expectations.retain(snapshot.shadows);
+    expectations.seen(snapshot.shadows);
     conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
     statuses.replace(preview.policies, snapshot, clock.now());
     ledgers.replace(preview.ledger);

@@ -1,39 +1,54 @@
 import { isAsNewAs } from '../kube/objects.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { ShadowView } from './plan/snapshot.ts';
 
 type Versioned = Pick<ShadowView, 'name' | 'resourceVersion'>;
 
+/** What the acknowledged writes to a shadow have made of it. */
+interface Expectation {
+  /** The newest resourceVersion. */
+  readonly version: string;
+  /** When the last of them was acknowledged, monotonic. */
+  readonly at: number;
+}
+
 /**
- * What this process has written and its cache may not show yet. For each shadow it has the resourceVersion that the newest acknowledged
- * write made. An older view is stale, whatever its values are.
+ * What this process has written and its cache may not show yet. A view of a shadow that is older than the newest acknowledged write to it is stale,
+ * whatever its values are.
  */
 export class Expectations {
-  readonly #versions = new Map<string, string>();
-  /** Shadows whose last write has been seen. */
-  readonly #seen = new Set<string>();
+  readonly #clock: Clock;
+  /** By name of the shadow. */
+  readonly #expected = new Map<string, Expectation>();
 
-  /** Acknowledgements may come in any order, so an older one changes nothing. */
+  constructor({ clock }: { readonly clock: Clock }) {
+    this.#clock = clock;
+  }
+
+  /** Acknowledgements may come in any order, so an older one changes no version. */
   written(shadow: string, resourceVersion: string): void {
-    const known = this.#versions.get(shadow);
-    if (known !== undefined && isAsNewAs(known, resourceVersion)) return;
-    this.#versions.set(shadow, resourceVersion);
-    this.#seen.delete(shadow);
+    const known = this.#expected.get(shadow)?.version;
+    const version = known !== undefined && isAsNewAs(known, resourceVersion) ? known : resourceVersion;
+    this.#expected.set(shadow, { version, at: this.#clock.monotonic() });
   }
 
   isStale({ name, resourceVersion }: Versioned): boolean {
-    const wanted = this.#versions.get(name);
-    return wanted !== undefined && !isAsNewAs(resourceVersion, wanted);
+    const expected = this.#expected.get(name);
+    return expected !== undefined && !isAsNewAs(resourceVersion, expected.version);
   }
 
-  /** Forgets shadows that were seen and are gone. One that is not in view yet, because the view is from before its creation, is kept. */
-  retain(shadows: readonly Versioned[]): void {
-    const present = new Set(shadows.map(({ name }) => name));
-    for (const shadow of shadows)
-      if (this.#versions.has(shadow.name) && !this.isStale(shadow)) this.#seen.add(shadow.name);
-    for (const name of this.#seen) {
-      if (present.has(name)) continue;
-      this.#seen.delete(name);
-      this.#versions.delete(name);
-    }
+  /** Forgets what the cache shows. One that is not in view yet, because the view is from before its creation, is still expected. */
+  seen(shadows: readonly Versioned[]): void {
+    if (this.#expected.size === 0) return;
+    for (const shadow of shadows) if (!this.isStale(shadow)) this.#expected.delete(shadow.name);
+  }
+
+  /**
+   * Forgets what was acknowledged before a list was asked for that the cache now shows. Such a list shows it by any version: after a restore of
+   * etcd from a backup, by a lower one for ever.
+   * @param askedAt monotonic
+   */
+  listed(askedAt: number): void {
+    for (const [shadow, { at }] of this.#expected) if (at < askedAt) this.#expected.delete(shadow);
   }
 }

@@ -133,7 +133,7 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
     nodes: nodesOf(transport),
     pods: podsOf(transport, namespace),
     crds: crdsOf(transport),
-    expectations: new Expectations(),
+    expectations: new Expectations(options),
     freshness: new Freshness(options),
     refusals: new WriteRefusals(options),
     refusedEvents: new RefusedEvents(options.clock),

@@ -4,7 +4,7 @@ import type { Logger } from '../lib/log.ts';
 import { jitter, type Random } from '../lib/random.ts';
 import { ApiStatusError, ConflictError } from './errors.ts';
 import type { Collection } from './collection.ts';
-import type { Lease } from './objects.ts';
+import { isAsNewAs, type Lease } from './objects.ts';
 
 interface LeaderElectionOptions {
   readonly leases: Pick<Collection<Lease>, 'get' | 'create' | 'update'>;
@@ -160,6 +160,7 @@ export class LeaderElection {
   async #takeOrRenew(signal: AbortSignal): Promise<LeaseOutcome> {
     const { leases, name, identity, clock } = this.#options;
     const lease = this.#held ?? (await leases.get(name, signal));
+    if (this.#leading && this.#isFromBefore(lease)) return 'other';
     this.#seen = lease;
     if (lease && !this.#isOurs(lease) && !this.#isInherited(lease) && !this.#isFree(lease)) return 'other';
     const spec = renewedSpec(lease?.spec, identity, microTime(clock.now()));
@@ -174,6 +175,12 @@ export class LeaderElection {
     const said = Object.entries({ ...metadata.annotations, ...this.#options.annotations?.() });
     const annotations = said.filter((entry): entry is [string, string] => entry[1] !== undefined);
     return { ...metadata, annotations: Object.fromEntries(annotations) };
+  }
+
+  /** Whether the Lease is as it was before this leader wrote it: etcd was restored from a backup, and nothing that a term has read is true. */
+  #isFromBefore(lease: Lease | undefined): boolean {
+    const seen = this.#seen?.metadata.resourceVersion;
+    return seen !== undefined && !isAsNewAs(lease?.metadata.resourceVersion, seen);
   }
 
   #isOurs(lease: Lease): boolean {

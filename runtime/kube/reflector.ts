@@ -31,6 +31,8 @@ export interface ReflectorOptions<T extends KubeObject, P> {
    * opened. A bookmark proves nothing: an API server that has lost its etcd goes on sending them.
    */
   readonly onCurrent?: (at: number) => void;
+  /** Called once the consumer has a list, with the moment at which it was asked for, monotonic. */
+  readonly onListed?: (askedAt: number) => void;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -143,7 +145,9 @@ export class Reflector<T extends KubeObject, P> {
   async *#listed(signal: AbortSignal): AsyncGenerator<Change<P>> {
     const began = this.#options.clock.monotonic();
     yield await this.#list(signal);
-    if (!signal.aborted) this.#note(began);
+    if (signal.aborted) return;
+    this.#note(began);
+    this.#options.onListed?.(began);
   }
 
   async #list(signal: AbortSignal): Promise<Change<P>> {

@@ -102,6 +102,17 @@ export class EmbeddedCluster {
     this.#lists.forget();
   }
 
+  /** The resourceVersion of the newest write. */
+  get version(): number {
+    return this.#core.store.version;
+  }
+
+  /** Restores etcd from a backup that was made at `version`, as Kubernetes does: all of the API starts anew. No CRD may be younger. */
+  restore(version: number): void {
+    this.#core.store.rewind(version);
+    this.#lists.forget();
+  }
+
   /** Puts something in the way of requests; what is returned takes it away. */
   disturb(disturbed: Disturbed, disturbance: Disturbance): () => void {
     return this.#disturbances.add(disturbed, disturbance);

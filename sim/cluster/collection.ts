@@ -94,6 +94,19 @@ export class Collection {
     return this.#history.slice(this.#history.findLastIndex((change) => change.version <= version) + 1);
   }
 
+  /** Takes back the changes after `version`, which must not be forgotten. @returns them, the newest first */
+  rewind(version: number): readonly Change[] {
+    const undone = this.since(version).toReversed();
+    this.#history = this.#history.slice(0, this.#history.length - undone.length);
+    this.#sorted = undefined;
+    for (const { before, after } of undone) {
+      const key = objectKey(after.metadata.namespace, after.metadata.name);
+      if (before) this.#objects.set(key, before);
+      else this.#objects.delete(key);
+    }
+    return undone;
+  }
+
   subscribe(subscriber: Subscriber): void {
     if (subscriber.name === undefined) {
       this.#subscribers.add(subscriber);

@@ -23,6 +23,8 @@ export class Store {
   readonly #onChange: (type: ResourceType, change: Change) => void;
   #version = 1;
   readonly #collections = new Map<string, Collection>();
+  /** Of what was ever written. */
+  readonly #types = new Map<string, ResourceType>();
   readonly #byUid = new Map<string, Live>();
   readonly #dependents = new Map<string, Set<string>>();
 
@@ -37,8 +39,8 @@ export class Store {
     return this.#version;
   }
 
-  collection({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): Collection {
-    const id = `${group}/${plural}`;
+  collection(type: Pick<ResourceType, 'group' | 'plural'>): Collection {
+    const id = idOf(type);
     const known = this.#collections.get(id);
     if (known) return known;
     const made = new Collection(this.#version, this.#historyLimit);
@@ -47,14 +49,25 @@ export class Store {
   }
 
   /** Ends the watches of a resource that is no longer served. */
-  drop({ group, plural }: ResourceType): void {
-    this.#collections.get(`${group}/${plural}`)?.close();
-    this.#collections.delete(`${group}/${plural}`);
+  drop(type: ResourceType): void {
+    this.#collections.get(idOf(type))?.close();
+    this.#collections.delete(idOf(type));
   }
 
   /** Forgets the changes so far: no watch can start before now. */
   compact(): void {
     for (const collection of this.#collections.values()) collection.forget(0);
+  }
+
+  /** Everything is as it was at `version`, the counter of writes with it, and all watches end: etcd was restored from a backup. */
+  rewind(version: number): void {
+    this.#version = version;
+    for (const [id, type] of this.#types) {
+      const collection = this.#collections.get(id);
+      for (const { before, after } of collection?.rewind(version) ?? [])
+        this.#index(type, { version, before: after, after: before ?? after, removed: !before });
+      collection?.close();
+    }
   }
 
   get({ type, namespace, name }: Ref): KubeJson | undefined {
@@ -86,6 +99,7 @@ export class Store {
     const version = ++this.#version;
     const after = deepFreeze(withMeta(object, { resourceVersion: String(version) }));
     const change: Change = { version, after, ...rest };
+    this.#types.set(idOf(type), type);
     this.#index(type, change);
     this.collection(type).commit(change);
     this.#onChange(type, change);
@@ -109,3 +123,5 @@ export class Store {
     if (left?.size === 0) this.#dependents.delete(owner);
   }
 }
+
+const idOf = ({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string => `${group}/${plural}`;

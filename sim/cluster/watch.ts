@@ -18,6 +18,8 @@ export class Watch implements Subscriber, EventStream {
   readonly #scope: Scope;
   readonly #selection: Selection;
   readonly #collection: Collection;
+  /** The resourceVersion that the client has seen; 0 = none. */
+  readonly #from: number;
   readonly #stop = new AbortController();
   /** Objects as stored: they are converted when they are read. */
   readonly #queue = new Queue<WatchEvent<KubeJson>>();
@@ -26,6 +28,7 @@ export class Watch implements Subscriber, EventStream {
     this.#core = core;
     this.#scope = scope;
     this.#selection = select(scope);
+    this.#from = Number(scope.query['resourceVersion'] ?? 0) || 0;
     this.#collection = core.store.collection(scope.type);
     if (this.#selection.name !== undefined) this.name = this.#selection.name;
   }
@@ -33,7 +36,7 @@ export class Watch implements Subscriber, EventStream {
   /** Subscribes and queues what the client has to see first: all objects, or what changed since its resourceVersion. */
   start(): this {
     const { query } = this.#scope;
-    const version = Number(query['resourceVersion'] ?? 0) || 0;
+    const version = this.#from;
     const initial = version === 0 || query['sendInitialEvents'] === 'true';
     if (!initial && version < this.#collection.forgotten) return this.#tooOld(version);
     if (initial) listAll(this.#core, this.#scope).forEach((object) => this.#queue.push({ type: 'ADDED', object }));
@@ -47,6 +50,7 @@ export class Watch implements Subscriber, EventStream {
 
   /** An object that enters the selection is added to this client's view, one that leaves it is deleted from it. */
   changed({ version, before, after, removed }: Change): void {
+    if (version <= this.#from) return;
     const was = before !== undefined && this.#selection.matches(before);
     const is = !removed && this.#selection.matches(after);
     if (is) this.#queue.push({ type: was ? 'MODIFIED' : 'ADDED', object: after });
@@ -59,6 +63,7 @@ export class Watch implements Subscriber, EventStream {
   /** Tells the client how far it has seen, so that it can go on from there. */
   bookmark(annotations?: Readonly<Record<string, string>>): void {
     if (this.#scope.query['allowWatchBookmarks'] !== 'true') return;
+    if (this.#core.store.version < this.#from) return;
     const { group, version, kind } = this.#scope.type;
     const metadata = {
       name: '',

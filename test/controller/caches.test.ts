@@ -27,7 +27,7 @@ async function filled() {
     monotonic: () => clock.monotonic(),
     sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal),
   };
-  const expectations = new Expectations();
+  const expectations = new Expectations({ clock });
   const freshness = new Freshness({ clock: counted, config: config() });
   const parts = { random, logger: silentLogger, expectations, freshness };
   const caches = new Caches({ ...parts, transport: tap(), namespace: NAMESPACE, clock: counted });

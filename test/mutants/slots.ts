@@ -240,8 +240,8 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L6',
     does: 'takes an older acknowledgement for the newest',
     file: 'runtime/controller/expectations.ts',
-    find: 'if (known !== undefined && isAsNewAs(known, resourceVersion)) return;',
-    replace: '',
+    find: 'isAsNewAs(known, resourceVersion) ? known : resourceVersion',
+    replace: 'isAsNewAs(known, resourceVersion) ? resourceVersion : resourceVersion',
     tests: ['test/controller/expectations.test.ts'],
   },
 ];
