@@ -61,7 +61,7 @@ export class LiveLook {
 
   /**
    * Reads first the list that is to be swapped. So a leader that was deposed by then cannot take what it reads afterwards for what its list was
-   * made on.
+   * made on. All else is read at once: with an API server that keeps each request waiting, one after the other would not be done in time.
    * @throws UnreadError: nothing may start; NotLeadingError, SlotsMovedError, UnreadableSlotsError
    */
   async confirm(starts: readonly Start[], outer: AbortSignal): Promise<Looked> {
@@ -71,10 +71,12 @@ export class LiveLook {
       // From before everything else is read, so that nothing older is laid over something newer.
       const view = planner.look(momentOf(clock));
       await this.#takeOver(view, signal);
-      const namespace = await reading('the namespace', () => this.#namespace(signal));
-      const policiesAt = await reading('the list of policies', () => policies.readLive(signal));
-      const releases = await reading('the list of releases', () => this.#releases.list({}, signal));
-      const candidates = await inParallel(starts, AT_ONCE, (start) => this.#candidate(start, signal));
+      const [namespace, policiesAt, releases, candidates] = await Promise.all([
+        reading('the namespace', () => this.#namespace(signal)),
+        reading('the list of policies', () => policies.readLive(signal)),
+        reading('the list of releases', () => this.#releases.list({}, signal)),
+        inParallel(starts, AT_ONCE, (start) => this.#candidate(start, signal)),
+      ]);
       const live = candidates.flatMap((one) => one.live ?? []);
       outer.throwIfAborted();
       const moment = momentOf(clock);
@@ -110,9 +112,11 @@ export class LiveLook {
     const { nodes, shadows, pods } = this.#options;
     const { node: name, shadow: shadowName } = start;
     try {
-      const node = await reading('the Node', () => nodes.get(name, signal));
-      const shadow = await reading('the shadow', () => shadows.get(shadowName, signal));
-      const agents = await reading("the agent's pod", () => agentsOn({ pods }, name, signal));
+      const [node, shadow, agents] = await Promise.all([
+        reading('the Node', () => nodes.get(name, signal)),
+        reading('the shadow', () => shadows.get(shadowName, signal)),
+        reading("the agent's pod", () => agentsOn({ pods }, name, signal)),
+      ]);
       return { start, live: { name, shadowName, node, shadow, agents } };
     } catch (error) {
       if (error instanceof UnreadError) return { start, live: undefined, error };
