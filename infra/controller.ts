@@ -80,6 +80,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     MAX_CONCURRENT_UPDATE: controller.maxConcurrentUpdate,
     READ_AHEAD: controller.readAhead,
     MAX_FAILED_UPDATE: controller.maxFailedUpdate,
+    MAX_UNHEALTHY: controller.maxUnhealthy,
     PROOF_NODES: controller.proofNodes,
     ...scheduleEnv(controller.schedule),
     MONITORING_TIME_IN_SEC: controller.monitoringTimeInSec,

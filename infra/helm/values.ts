@@ -104,6 +104,7 @@ export const VALUES = {
     maxConcurrentUpdate: 'default',
     readAhead: 'default',
     maxFailedUpdate: 'default',
+    maxUnhealthy: 'default',
     proofNodes: 'default',
     schedule: 'unset',
     monitoringTimeInSec: 'default',

@@ -90,6 +90,13 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     description:
       'See status.last_failure of the shadows with a crash_count. MAX_FAILED_UPDATE is the budget, and while no node has proven the version, two more than PROOF_NODES.',
   },
+  BrupopTooManyUnhealthy: {
+    severity: 'critical',
+    during: '5m',
+    summary: '{{ $value }} node(s) wait because too many others are not Ready.',
+    description:
+      'Nothing new is disturbed until they are Ready, are gone, bear the hold annotation, or MAX_UNHEALTHY is raised (100% = never). kubectl brupop why names them.',
+  },
   BrupopNoRulingPolicy: {
     severity: 'warning',
     during: '5m',

@@ -20,6 +20,11 @@ export interface ControllerProps extends WorkloadProps, ServedProps {
   /** Nodes that may fail on a version before it is halted: a number, a percentage or `unlimited`. @default 10% */
   readonly maxFailedUpdate?: number | string;
   /**
+   * Managed nodes that may be not Ready before nothing new is disturbed: a number or a percentage, never fewer than 3; `100%` = never. Those that are
+   * being updated, or that a person holds, do not count. @default 10%
+   */
+  readonly maxUnhealthy?: number | string;
+  /**
    * Nodes of a variant and architecture that must run a version and be well before more start on it: a number up to 600, or a percentage such as
    * `5%`. @default 1
    */
@@ -68,6 +73,7 @@ export const controllerProps = z.strictObject({
   maxConcurrentUpdate: countOrText(controllerEnv.MAX_CONCURRENT_UPDATE),
   readAhead: countOrText(controllerEnv.READ_AHEAD),
   maxFailedUpdate: countOrText(controllerEnv.MAX_FAILED_UPDATE),
+  maxUnhealthy: countOrText(controllerEnv.MAX_UNHEALTHY),
   proofNodes: countOrText(controllerEnv.PROOF_NODES),
   schedule: scheduleProps,
   monitoringTimeInSec: tunable(controllerEnv.MONITORING_TIME_IN_SEC),

@@ -80,6 +80,7 @@ export type NotificationKind =
   | 'SoakFailed'
   | 'ProgressDeadlineExceeded'
   | 'AgentMissing'
+  | 'TooManyUnhealthy'
   | 'NotAccepted';
 
 /** The props, complete. */

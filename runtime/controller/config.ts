@@ -88,6 +88,10 @@ export const controllerEnv = {
     help: 'nodes that may fail on a version before it is halted: a number, a percentage or "unlimited"',
     default: '10%',
   }),
+  MAX_UNHEALTHY: quantity(limit(ANY_COUNT), {
+    help: 'nodes that may be not Ready before nothing new is disturbed: a number or a percentage, never fewer than 3; 100% or "unlimited" = never',
+    default: '10%',
+  }),
   PROOF_NODES: quantity(PROOF_NODES, {
     help: 'nodes of a variant and architecture that must run a version and be well before more start on it: a number or a percentage',
     default: '1',
@@ -228,6 +232,7 @@ export function settingsOf(config: ControllerConfig): Omit<Settings, 'conditionW
   return {
     maxConcurrent: config.MAX_CONCURRENT_UPDATE,
     readAhead: config.READ_AHEAD.atMost,
+    maxUnhealthy: config.MAX_UNHEALTHY,
     ownNode: config.MY_NODE_NAME,
     soakTimeoutMs: config.MONITORING_TIMEOUT_MS,
     agentTimeoutMs: config.AGENT_TIMEOUT_MS,

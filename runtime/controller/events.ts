@@ -7,6 +7,7 @@ import type { Command } from './plan/commands.ts';
 import type { Halted, OsReleaseName } from './plan/releases.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 import type { Setback } from './plan/verdict.ts';
+import type { FleetReason } from './plan/reasons.ts';
 import type { Warning } from './plan/warnings.ts';
 
 /** Every Event of the controller. Those of the fleet are about the controller's Lease, which all leaders share. */
@@ -166,6 +167,13 @@ export function windowTurned(regarding: ObjectReference, isOpen: boolean): Event
 /** Nothing is decided until a person has mended the list of slots. */
 export function slotsUnreadable(regarding: ObjectReference, { message }: Error): EventRecord {
   return { regarding, type: 'Warning', reason: 'SlotsUnreadable', message: `nothing goes on: ${message}` };
+}
+
+export function standstill(
+  regarding: ObjectReference,
+  { reason, message }: { readonly reason: FleetReason; readonly message: string },
+): EventRecord {
+  return { regarding, type: 'Warning', reason, message };
 }
 
 export function warningGiven(regarding: ObjectReference, { reason, message }: Warning): EventRecord {

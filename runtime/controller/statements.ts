@@ -13,6 +13,7 @@ import {
   rolloutResumed,
   rolloutStarted,
   setback,
+  standstill,
   warningGiven,
   windowTriggered,
   windowTurned,
@@ -21,7 +22,7 @@ import { upToDate } from './plan/conditions.ts';
 import { phaseOf } from './plan/phase.ts';
 import type { Plan } from './plan/plan.ts';
 import { needsRescue } from './plan/recovery.ts';
-import { isReason, type SetbackReason } from './plan/reasons.ts';
+import { isReason, OF_FLEET, type SetbackReason } from './plan/reasons.ts';
 import type { OsReleaseName } from './plan/releases.ts';
 import { type Snapshot, variablesOf } from './plan/snapshot.ts';
 import { isSetback, type Verdict } from './plan/verdict.ts';
@@ -47,7 +48,7 @@ export type Statement = {
 } & (
   | { readonly kind: 'setback'; readonly value: SetbackReason }
   | {
-      readonly kind: 'agent' | 'failure' | 'release' | 'rollout' | 'window' | 'warning' | 'policy';
+      readonly kind: 'agent' | 'fleet' | 'failure' | 'release' | 'rollout' | 'window' | 'warning' | 'policy';
       readonly value: string;
     }
 );
@@ -87,6 +88,7 @@ export function statementsOf(planned: Planned, before: Statements): Statements {
   const statements = [
     ...setbacks(planned),
     ...missingAgents(planned, before),
+    ...standstills(planned),
     ...releases(planned, before),
     windowStatement(planned, before),
     ...warnings(planned),
@@ -145,6 +147,16 @@ function missingAgents(
     if (said.has(node.uid) || !verdict || !isMissed(node.name)) return said.get(node.uid) ?? [];
     const told = { event: agentMissing(node), isRecorded: true, isRepeated: true, about: aboutNode(verdict) };
     return { kind: 'agent', of: node.uid, value: 'missing', ...told };
+  });
+}
+
+/** What keeps the whole fleet from updates. That it does not is remembered as well, so that people are told when it does again. */
+function standstills({ plan: { verdicts }, lease }: Planned): readonly Statement[] {
+  return OF_FLEET.map((reason) => {
+    const said = verdicts.find((verdict) => verdict.reason === reason);
+    const value = said ? 'stands' : 'over';
+    const event = standstill(lease, { reason, message: said?.message ?? '' });
+    return { kind: 'fleet', of: reason, value, event, isRecorded: said !== undefined, isRepeated: true };
   });
 }
 

@@ -78,6 +78,11 @@ export function provingNodes(quantity: Quantity, nodes: number): number {
   return Math.max(1, Math.min(nodes, resolve(quantity, nodes, Math.ceil)));
 }
 
+/** Nodes of `nodes` managed ones that may be not Ready before nothing new is disturbed. A share is rounded down; the limit is never below 3. */
+export function unhealthyLimit(quantity: Quantity, nodes: number): number {
+  return Math.max(3, resolve(quantity, nodes, Math.floor));
+}
+
 function resolve(quantity: Quantity, nodes: number, round: (share: number) => number): number {
   if (quantity.kind === 'unlimited') return Infinity;
   // Divided last: 0.29 * 100 is less than 29.

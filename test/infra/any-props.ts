@@ -118,6 +118,7 @@ export const anyProps = partial({
     maxConcurrentUpdate: amountTo(600),
     readAhead: fc.oneof(amountTo(600), fc.constantFrom<string | number>(0, 'auto')),
     maxFailedUpdate: amountTo(999),
+    maxUnhealthy: amountTo(999),
     proofNodes: fc.oneof(fc.integer({ min: 1, max: 600 }), fc.constantFrom('5%', '100%')),
     schedule,
     replicas: fc.integer({ min: 1, max: 3 }),

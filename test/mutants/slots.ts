@@ -184,8 +184,8 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L6',
     does: 'waits for nodes that never were Ready',
     file: 'runtime/controller/plan/health.ts',
-    find: 'node.ready || !wasReady ?',
-    replace: 'node.ready ?',
+    find: 'ready || !wasReady(info) ?',
+    replace: 'ready ?',
     tests: ['test/controller/plan/busy.test.ts'],
   },
   {

@@ -7,6 +7,7 @@ import type { Given } from './places.ts';
 import type { OsRelease } from './releases.ts';
 import type { Rulings } from './rulings.ts';
 import type { Settings, ShadowView, Snapshot } from './snapshot.ts';
+import type { Finding } from './verdict.ts';
 import type { Withheld } from './withheld.ts';
 
 /** What the gates look at besides the node itself. */
@@ -14,6 +15,8 @@ export interface World {
   readonly snapshot: Pick<Snapshot, 'notCurrent' | 'paused' | 'drainRefusals' | 'lastWords'>;
   readonly settings: Settings;
   readonly rulings: Pick<Rulings, 'unknown'>;
+  /** Why nothing new is disturbed, where too many nodes are not Ready. */
+  readonly unhealthy: Finding | undefined;
   readonly groups: Groups;
   readonly dependencies: Dependencies;
   readonly ledgers: Ledgers;

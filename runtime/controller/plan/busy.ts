@@ -1,11 +1,12 @@
-import { concurrency } from '../../policy/quantity.ts';
+import { concurrency, unhealthyLimit } from '../../policy/quantity.ts';
 import type { Group, Groups } from './groups.ts';
-import { type AssessedNode, type Fleet, isLeftOver } from './health.ts';
+import { type AssessedNode, type Fleet, isLeftOver, wasReady } from './health.ts';
 import { bytesOf, LIST_BYTES, type PermitTerms, type SlotKey } from './permit.ts';
 import { isLetThrough, isUnderWay, PHASES } from './phase.ts';
 import { type Claim, type Place, placeOf } from './places.ts';
 import { NEVER } from './requeue.ts';
 import { compare, type NodeInfo, type NodeView, type Settings, type Snapshot } from './snapshot.ts';
+import { type Finding, found, listed } from './verdict.ts';
 
 /** Who takes a part of the budget. */
 export interface Holder {
@@ -56,6 +57,31 @@ export function isOut({ info, until }: Busy): boolean {
 function isOccupied(info: AssessedNode): boolean {
   const isFree = isLeftOver(info) || info.health.isGivenBack;
   return info.node.marks !== undefined || (PHASES[info.phase.kind].isUnderWay && !isFree);
+}
+
+/** How many nodes a finding names. */
+const NAMED = 20;
+
+/**
+ * Why nothing new is disturbed, where more nodes are not Ready than MAX_UNHEALTHY lets be, for however long; undefined where it does not. Those that
+ * are being updated, that a person holds, or that never were Ready are no sign of that.
+ */
+export function unhealthyOf(
+  { managed, unsettled }: Fleet,
+  { maxUnhealthy }: Pick<Settings, 'maxUnhealthy'>,
+): Finding | undefined {
+  const limit = unhealthyLimit(maxUnhealthy, managed.length);
+  const down = unsettled.filter((info) => {
+    const { managed: isOurs, ready, held } = info.node;
+    return isOurs && !ready && !held && wasReady(info) && !info.slot && !isOccupied(info);
+  });
+  if (down.length <= limit) return undefined;
+  const names = listed(
+    down.map(({ node }) => node.name),
+    NAMED,
+  );
+  const share = `${down.length} of ${managed.length} nodes are not Ready`;
+  return found('TooManyUnhealthy', `${share}, and MAX_UNHEALTHY lets ${limit} be: ${names}`);
 }
 
 /** What the busy nodes of one policy take. */

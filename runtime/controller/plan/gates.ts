@@ -2,7 +2,16 @@ import { instantOf, MINUTE_MS } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
 import type { Asking, World } from './asking.ts';
 import { unaskedBootOf, isFailureOf } from './blame.ts';
-import { awaiting, fleetFull, listFull, otherZones, policyFull, unproven, unprovenBefore } from './others.ts';
+import {
+  awaiting,
+  fleetFull,
+  listFull,
+  otherZones,
+  policyFull,
+  unhealthy,
+  unproven,
+  unprovenBefore,
+} from './others.ts';
 import { type GateResult, NEVER, PASS, stopped } from './requeue.ts';
 import { atTime, drainBlockedFinding, type Finding, found, type Stop } from './verdict.ts';
 import { byWindow } from './windows.ts';
@@ -50,6 +59,7 @@ export const GATES: readonly Gate[] = [
   { name: 'refused drain', of: 'node', forbidsHint: true, again: undefined, ask: refusedLately },
   { name: 'window', of: 'policy', forbidsHint: true, again: undefined, ask: outsideWindow },
   { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
+  { name: 'unhealthy', of: 'fleet', forbidsHint: true, again: 'call-off', ask: unhealthy },
   { name: 'writes', of: 'node', forbidsHint: false, again: undefined, ask: writeRefused },
   { name: 'clean', of: 'node', forbidsHint: false, again: undefined, ask: uncleaned },
   {

@@ -246,10 +246,12 @@ function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Measures, 
 }
 
 /** Since when it is not Ready. One that never was Ready is no loss: it is being set up, or was broken from the start. */
-function downSince({ node, shadow }: NodeInfo): number {
-  const wasReady = node.wasReady === true || shadow?.status !== undefined;
-  return node.ready || !wasReady ? -Infinity : node.readyChangedAt;
+function downSince(info: NodeInfo): number {
+  const { ready, readyChangedAt } = info.node;
+  return ready || !wasReady(info) ? -Infinity : readyChangedAt;
 }
+
+export const wasReady = ({ node, shadow }: NodeInfo): boolean => node.wasReady === true || shadow?.status !== undefined;
 
 /** Whether an update is over, and its agent is not there to report that. A rescue leaves a node like this (L3 (d)). */
 export function isLeftOver({ node, silentSince, phase }: NodeInfo): boolean {

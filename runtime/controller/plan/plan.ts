@@ -1,6 +1,6 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { stopsOf, type Stops } from './again.ts';
-import { busyNodes, type Holder, holdersOf, isOut, placesOf } from './busy.ts';
+import { busyNodes, type Holder, holdersOf, isOut, placesOf, unhealthyOf } from './busy.ts';
 import type { CallOff, Command, SetHint, SetSpec } from './commands.ts';
 import { conditionCommands } from './conditions.ts';
 import { Dependencies } from './dependencies.ts';
@@ -107,6 +107,7 @@ function start(snapshot: Snapshot, settings: Settings, now: number) {
     snapshot,
     settings,
     rulings,
+    unhealthy: unhealthyOf(fleet, settings),
     groups,
     now,
     dependencies: new Dependencies(groups),

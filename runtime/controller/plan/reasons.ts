@@ -14,7 +14,7 @@ interface Row {
   /** The alert that calls somebody. Reasons may share one. */
   readonly alert: string | undefined;
   /** People are told by an Event and a notification of its name once it begins, as a statement of this kind. */
-  readonly told: 'setback' | 'agent' | undefined;
+  readonly told: 'setback' | 'agent' | 'fleet' | undefined;
   /**
    * What the condition of its node says instead, where other nodes or time decide about a whole group alike. It is constant, and the same for what
    * comes and goes with each update: all that wait, thousands maybe, would be written again each time. The policy says the rest once.
@@ -120,10 +120,19 @@ export const VERDICTS = {
     told: undefined,
     is: [],
   },
+  TooManyUnhealthy: {
+    ends: 'person',
+    urgency: 6,
+    remedy: 'Look at the nodes that are not Ready, hold those that stay so, or raise MAX_UNHEALTHY.',
+    alert: 'BrupopTooManyUnhealthy',
+    told: 'fleet',
+    condition: { reason: 'TooManyUnhealthy', message: 'too many nodes are not Ready' },
+    is: [],
+  },
   // Also of a node that is left alone for a while after its drain was refused, which time ends.
   DrainBlocked: {
     ends: 'person',
-    urgency: 6,
+    urgency: 7,
     remedy: 'Look at the workload, or wait until the drain times out.',
     alert: 'BrupopDrainBlocked',
     told: undefined,
@@ -131,7 +140,7 @@ export const VERDICTS = {
   },
   PolicyInvalid: {
     ends: 'person',
-    urgency: 7,
+    urgency: 8,
     remedy: 'Mend the policy.',
     alert: 'BrupopNoRulingPolicy',
     told: undefined,
@@ -140,7 +149,7 @@ export const VERDICTS = {
   },
   PolicyConflict: {
     ends: 'person',
-    urgency: 8,
+    urgency: 9,
     remedy: 'Give one of the policies another priority.',
     alert: 'BrupopNoRulingPolicy',
     told: undefined,
@@ -148,7 +157,7 @@ export const VERDICTS = {
   },
   WriteRefused: {
     ends: 'person',
-    urgency: 9,
+    urgency: 10,
     remedy:
       'Look at what the message names: a policy, webhook or right that refuses it, or an API server that is too busy.',
     alert: 'BrupopWriteRefused',
@@ -157,7 +166,7 @@ export const VERDICTS = {
   },
   AgentSilent: {
     ends: 'person',
-    urgency: 10,
+    urgency: 11,
     remedy: "Look at the agent's pod on the node.",
     alert: 'BrupopAgentSilent',
     told: undefined,
@@ -165,7 +174,7 @@ export const VERDICTS = {
   },
   AgentMissing: {
     ends: 'person',
-    urgency: 11,
+    urgency: 12,
     remedy: "Look at the agent's pod on the node.",
     alert: 'BrupopAgentSilent',
     told: 'agent',
@@ -173,7 +182,7 @@ export const VERDICTS = {
   },
   Reverted: {
     ends: 'person',
-    urgency: 12,
+    urgency: 13,
     remedy: 'Look at the node, then kubectl brupop retry NODE; or hold it where it is to stay.',
     alert: 'BrupopUnaskedBoot',
     told: undefined,
@@ -181,7 +190,7 @@ export const VERDICTS = {
   },
   Unstable: {
     ends: 'person',
-    urgency: 13,
+    urgency: 14,
     remedy: 'Look at the node, or hold it where it is to stay.',
     alert: 'BrupopUnaskedBoot',
     told: undefined,
@@ -189,7 +198,7 @@ export const VERDICTS = {
   },
   CannotLookForUpdates: {
     ends: 'person',
-    urgency: 14,
+    urgency: 15,
     remedy:
       'Let the host reach its update repository: https://updates.bottlerocket.aws, unless its settings name another.',
     alert: 'BrupopCannotLookForUpdates',
@@ -198,7 +207,7 @@ export const VERDICTS = {
   },
   ShadowNotOwned: {
     ends: 'person',
-    urgency: 15,
+    urgency: 16,
     remedy: 'Delete the shadow: the agent makes it anew.',
     alert: 'BrupopShadowNotOwned',
     told: undefined,
@@ -214,6 +223,7 @@ type Told<Kind> = { [R in Reason]: (typeof VERDICTS)[R]['told'] extends Kind ? R
 
 /** Troubles of an update that only a person, or the node itself, can end. */
 export type SetbackReason = Told<'setback'>;
+export type FleetReason = Told<'fleet'>;
 export type ToldReason = Told<NonNullable<Row['told']>>;
 export type VerdictAlert = NonNullable<(typeof VERDICTS)[Reason]['alert']>;
 
@@ -236,4 +246,6 @@ export const isQueued = (reason: Reason): boolean => rowOf(reason).ends === 'oth
 export const needsPerson = (reason: Reason): boolean => rowOf(reason).urgency !== undefined;
 
 export const SETBACKS = REASONS.filter(isSetbackReason);
+/** Troubles of the fleet, which people are told of once for all nodes. */
+export const OF_FLEET = REASONS.filter((reason): reason is FleetReason => rowOf(reason).told === 'fleet');
 export const TOLD = REASONS.filter((reason): reason is ToldReason => rowOf(reason).told !== undefined);

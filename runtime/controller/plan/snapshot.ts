@@ -65,6 +65,8 @@ export interface Settings {
   readonly maxConcurrent: Quantity;
   /** Nodes that may prepare their update while they wait; undefined = as many as may be updating at once. */
   readonly readAhead: Quantity | undefined;
+  /** Managed nodes that may be not Ready before nothing new is disturbed; never fewer than 3. */
+  readonly maxUnhealthy: Quantity;
   /** The node that the controller itself runs on; it is updated last. */
   readonly ownNode: string;
   /** How long a node may be not Ready after its update before it counts as failed. */

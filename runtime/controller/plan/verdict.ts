@@ -84,7 +84,7 @@ export function drainBlockedFinding(status: Pick<Status, 'drain'> | undefined): 
 }
 
 /** Some of the names, in order. */
-export function listed(names: readonly string[]): string {
-  const shown = names.toSorted().slice(0, 3).join(', ');
-  return names.length > 3 ? `${shown} and more` : shown;
+export function listed(names: readonly string[], most = 3): string {
+  const shown = names.toSorted().slice(0, most).join(', ');
+  return names.length > most ? `${shown} and more` : shown;
 }

@@ -90,6 +90,7 @@ export const POLICY: Rules = {
   returnTimeoutMs: 900_000,
   drainTimeoutMs: 1_800_000,
   notReadyHoldMs: 3_600_000,
+  maxUnhealthy: { kind: 'percent', percent: 10 },
   readAhead: undefined,
   checkFailedAfterMs: 3_600_000,
   labelNodes: false,

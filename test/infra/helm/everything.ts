@@ -102,6 +102,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       maxConcurrentUpdate: 600,
       readAhead: 4,
       maxFailedUpdate: 12_000_000,
+      maxUnhealthy: 5,
       proofNodes: 3,
       schedule: { kind: 'cron', expression: '0 0 20 * * Fri *', timeZone: 'Europe/Berlin', windowFit: 'strict' },
       monitoringTimeInSec: 300,

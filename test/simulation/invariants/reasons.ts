@@ -26,6 +26,8 @@ const TRUE: Readonly<Record<string, Reason>> = {
   Reverted: ({ shadow }) => shadow.status?.reason === 'Reverted' && 'kept',
   BackingOff: ({ shadow, now }) => backingOff(shadow, now),
   RolloutHalted: (asked) => hasFailed(asked) && 'kept',
+  TooManyUnhealthy: ({ fleet: { picture } }) =>
+    [...picture.nodes.values()].filter(({ facts }) => !facts.ready).length > 3 && 'kept',
   OutsideWindow: ruledBy(({ hasWindows }) => hasWindows && 'going'),
   FitsNoWindow: ruledBy(({ fits }) => fits && 'kept'),
   Paused: ruledBy(({ paused }) => paused && 'kept'),
