@@ -2,22 +2,30 @@ import type { Collection } from '../kube/collection.ts';
 import type { ShadowObject } from '../kube/objects.ts';
 import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
+import { ownersOf } from '../shadow/owner.ts';
 
 /** Requests of an agent come in bursts. */
 const MAX_SHADOWS = 100;
+/** A UID each, and more than a cluster has nodes. */
+const MAX_OWNERS = 20_000;
 /** A cluster that is restored from a backup gives resourceVersions again. */
 const RECENT_MS = 10_000;
 
 export interface Shadows extends Pick<Collection<ShadowObject>, 'get' | 'create' | 'patchStatus'> {
   /** The shadow of this name at a resourceVersion, where this replica has had it from the API server a moment ago. */
   recent(name: string, version: string): ShadowObject | undefined;
+  /** Whether the shadow of this name belonged to the Node with this UID when this replica last had it from the API server. */
+  wasOf(name: string, nodeUid: string): boolean;
 }
 
 /** Shadows that remember what the API server last said of the newest of them. */
-export function recentShadows(shadows: Omit<Shadows, 'recent'>, clock: Pick<Clock, 'monotonic'>): Shadows {
+export function recentShadows(shadows: Omit<Shadows, 'recent' | 'wasOf'>, clock: Pick<Clock, 'monotonic'>): Shadows {
   const known = new BoundedMap<string, { readonly shadow: ShadowObject; readonly atMs: number }>(MAX_SHADOWS);
+  const owners = new BoundedMap<string, readonly string[]>(MAX_OWNERS);
   const note = <T extends ShadowObject | undefined>(shadow: T): T => {
-    if (shadow) known.set(shadow.metadata.name, { shadow, atMs: clock.monotonic() });
+    if (!shadow) return shadow;
+    known.set(shadow.metadata.name, { shadow, atMs: clock.monotonic() });
+    owners.set(shadow.metadata.name, ownersOf(shadow));
     return shadow;
   };
   return {
@@ -29,5 +37,6 @@ export function recentShadows(shadows: Omit<Shadows, 'recent'>, clock: Pick<Cloc
       const isIt = shadow?.metadata.resourceVersion === version && clock.monotonic() - atMs < RECENT_MS;
       return isIt ? shadow : undefined;
     },
+    wasOf: (name, nodeUid) => owners.get(name)?.includes(nodeUid) ?? false,
   };
 }

@@ -1,14 +1,14 @@
-import { ConflictError, isDefinite, MissingPermissionError } from '../kube/errors.ts';
+import { ConflictError, isDefinite, MissingPermissionError, NotFoundError } from '../kube/errors.ts';
 import type { ShadowObject } from '../kube/objects.ts';
-import type { Status } from '../shadow/model.ts';
+import type { AgentStatus, Status } from '../shadow/model.ts';
 import { API_VERSION, KIND, shadowName } from '../shadow/names.ts';
 import { parseAgentStatus } from '../shadow/parse.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
-import { RefusedError } from './refusal.ts';
+import { notAllowed, RefusedError } from './refusal.ts';
 import { tellRefusedReport } from './refused-writes.ts';
 import { expectNode, expectOwnShadow, retryOnConflict } from './snapshot.ts';
-import { statusPatch } from './status-patch.ts';
+import { dependsOnStored, statusPatch } from './status-patch.ts';
 
 type ShadowPorts = Pick<Ports, 'nodes' | 'shadows' | 'namespace'>;
 
@@ -61,19 +61,39 @@ export async function putStatus(
 ): Promise<Status> {
   const sent = parseAgentStatus(status);
   const put = async (): Promise<Status> => {
-    const shadow = await expectOwnShadow(ports, agent, version);
-    const { resourceVersion } = shadow.metadata;
+    const { resourceVersion, ...stored } = await storedFor(ports, agent, { sent, version });
     if (version !== undefined && version !== resourceVersion) throw outdated();
-    const patch = { metadata: { resourceVersion }, status: statusPatch(sent, shadow) };
-    const write = ports.shadows.patchStatus(shadow.metadata.name, patch);
+    const patch = { metadata: { resourceVersion }, status: statusPatch(sent, stored) };
+    const write = ports.shadows.patchStatus(shadowName(agent.nodeName), patch);
     return (await write.catch((error: unknown) => refuse(ports, agent, error))).status as Status;
   };
   if (version === undefined) return retryOnConflict(put);
   try {
     return await put();
   } catch (error) {
+    if (error instanceof NotFoundError) throw notAllowed('the node has no BottlerocketShadow');
     throw error instanceof ConflictError ? outdated() : error;
   }
+}
+
+interface StoredShadow extends Pick<ShadowObject, 'spec' | 'status'> {
+  readonly resourceVersion: string;
+}
+
+/**
+ * What the status is merged into. It is not read where nothing depends on it but the version that the agent has acted on, which the write
+ * itself checks, and whose it is, which this replica has seen.
+ */
+async function storedFor(
+  ports: ShadowPorts,
+  agent: VerifiedAgent,
+  { sent, version }: { readonly sent: AgentStatus; readonly version: string | undefined },
+): Promise<StoredShadow> {
+  const isKnown = ports.shadows.wasOf(shadowName(agent.nodeName), agent.nodeUid);
+  if (version !== undefined && isKnown && !dependsOnStored(sent))
+    return { resourceVersion: version, spec: { state: 'Idle' } };
+  const { metadata, spec, status } = await expectOwnShadow(ports, agent, version);
+  return { resourceVersion: metadata.resourceVersion, spec, status };
 }
 
 function outdated(): RefusedError {

@@ -24,6 +24,14 @@ export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored)
   };
 }
 
+/** Whether the patch for it depends on what is stored. */
+export const dependsOnStored = (sent: AgentStatus): boolean =>
+  sent.current_state === 'StagedAndPerformedUpdate' || isOfOlder(sent);
+
+/** What an agent sends that does not know why an update has failed. */
+const isOfOlder = ({ last_failure, failed_versions }: AgentStatus): boolean =>
+  last_failure === undefined && failed_versions === undefined;
+
 const NOTHING_STAGED = { version: null, boot_id: null, error: null };
 
 /**
@@ -31,7 +39,7 @@ const NOTHING_STAGED = { version: null, boot_id: null, error: null };
  * failed one. It gives no reasons, so each of its failures is blamed on the release.
  */
 function unsaid(sent: AgentStatus, { spec, status: before }: Stored): object {
-  if (sent.last_failure !== undefined || sent.failed_versions !== undefined) return {};
+  if (!isOfOlder(sent)) return {};
   const known = without(before?.failed_versions ?? [], sent.current_version);
   const hasFailed = sent.crash_count > (before?.crash_count ?? 0);
   if (!hasFailed) return { failed_versions: orNull(known) };

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Status } from '../../runtime/shadow/model.ts';
-import { hold, outcome, started, World } from './world.ts';
+import { hold, outcome, SHADOWS, started, World } from './world.ts';
 
 let world: World;
 
@@ -67,4 +67,46 @@ test('a status of an agent that does not say its shadow’s version is merged in
   await asleep.release();
   expect(await outcome(late)).toBe('ok');
   expect((await world.shadow()).status).toMatchObject({ target_version: '1.40.0', drain });
+});
+
+describe('a status that says its shadow’s version, of an agent whose shadow this replica has seen', () => {
+  const atRest = { ...plain, current_state: 'Idle', failed_versions: null } as const;
+
+  async function seen() {
+    const replica = world.replica();
+    await put(replica.service, atRest, await versionNow());
+    replica.tap.requests.length = 0;
+    return replica;
+  }
+  const asked = ({ tap }: Awaited<ReturnType<typeof seen>>): readonly string[] =>
+    tap.requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`);
+
+  test('is one request, whoever wrote the shadow meanwhile', async () => {
+    const replica = await seen();
+    await world.setSpec('n1', { state: 'MonitoringUpdate', version: '1.39.0' });
+    await put(replica.service, { ...atRest, current_state: 'MonitoringUpdate' }, await versionNow());
+    expect(asked(replica)).toEqual(['PATCH status']);
+    expect((await world.shadow()).status?.current_state).toBe('MonitoringUpdate');
+  });
+
+  test('is refused where the shadow has changed since, and where it is gone', async () => {
+    const replica = await seen();
+    const before = await versionNow();
+    await world.setSpec('n1', { state: 'Idle', version: '1.39.0' });
+    const late = { ...atRest, target_version: '1.40.0' };
+    expect(await outcome(started(put(replica.service, late, before)))).toBe('409 Conflict');
+    expect((await world.shadow()).status?.target_version).toBe('1.39.0');
+    await world.admin.request({ method: 'DELETE', path: `${SHADOWS}/brs-n1` });
+    const gone = replica.service.putStatus({ agent: await world.agent(), status: late, version: before });
+    expect(await outcome(started(gone))).toBe('409 NotAllowed');
+  });
+
+  test('keeps the progress of its drain where it records the reboot, in the state that it has reached already', async () => {
+    const replica = await seen();
+    await put(replica.service, plain, await versionNow());
+    const drain = { started_at: '2026-01-01T00:00:00Z', pods_left: 0, blocked_by: [] };
+    await world.setStatus('n1', { drain });
+    await put(replica.service, { ...plain, failed_versions: null, reboot }, await versionNow());
+    expect((await world.shadow()).status).toMatchObject({ drain, reboot });
+  });
 });
