@@ -30,9 +30,8 @@ export const markMutants: readonly Mutant[] = [
     rule: 'M1',
     does: 'cordons before the status is written',
     file: 'runtime/apiserver/drain/cordon.ts',
-    find: '    const shadowVersion = await',
-    replace:
-      '    if (cordon) await ports.nodes.patch(drain.node.metadata.name, { ...cordon });\n    const shadowVersion = await',
+    find: '    const told = await',
+    replace: '    await ports.nodes.patch(drain.node.metadata.name, { ...cordon });\n    const told = await',
     tests: ['test/apiserver/drain/traces.test.ts'],
   },
   {
