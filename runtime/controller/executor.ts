@@ -1,4 +1,3 @@
-import { rfc3339 } from '../lib/clock.ts';
 import { isDefinite } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
@@ -10,12 +9,13 @@ import { keepUp } from './actions/upkeep.ts';
 import { type LiveLook, MOST_IN_A_LOOK } from './live-look.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import { bump, mayFree } from './actions/fencing.ts';
-import type { Command, Free, NoteReboot, SetCondition, Start } from './plan/commands.ts';
+import type { Command, Free, NoteEnd, NoteReboot, SetCondition, Start } from './plan/commands.ts';
 import { keyOf, targetOf } from './plan/withheld.ts';
 import type { ShadowView } from './plan/snapshot.ts';
 import { UnreadError, type WriteRefusals } from './write-refusals.ts';
 import type { Reporter } from './reporter.ts';
 import { SlowCommands } from './slow-commands.ts';
+import { amendmentOf } from './slots/entries.ts';
 import { NotLeadingError, UnreadableSlotsError } from './slots/ledger.ts';
 
 /** Commands that are carried out at once. */
@@ -49,7 +49,8 @@ type Result = Attempted | 'refused' | 'unanswered' | 'slow';
 type Attempted = Outcome | 'begun';
 type Results = Promise<readonly Result[]>;
 type Bump = Extract<Command, { kind: 'bump' }>;
-type Single = Exclude<Command, Start | Free | NoteReboot | Bump | SetCondition>;
+type Note = NoteReboot | NoteEnd;
+type Single = Exclude<Command, Start | Free | Note | Bump | SetCondition>;
 
 /** Carries out all commands of a plan except conditions. It decides nothing: a command that fails is left to the next plan. */
 export class Executor {
@@ -102,7 +103,7 @@ export class Executor {
   async #slots(commands: readonly Command[], run: Run): Promise<SlotResults> {
     const starts = commands.filter((command) => command.kind === 'start');
     const frees = commands.filter((command) => command.kind === 'free');
-    const notes = commands.filter((command) => command.kind === 'note-reboot');
+    const notes = commands.filter((command) => command.kind === 'note-reboot' || command.kind === 'note-end');
     const started = await this.#start(starts, run);
     const freed = await this.#free(frees, run);
     return { started, changing: [...freed, await this.#note(notes, run)] };
@@ -180,12 +181,8 @@ export class Executor {
     return this.#withhold(commands, error);
   }
 
-  async #note(notes: readonly NoteReboot[], run: Run): Promise<Result> {
-    const amendments = notes.map(({ shadow, nodeUid, rebootAskedAt: at }) => ({
-      shadow,
-      nodeUid,
-      rebootAskedAt: at === undefined ? undefined : rfc3339(at),
-    }));
+  async #note(notes: readonly Note[], run: Run): Promise<Result> {
+    const amendments = notes.map(amendmentOf);
     const swapped = await this.#swap(notes, run, () => this.#ports.ledger.amend(amendments, run.signal));
     if (swapped === 'done') for (const note of notes) this.#refusals.delete(note);
     return swapped;
@@ -296,4 +293,4 @@ interface SlotResults {
 /** A command with such a result is asked for again, after a pause of its own. */
 const NOT_TAKEN: ReadonlySet<Result> = new Set(['refused', 'unanswered']);
 /** Commands that are carried out together, or elsewhere. */
-const BATCHED: ReadonlySet<Command['kind']> = new Set(['start', 'free', 'note-reboot', 'bump', 'set-condition']);
+const BATCHED = new Set<string>(['start', 'free', 'note-reboot', 'note-end', 'bump', 'set-condition']);

@@ -98,6 +98,7 @@ const WANTED: Readonly<Record<Command['kind'], string>> = {
   bump: 'the write that settles an earlier one',
   free: 'the return of its slot',
   'note-reboot': 'the note of its reboot',
+  'note-end': 'the note of how its update ended',
   release: 'the release of its marks',
   rescue: 'the end of its update',
   disown: 'the change of its marks',

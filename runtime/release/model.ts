@@ -24,7 +24,15 @@ export const releaseSpec = z.strictObject({
 });
 
 /** Ends of an attempt that are blamed on the release (rule F1). */
-const BAD_ENDS = ['PrepareFailed', 'BootFailed', 'NotReturned', 'SoakFailed', 'Gone', 'Reverted', 'Unstable'] as const;
+export const BAD_ENDS = [
+  'PrepareFailed',
+  'BootFailed',
+  'NotReturned',
+  'SoakFailed',
+  'Gone',
+  'Reverted',
+  'Unstable',
+] as const;
 export type BadEnd = (typeof BAD_ENDS)[number];
 
 /** Failures that one release remembers at most. At about 250 bytes each they take a quarter of etcd's 1.5 MB. */

@@ -127,6 +127,30 @@ describe('nothing starts, and the verdict names what lacks', () => {
   });
 });
 
+test('a node whose failure no ledger takes comes to rest, and its permit keeps it for the next leader', async () => {
+  stage = await Stage.with('a');
+  const first = new AbortController();
+  stage.start({ signal: first.signal });
+  await stage.pass();
+  await stage.askForReboot('a');
+  const refuse = { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'no' } as const;
+  const of = { resource: 'bottlerocketreleases', verbs: ['patch'], subresource: 'status' };
+  const end = stage.cluster.disturb(of, refuse);
+  await stage.report('a', { ...failed(rfc3339(stage.clock.now())), current_state: 'ErrorReset' });
+  await stage.pass(5000);
+  expect(await stage.spec('a')).toBe('Idle 1.1.0');
+  await stage.report('a', { current_state: 'Idle', failed_versions: [], last_failure: null, reboot: null });
+  await stage.pass(60_000);
+  expect([await stage.slots(), (await statusOf())?.failures ?? {}]).toEqual([['brs-a'], {}]);
+  first.abort();
+  await stage.pass(5000);
+  end();
+  stage.start();
+  await stage.pass(60_000);
+  const { uid } = (await stage.nodes.get('a'))!.metadata;
+  expect((await statusOf())?.failures).toMatchObject({ [uid]: { node: 'a', reason: 'BootFailed' } });
+});
+
 test('a ledger that was written without an answer keeps no node waiting', async () => {
   stage = await Stage.with('a');
   let unanswered = 0;

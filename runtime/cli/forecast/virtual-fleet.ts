@@ -1,4 +1,4 @@
-import type { Command, NoteReboot, SetHint, SetSpec, Start } from '../../controller/plan/commands.ts';
+import type { Command, SetHint, SetSpec, Start } from '../../controller/plan/commands.ts';
 import { isUnderWay } from '../../controller/plan/phase.ts';
 import type { SlotView } from '../../controller/plan/permit.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
@@ -96,20 +96,17 @@ export class VirtualFleet {
     else if (command.kind === 'call-off') this.#wish(command, now);
     else if (command.kind === 'set-hint') this.#hint(command, now);
     else if (command.kind === 'free') this.#slots.delete(command.shadow);
-    else if (command.kind === 'note-reboot') this.#note(command);
     else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
-    else if (command.kind === 'bump') this.#settle(command.shadow);
+    else if ('nodeUid' in command) this.#note(command);
     else if ('node' in command) this.#leaveAlone(command.node);
   }
 
-  #settle(name: string): void {
-    const slot = this.#slots.get(name);
-    if (slot) this.#slots.set(name, { ...slot, writes: 'settled' });
-  }
-
-  #note({ shadow, rebootAskedAt }: NoteReboot): void {
-    const slot = this.#slots.get(shadow);
-    if (slot) this.#slots.set(shadow, { ...slot, rebootAskedAt });
+  #note(command: Extract<Command, { kind: 'bump' | 'note-reboot' | 'note-end' }>): void {
+    const slot = this.#slots.get(command.shadow);
+    if (!slot) return;
+    if (command.kind === 'bump') this.#slots.set(command.shadow, { ...slot, writes: 'settled' });
+    else if (command.kind === 'note-end') this.#slots.set(command.shadow, { ...slot, ended: command.ended });
+    else this.#slots.set(command.shadow, { ...slot, rebootAskedAt: command.rebootAskedAt });
   }
 
   /** The other commands write to a Node: they undo its marks and end the requests on it. */

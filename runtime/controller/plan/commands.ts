@@ -1,4 +1,5 @@
 import type { ShadowCondition, Spec } from '../../shadow/model.ts';
+import type { BadEnd } from '../../release/model.ts';
 import type { PermitTerms } from './permit.ts';
 import type { Finding } from './verdict.ts';
 
@@ -12,6 +13,7 @@ export type Command =
   | { readonly kind: 'bump'; readonly shadow: string; readonly nodeUid: string }
   | Free
   | NoteReboot
+  | NoteEnd
   /** Releases marks at rest: on a node whose shadow is idle, or that has neither shadow nor agent (rule M8 a, b). */
   | { readonly kind: 'release'; readonly node: string; readonly shadow: string }
   /** Ends the update of a node whose agent is gone (rule M8 c). */
@@ -92,6 +94,14 @@ export interface NoteReboot {
   readonly nodeUid: string;
   /** Undefined where what is noted was another request, which the host did not carry out. */
   readonly rebootAskedAt: number | undefined;
+}
+
+/** Keeps on the Lease how the attempt has ended, where the ledger of its release refuses that (rule F4). */
+export interface NoteEnd {
+  readonly kind: 'note-end';
+  readonly shadow: string;
+  readonly nodeUid: string;
+  readonly ended: BadEnd;
 }
 
 /** Names the version that the node is to prepare at rest, or takes that back (rule H2). It starts nothing. */

@@ -18,10 +18,15 @@ export interface End {
 /** The bad end that a node is at; undefined where it is at none, or the release is not to blame. */
 export function badEndOf(info: AssessedNode): End | undefined {
   const { node, shadow, slot } = info;
+  const noted = slot && notedOn(slot);
+  if (noted) return noted;
   const end = node.managed && shadow?.status ? reasonOf(info, shadow, shadow.status) : undefined;
   if (!end || !shadow) return undefined;
   return { ...end, attempt: slot?.id ?? attemptWithoutSlot(node.uid, end.version, shadow) };
 }
+
+const notedOn = ({ id: attempt, version, ended: reason }: SlotView): End | undefined =>
+  reason && version !== undefined ? { version, attempt, reason } : undefined;
 
 type Reason = Pick<End, 'version' | 'reason'>;
 

@@ -3,7 +3,7 @@ import { EMPTY, enter, isFullFor, type Ledger, remove, strictest } from '../../r
 import type { Decision, Failure } from '../../release/model.ts';
 import { ANY_FAMILY, releaseObjectName } from '../../release/names.ts';
 import { nodeNameOf } from '../../shadow/names.ts';
-import type { Free } from './commands.ts';
+import type { Free, NoteEnd } from './commands.ts';
 import { badEndOf, type End, failureOf, mayBeAsked, recoveredAt } from './ends.ts';
 import type { AssessedNode, Fleet } from './health.ts';
 import type { SlotKey, SlotView } from './permit.ts';
@@ -11,7 +11,7 @@ import type { OsReleaseName } from './releases.ts';
 import { NEVER } from './requeue.ts';
 import type { Rulings } from './rulings.ts';
 import { seedsOf } from './seeds.ts';
-import type { LastOfShadow, NodeView, ReleaseView, Settings, ShadowView, Snapshot } from './snapshot.ts';
+import type { LastOfShadow, NodeView, ReleaseView, Settings, ShadowView, Snapshot, WriteRefusal } from './snapshot.ts';
 import { type Finding, found } from './verdict.ts';
 
 /** What is decided on. */
@@ -61,10 +61,16 @@ export class Ledgers {
     return writes.some(({ name, seen }) => !seen && !this.#refused.has(name));
   }
 
+  /** Why it cannot be written, as a sentence. */
+  refusalOf(release: OsReleaseName): string | undefined {
+    const refused = this.#refused.size === 0 ? undefined : this.#refused.get(releaseObjectName(release));
+    return refused === undefined ? undefined : `${release.version}: ${refused}`;
+  }
+
   /** Why nothing starts on it: what becomes of it could not be remembered. */
   unkept(release: OsReleaseName): Finding | undefined {
-    const refused = this.#refused.size === 0 ? undefined : this.#refused.get(releaseObjectName(release));
-    if (refused !== undefined) return found('WriteRefused', `${release.version}: ${refused}`);
+    const refused = this.refusalOf(release);
+    if (refused !== undefined) return found('WriteRefused', refused);
     return this.of(release) ? undefined : found('WaitingForSlot', `the ledger of ${release.version} is being made`);
   }
 }
@@ -86,7 +92,7 @@ export class EnteredLedgers {
       this.#all.set(keyOf({ family, version }), { family, version, ledger });
     if (known.snapshot.releases.seeds) this.#seed();
     for (const one of this.#all.values()) one.ledger = this.#withoutRecovered(one, one.ledger);
-    for (const info of known.fleet.managed) this.#enter(info);
+    for (const info of known.fleet.all) this.#enter(info);
     this.#enterGone();
   }
 
@@ -118,6 +124,26 @@ export class EnteredLedgers {
     if (phase.kind === 'resting' || health.soak === 'failed') return true;
     const end = badEndOf(info);
     return !end || slot?.ended !== undefined || this.#isKnown(node, end);
+  }
+
+  /** What keeps the end of its attempt on the Lease, where the ledger refuses it: then the node need not wait for that, and its slot alone does. */
+  noteOf(info: AssessedNode): NoteEnd | undefined {
+    const { node, slot, phase, health } = info;
+    const end = badEndOf(info);
+    if (!end || slot?.version !== end.version || slot.ended || this.#isKnown(node, end)) return undefined;
+    const isToRest = phase.kind === 'failed' || health.agentSilent;
+    if (!isToRest || this.#ledgers.refusalOf({ family: node.family, version: end.version }) === undefined)
+      return undefined;
+    return { kind: 'note-end', shadow: slot.shadow, nodeUid: slot.nodeUid, ended: end.reason };
+  }
+
+  /** Why the slot of its update, which is over, stays; undefined where it does not wait for a ledger. */
+  unwritten({ node: { family }, slot }: AssessedNode): Pick<WriteRefusal, 'message'> | undefined {
+    if (!slot?.ended || slot.version === undefined) return undefined;
+    const { version } = slot;
+    return {
+      message: this.#ledgers.refusalOf({ family, version }) ?? `${version}: how its update ended is being entered`,
+    };
   }
 
   /** The command, if the slot may be given back: nothing of the attempt is still to be entered. @param holder undefined where the node is gone */
@@ -189,14 +215,15 @@ export class EnteredLedgers {
   }
 
   #enterGoneOf(slot: SlotView): void {
-    const { family, version, nodeUid, id, policy } = slot;
-    if (family === undefined || version === undefined || !mayBeAsked(slot, this.#lastOf(slot))) return;
+    const { family, version, nodeUid, id, policy, ended } = slot;
+    if (family === undefined || version === undefined) return;
+    if (!ended && !mayBeAsked(slot, this.#lastOf(slot))) return;
     const node = nodeNameOf(slot.shadow) ?? slot.shadow;
     const gone = {
       node,
       policy: policy?.name ?? '',
       attempt: id,
-      reason: 'Gone',
+      reason: ended ?? 'Gone',
       at: rfc3339(this.#known.now),
     } as const;
     this.#change({ family, version }, (ledger) => (nodeUid in ledger.failures ? ledger : enter(ledger, nodeUid, gone)));

@@ -171,7 +171,10 @@ function notReady({ info }: Asking): GateResult {
   return info.node.ready ? PASS : NOT_READY;
 }
 
-function unkept({ release }: Asking, { ledgers }: World): GateResult {
+/** A slot that still has to tell how its last update ended is not taken again. */
+function unkept({ info, release }: Asking, { ledgers, entered }: World): GateResult {
+  const unwritten = info.slot?.ended && entered.unwritten(info);
+  if (unwritten) return stopped(refused(unwritten));
   return stopping(release && ledgers.unkept(release));
 }
 

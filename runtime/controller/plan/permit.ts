@@ -1,3 +1,5 @@
+import type { BadEnd } from '../../release/model.ts';
+
 /** Whose slot it is. */
 export interface SlotKey {
   /** Name of the shadow. */
@@ -22,8 +24,8 @@ export interface SlotView extends SlotKey, PermitTerms {
   readonly since: number | undefined;
   /** When a controller first saw that a reboot was requested in this attempt; undefined where none has noted that. */
   readonly rebootAskedAt?: number | undefined;
-  /** How the attempt ended, where that could be written nowhere else. */
-  readonly ended?: { readonly reason: string; readonly at: number } | undefined;
+  /** How the attempt has ended, where the ledger of its release could not be written: no restart forgets it. */
+  readonly ended?: BadEnd | undefined;
   /**
    * Whether an earlier write to the shadow may still be under way.
    * - `settled`: none can land any more.
@@ -49,7 +51,7 @@ const EMPTY_SLOT_BYTES =
     policy: { name: '', uid: '' },
     zone: '',
     rebootAskedAt: TIME,
-    ended: { reason: 'a reason of forty characters or a few less', at: TIME },
+    ended: 'PrepareFailed',
   }).length + 1;
 
 /** What a slot takes of the Lease's list at most. Names and labels are ASCII. */

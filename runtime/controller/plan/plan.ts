@@ -241,11 +241,11 @@ function slotCommands(
   const written = writtenShadows(writes);
   return slots
     .filter(({ shadow }) => !written.has(shadow))
-    .flatMap((slot): readonly Command[] => {
+    .flatMap((slot): Command | readonly Command[] => {
       const holder = byUid.get(slot.nodeUid);
-      const command = recoverSlot(slot, holder);
-      if (command?.kind === 'free') return entered.freed(command, slot, holder);
-      return command ? [command] : [];
+      const recovery = recoverSlot(slot, holder);
+      const due = recovery?.kind === 'free' ? entered.freed(recovery, slot, holder)[0] : recovery;
+      return due ?? (holder && entered.noteOf(holder)) ?? [];
     });
 }
 

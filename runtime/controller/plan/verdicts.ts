@@ -72,8 +72,8 @@ class Judgement {
   }
 
   #finding(info: AssessedNode): Finding {
-    const { uid, shadowName } = info.node;
-    const { starts, refusals } = this.#decisions;
+    const { uid } = info.node;
+    const { starts } = this.#decisions;
     /** What keeps it from starting the update that it is offered. */
     const kept = starts.kept.get(uid)?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
@@ -82,7 +82,11 @@ class Judgement {
     const own = seen && withWords(seen, this.#world.snapshot.lastWords?.get(info.node.name));
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
-    return explained(finding, kept, refusals.get(shadowName));
+    return explained(finding, kept, this.#refusalFor(info));
+  }
+
+  #refusalFor(info: AssessedNode): Pick<WriteRefusal, 'message'> | undefined {
+    return this.#decisions.refusals.get(info.node.shadowName) ?? this.#world.entered.unwritten(info);
   }
 
   /** A host that cannot look for updates does not know whether it is up to date. */
@@ -115,7 +119,11 @@ function withWords(finding: Finding, words: string | undefined): Finding {
 }
 
 /** Where several commands for the node are withheld, the verdict names its start first. */
-function explained(finding: Finding, kept: Finding | undefined, other: WriteRefusal | undefined): Finding {
+function explained(
+  finding: Finding,
+  kept: Finding | undefined,
+  other: Pick<WriteRefusal, 'message'> | undefined,
+): Finding {
   const refusal = kept?.reason === 'WriteRefused' ? kept : other;
   return refusal ? withRefusal(finding, refusal) : finding;
 }

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { Lease } from '../../kube/objects.ts';
-import { instantOf } from '../../lib/clock.ts';
+import { instantOf, rfc3339 } from '../../lib/clock.ts';
+import { BAD_ENDS } from '../../release/model.ts';
 import { GROUP } from '../../shadow/names.ts';
+import type { NoteEnd, NoteReboot } from '../plan/commands.ts';
 import type { PermitTerms, SlotKey, SlotView } from '../plan/permit.ts';
 
 /** On the Lease of the controller: the nodes that may be updating. */
@@ -24,7 +26,7 @@ const schema = z.array(
     policy: lenient(z.object({ name: z.string(), uid: z.string() })),
     zone: lenient(z.string()),
     rebootAskedAt: lenient(z.iso.datetime()),
-    ended: lenient(z.object({ reason: z.string(), at: z.iso.datetime() })),
+    ended: lenient(z.enum(BAD_ENDS)),
   }),
 );
 
@@ -56,7 +58,7 @@ export function viewOfEntry(entry: SlotEntry, writes: SlotView['writes']): SlotV
     zone,
     since: instantOf(since),
     rebootAskedAt: instantOf(entry.rebootAskedAt),
-    ended: ended && { reason: ended.reason, at: instantOf(ended.at) ?? 0 },
+    ended,
     writes,
   };
 }
@@ -100,6 +102,13 @@ export function withTaken(
 
 /** What is learned of an attempt while it lasts, or how it ended. */
 export type Amendment = SlotKey & Pick<SlotEntry, 'rebootAskedAt' | 'ended'>;
+
+export function amendmentOf(note: NoteReboot | NoteEnd): Amendment {
+  const { shadow, nodeUid } = note;
+  if (note.kind === 'note-end') return { shadow, nodeUid, ended: note.ended };
+  const { rebootAskedAt: at } = note;
+  return { shadow, nodeUid, rebootAskedAt: at === undefined ? undefined : rfc3339(at) };
+}
 
 /** Fields that an amendment does not name stay as they are. */
 export function withAmended(entries: readonly SlotEntry[], amendments: readonly Amendment[]): readonly SlotEntry[] {

@@ -158,6 +158,53 @@ describe('the permit of an attempt that has ended badly', () => {
   });
 });
 
+describe('where the ledger of a release cannot be written', () => {
+  const REFUSED = 'its ledger is refused: no';
+  const end: Parts = {
+    spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },
+    status: { current_state: 'ErrorReset', crash_count: 1, failed_versions: ['1.1.0'] },
+  };
+  const held = { ...slot('a'), id: 'try', family: FAMILY, version: '1.1.0' };
+  const noted = { ...held, ended: 'BootFailed' } as const;
+  const refused = (world: World): World => {
+    const of = withLedger(world, {});
+    const names = of.releases.objects.map(({ name }) => name);
+    return { ...of, releases: { ...of.releases, refused: new Map(names.map((name) => [name, REFUSED])) } };
+  };
+  const made = (world: World) => planOnce(underRules(world, POLICY), POLICY, NOW);
+
+  test('how an attempt has ended is kept with its permit, and then its node comes to rest', () => {
+    const ended = made(refused(fleet({ a: end }, { slots: [held] })));
+    expect(ended.commands).toEqual([{ kind: 'note-end', shadow: 'brs-a', nodeUid: 'uid-a', ended: 'BootFailed' }]);
+    expect(made(refused(fleet({ a: end }, { slots: [noted] }))).commands).toMatchObject([
+      { kind: 'set-spec', spec: { state: 'Idle' } },
+    ]);
+  });
+
+  test.each([
+    ['at rest', {}],
+    ['at rest, with nothing on offer', { status: { target_version: '1.0.0' } }],
+  ] as const)('the permit of a node that is %s waits with it, and no other attempt is made', (_, parts) => {
+    const { commands, verdicts } = made(refused(fleet({ a: parts }, { slots: [noted] })));
+    expect(commands).toEqual([]);
+    expect(verdicts).toMatchObject([{ reason: 'WriteRefused', message: `1.1.0: ${REFUSED}` }]);
+  });
+
+  test.each([
+    ['at rest', fleet({ a: {} })],
+    ['not managed any more', fleet({}, { nodes: [node('a', { managed: false })], silentSince: new Map([['a', NOW]]) })],
+    ['gone', fleet({ b: updated })],
+  ])('it is entered later of a node that is %s, and then the permit goes', (_, of) => {
+    const world = { ...of, slots: [noted] };
+    const { commands, ledger } = made(withLedger(world, {}));
+    expect(commands).not.toContainEqual(expect.objectContaining({ kind: 'free' }));
+    const entered = ledger.find(({ version }) => version === '1.1.0')?.ledger?.failures;
+    expect(entered).toMatchObject({ 'uid-a': { attempt: 'try', reason: 'BootFailed' } });
+    const after = made(withLedger(world, { failures: entered ?? {} })).commands;
+    expect(after).toContainEqual(expect.objectContaining({ kind: 'free', nodeUid: 'uid-a' }));
+  });
+});
+
 describe('a node that is gone with its permit', () => {
   const held = { ...slot('a'), id: 'try', family: FAMILY, version: '1.1.0' };
   const worldOf = (state?: 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate'): World => {

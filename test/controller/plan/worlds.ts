@@ -149,6 +149,7 @@ const EFFECTS: Effects = {
   bump: take,
   'note-reboot': (draft, { shadow: name, rebootAskedAt }) =>
     change(draft.slots, name, (one) => ({ ...one, rebootAskedAt })),
+  'note-end': (draft, { shadow: name, ended }) => change(draft.slots, name, (one) => ({ ...one, ended })),
   free: (draft, { shadow: name }) => draft.slots.delete(name),
   release: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: undefined })),
   disown: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: { ...MARKS, owns: [] } })),
