@@ -183,11 +183,16 @@ test('what people run on their machines is in no process', () => {
   expect(users.filter((file) => importsOf(file).some((imported) => within(imported, 'runtime/cli')))).toEqual([]);
 });
 
-test('only runtime/kube/client-node.ts knows client-node', () => {
-  const users = files.filter(
-    (file) => file.startsWith('runtime/') && importsOf(file).includes('@kubernetes/client-node'),
-  );
-  expect(users).toEqual(['runtime/kube/client-node.ts']);
+test('values of client-node come from runtime/kube/client-node.ts alone, and its types from runtime/kube', () => {
+  const users = files.filter((file) => importsOf(file).includes('@kubernetes/client-node'));
+  const ofValues = /^(?:import|export) (?!type\b)[^;]*from '@kubernetes\/client-node/m;
+  expect(users.filter((file) => ofValues.test(source(file)))).toEqual(['runtime/kube/client-node.ts']);
+  expect(users.filter((file) => !within(file, 'runtime/kube') && !within(file, 'sim'))).toEqual([]);
+});
+
+// What an exhausted union never was would be returned as it is, and a text is true.
+test('a value that no type allows is not returned', () => {
+  expect(files.filter((file) => /\breturn [^;]*\bsatisfies never\b/.test(source(file)))).toEqual([]);
 });
 
 // The name `z` that zod exports holds all of zod, its languages too: 0.5 MB that a bundler cannot leave out.

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { ConflictError } from '../../runtime/kube/errors.ts';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
-import type { Pod } from '../../runtime/kube/objects.ts';
+import { isReady, type Pod } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import {
   AGENT_SERVICE_ACCOUNT,
@@ -13,7 +13,6 @@ import {
   NAMESPACE,
 } from '../../runtime/shadow/names.ts';
 import { TERMINATION_ANNOTATION } from '../../sim/kubernetes/kubelet/pod-run.ts';
-import { isReady } from '../../sim/kubernetes/pods.ts';
 import { addAccounts, projectedToken } from '../../test/apiserver/agents.ts';
 import { Objects } from '../../test/apiserver/objects.ts';
 import { PaperNode } from '../../test/e2e/paper-node.ts';

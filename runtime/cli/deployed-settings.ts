@@ -1,6 +1,6 @@
 import { type ControllerConfig, readControllerConfig } from '../controller/config.ts';
 import { Collection } from '../kube/collection.ts';
-import type { KubeObject } from '../kube/objects.ts';
+import type { Container, Workload } from '../kube/objects.ts';
 import { collectionPath } from '../kube/paths.ts';
 import { podsOf } from '../kube/resources.ts';
 import { COMPONENTS, CONTROLLER_DEPLOYMENT } from '../shadow/names.ts';
@@ -12,40 +12,7 @@ export class UnknownSettingsError extends Error {
   override readonly name = 'UnknownSettingsError';
 }
 
-type Reference = { readonly name?: string } | null | undefined;
-
-interface Container {
-  readonly name?: string;
-  readonly image?: string;
-  readonly resources?: { readonly limits?: Readonly<Record<string, string>> | null } | null;
-  readonly env?:
-    | readonly {
-        readonly name: string;
-        readonly value?: string;
-        readonly valueFrom?: { readonly configMapKeyRef?: Reference; readonly secretKeyRef?: Reference } | null;
-      }[]
-    | null;
-  readonly envFrom?: readonly { readonly configMapRef?: Reference; readonly secretRef?: Reference }[] | null;
-}
-
-/** The fields of a Deployment or DaemonSet that are read. */
-export interface Workload extends KubeObject {
-  readonly spec?: {
-    readonly replicas?: number | null;
-    readonly template?: {
-      readonly spec?: {
-        readonly containers?: readonly Container[] | null;
-        readonly volumes?: readonly { readonly hostPath?: { readonly path?: string } | null }[] | null;
-        readonly serviceAccountName?: string | null;
-      } | null;
-    } | null;
-  };
-  readonly status?: {
-    readonly readyReplicas?: number | null;
-    readonly desiredNumberScheduled?: number | null;
-    readonly numberReady?: number | null;
-  } | null;
-}
+type Reference = { readonly name?: string } | undefined;
 
 export function workloadsOf({ transport, namespace }: Cluster, plural: string): Collection<Workload> {
   return new Collection(transport, collectionPath({ group: 'apps', version: 'v1', plural, namespace }));
@@ -82,15 +49,16 @@ export async function deployedSettings(
   };
 }
 
-export const containersOf = ({ spec }: Workload): readonly Container[] => spec?.template?.spec?.containers ?? [];
+export const containersOf = ({ spec }: Workload): readonly Partial<Container>[] =>
+  spec?.template?.spec?.containers ?? [];
 
 /** The variables whose values are in the Deployment itself. */
-function literalsOf({ env }: Container): Record<string, string | undefined> {
+function literalsOf({ env }: Partial<Container>): Record<string, string | undefined> {
   return Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));
 }
 
 /** Variables from ConfigMaps and Secrets. They are not read, because people who may read a Deployment may often not read those. */
-function unreadOf({ env, envFrom }: Container): readonly string[] {
+function unreadOf({ env, envFrom }: Partial<Container>): readonly string[] {
   const named = (env ?? []).flatMap(({ name, valueFrom }) => {
     const source = sourceOf(valueFrom?.configMapKeyRef, valueFrom?.secretKeyRef);
     return source === undefined ? [] : [`${name}, which ${source} sets: its default is assumed`];

@@ -9,24 +9,12 @@ import { type Cluster, type CommandRequest, RefusedCommandError } from './comman
 import { workloadsOf } from './deployed-settings.ts';
 import { ifAllowed, type Read } from './reading.ts';
 
-/** A CustomResourceDefinition with its conversion webhook. */
-export type Definition = CustomResourceDefinition & {
-  readonly spec?: {
-    readonly conversion?: {
-      readonly strategy?: string;
-      readonly webhook?: {
-        readonly clientConfig?: {
-          readonly caBundle?: string;
-          readonly service?: { readonly namespace?: string } | null;
-        } | null;
-      } | null;
-    } | null;
-  };
-};
-
 /** The namespace of the apiserver that converts shadows; undefined where the definition names none, or may not be read. */
 export async function webhookNamespace(transport: KubeTransport): Promise<string | undefined> {
-  const { value }: Read<Definition | undefined> = await ifAllowed(crdsOf(transport).get(CRD_NAME), undefined);
+  const { value }: Read<CustomResourceDefinition | undefined> = await ifAllowed(
+    crdsOf(transport).get(CRD_NAME),
+    undefined,
+  );
   return value?.spec?.conversion?.webhook?.clientConfig?.service?.namespace;
 }
 

@@ -1,5 +1,5 @@
 import { Collection } from '../kube/collection.ts';
-import type { KubeObject } from '../kube/objects.ts';
+import type { ConfigMap } from '../kube/objects.ts';
 import { collectionPath } from '../kube/paths.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { watchOne } from '../kube/watch-one.ts';
@@ -17,9 +17,6 @@ export interface Notifier {
   /** Sends the notifications. For one term as leader. */
   lead(signal: AbortSignal): Promise<void>;
 }
-
-/** As the API server has it, cut down to what is read. */
-export type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>> | null };
 
 /** What a notifier is made with. */
 export interface NotifierParts {

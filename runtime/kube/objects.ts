@@ -1,46 +1,101 @@
+import type {
+  AdmissionregistrationV1ServiceReference,
+  CoreV1Event,
+  V1ConfigMap,
+  V1Container,
+  V1ContainerStatus,
+  V1CustomResourceDefinition,
+  V1DaemonSetStatus,
+  V1DeploymentSpec,
+  V1DeploymentStatus,
+  V1Endpoint,
+  V1EndpointSlice,
+  V1Lease,
+  V1ManagedFieldsEntry,
+  V1MutatingWebhookConfiguration,
+  V1Node,
+  V1NodeCondition,
+  V1ObjectMeta,
+  V1ObjectReference,
+  V1OwnerReference,
+  V1PersistentVolume,
+  V1PersistentVolumeClaim,
+  V1Pod,
+  V1PodDisruptionBudget,
+  V1TokenReview,
+  V1Toleration,
+  V1ValidatingWebhook,
+  V1ValidatingWebhookConfiguration,
+} from '@kubernetes/client-node';
 import type { PolicyObject } from '../policy/model.ts';
 import type { ReleaseObject } from '../release/model.ts';
 import type { Shadow } from '../shadow/model.ts';
 import { instantOf } from '../lib/clock.ts';
-import type { LabelSelector } from '../lib/selector.ts';
 
-/**
- * Kubernetes objects as the API server sends them, cut down to the fields that this operator reads or writes. Times are RFC 3339 text. Null
- * and absent mean the same: the API server sends null for a time that was never set wherever its own type holds times by value.
- */
+/** RFC 3339. Null and absent mean the same: the API server sends null for a time that was never set wherever its own type holds it by value. */
 export type Time = string | null;
 
-export interface ObjectMeta {
+/** One of client-node's types as the API server sends it: times are text, and nobody writes into what was read. */
+export type Json<T> = T extends Date
+  ? Time
+  : T extends readonly (infer Item)[]
+    ? readonly Json<Item>[]
+    : T extends object
+      ? { readonly [Key in keyof T]: Json<T[Key]> }
+      : T;
+
+/** A kind of client-node's. What others wrote is not validated again: of `spec` and `status`, each field may be missing. */
+export type Resource<T> = KubeObject & {
+  readonly [Key in Exclude<keyof T, keyof KubeObject>]?: Key extends 'spec' | 'status'
+    ? Partial<Json<NonNullable<T[Key]>>>
+    : Json<T[Key]>;
+};
+
+export type OwnerReference = Json<V1OwnerReference>;
+export type ObjectReference = Json<V1ObjectReference> &
+  Required<Pick<Json<V1ObjectReference>, 'apiVersion' | 'kind' | 'name'>>;
+export type Condition = Json<V1NodeCondition>;
+export type Toleration = Json<V1Toleration>;
+export type Container = Json<V1Container>;
+export type ContainerStatus = Json<V1ContainerStatus>;
+export type ServiceReference = Json<AdmissionregistrationV1ServiceReference>;
+export type Webhook = Json<V1ValidatingWebhook>;
+export type Endpoint = Json<V1Endpoint>;
+
+export type Node = Resource<V1Node>;
+export type Pod = Resource<V1Pod>;
+export type Lease = Resource<V1Lease>;
+export type TokenReview = Pick<Json<V1TokenReview>, 'spec' | 'status'>;
+export type ConfigMap = Resource<V1ConfigMap>;
+export type CoreEvent = Resource<CoreV1Event>;
+/** Its schemas have names of client-node's own, such as `_enum`: what is sent is the JSON schema itself. */
+export type CustomResourceDefinition = Resource<V1CustomResourceDefinition>;
+export type PodDisruptionBudget = Resource<V1PodDisruptionBudget>;
+export type PersistentVolume = Resource<V1PersistentVolume>;
+export type PersistentVolumeClaim = Resource<V1PersistentVolumeClaim>;
+export type EndpointSlice = Resource<V1EndpointSlice>;
+export type WebhookConfiguration = Resource<V1ValidatingWebhookConfiguration | V1MutatingWebhookConfiguration>;
+
+/** What a Deployment and a DaemonSet have. */
+export interface Workload extends KubeObject {
+  readonly spec?: Partial<Json<V1DeploymentSpec>>;
+  readonly status?: Partial<Json<V1DeploymentStatus & V1DaemonSetStatus>>;
+}
+
+/** The metadata of an object that is stored. */
+export interface ObjectMeta extends Omit<Json<V1ObjectMeta>, 'managedFields'> {
   readonly name: string;
-  readonly namespace?: string;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** Grows with each change of the spec. */
-  readonly generation?: number;
-  readonly creationTimestamp?: Time;
+  /** Never null: a time that the server holds by reference is left out. */
   readonly deletionTimestamp?: string;
-  readonly deletionGracePeriodSeconds?: number;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
   readonly managedFields?: readonly ManagedFields[] | null;
 }
 
 /** Which fields somebody was the last to change. */
-export interface ManagedFields {
-  /** The User-Agent up to its slash, where the writer has named none. */
-  readonly manager?: string;
+export interface ManagedFields extends Omit<Json<V1ManagedFieldsEntry>, 'fieldsV1'> {
   /** Each field is `f:` and its name. */
   readonly fieldsV1?: { readonly [field: string]: object } | null;
-}
-
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-  readonly blockOwnerDeletion?: boolean;
 }
 
 export interface KubeObject {
@@ -64,14 +119,6 @@ export function isAsNewAs(seen: string | undefined, wanted: string): boolean {
   return BigInt(seen) >= BigInt(wanted);
 }
 
-export interface Condition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason?: string;
-  readonly message?: string;
-  readonly lastTransitionTime?: Time;
-}
-
 /** Whether the condition `Ready` is true, of a Node or a Pod. */
 export function isReady({ status }: { readonly status?: { readonly conditions?: readonly Condition[] } }): boolean {
   return status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
@@ -81,19 +128,6 @@ export function isReady({ status }: { readonly status?: { readonly conditions?: 
 export function readySince({ status }: Pick<Node, 'status'>): number | undefined {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return ready?.status === 'True' ? instantOf(ready.lastTransitionTime) : undefined;
-}
-
-export interface Node extends KubeObject {
-  readonly spec?: {
-    readonly unschedulable?: boolean;
-    readonly taints?: readonly { readonly key: string; readonly effect: string; readonly timeAdded?: string | null }[];
-  };
-  readonly status?: {
-    readonly conditions?: readonly Condition[];
-    readonly nodeInfo?: { readonly osImage?: string; readonly bootID?: string };
-    /** By the kubelet: unique names of volumes, e.g. `kubernetes.io/csi/ebs.csi.aws.com^vol-1`. */
-    readonly volumesInUse?: readonly string[] | null;
-  };
 }
 
 function ownFields({ managedFields }: ObjectMeta): Pick<ObjectMeta, 'managedFields'> {
@@ -122,117 +156,9 @@ export function nodeFields({ metadata, spec, status }: Node): Node {
   };
 }
 
-export interface Toleration {
-  readonly key?: string;
-  readonly operator?: 'Exists' | 'Equal';
-  readonly value?: string;
-  readonly effect?: string;
-}
-
-interface Terminated {
-  readonly finishedAt?: Time;
-  /** What its process has left in its termination log. */
-  readonly message?: string;
-}
-
-export interface ContainerStatus {
-  readonly name: string;
-  readonly state?: {
-    readonly running?: { readonly startedAt?: Time } | null;
-    readonly waiting?: object | null;
-    readonly terminated?: Terminated | null;
-  };
-  readonly lastState?: { readonly terminated?: Terminated | null };
-}
-
-interface PodVolume {
-  readonly name: string;
-  readonly persistentVolumeClaim?: { readonly claimName: string } | null;
-  /** The pod has a claim of its own for it. */
-  readonly ephemeral?: object | null;
-}
-
-export interface Pod extends KubeObject {
-  readonly spec?: {
-    readonly nodeName?: string;
-    readonly serviceAccountName?: string;
-    readonly tolerations?: readonly Toleration[];
-    readonly terminationGracePeriodSeconds?: number;
-    /** Of its priority class. */
-    readonly priority?: number | null;
-    readonly volumes?: readonly PodVolume[] | null;
-  };
-  readonly status?: {
-    readonly phase?: string;
-    readonly containerStatuses?: readonly ContainerStatus[];
-    readonly conditions?: readonly Condition[];
-  };
-}
-
 /** Whether all containers of the pod have ended for good. */
 export function isPodTerminal({ status }: Pick<Pod, 'status'>): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
-}
-
-export interface Lease extends KubeObject {
-  readonly spec?: {
-    readonly holderIdentity?: string | null;
-    readonly leaseDurationSeconds?: number;
-    readonly acquireTime?: string;
-    readonly renewTime?: string;
-    readonly leaseTransitions?: number;
-  };
-}
-
-export interface TokenReview {
-  readonly spec: { readonly token: string; readonly audiences: readonly string[] };
-  readonly status?: {
-    readonly authenticated?: boolean;
-    readonly error?: string;
-    readonly audiences?: readonly string[];
-    readonly user?: {
-      readonly username?: string;
-      readonly uid?: string;
-      readonly groups?: readonly string[];
-      readonly extra?: Readonly<Record<string, readonly string[]>>;
-    };
-  };
-}
-
-export interface ObjectReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-}
-
-export interface CustomResourceDefinition extends KubeObject {
-  readonly spec?: {
-    readonly versions?: readonly {
-      readonly name: string;
-      readonly served: boolean;
-      readonly storage: boolean;
-      readonly schema?: { readonly openAPIV3Schema?: object };
-    }[];
-  };
-  readonly status?: { readonly storedVersions?: readonly string[] };
-}
-
-export interface PodDisruptionBudget extends KubeObject {
-  readonly spec?: {
-    readonly selector?: LabelSelector | null;
-    readonly unhealthyPodEvictionPolicy?: 'IfHealthyBudget' | 'AlwaysAllow';
-  };
-  /** Kept by the disruption controller. */
-  readonly status?: {
-    readonly disruptionsAllowed?: number;
-    readonly currentHealthy?: number;
-    readonly desiredHealthy?: number;
-    readonly expectedPods?: number;
-    readonly observedGeneration?: number;
-    readonly conditions?: readonly Condition[];
-  };
 }
 
 /** A BottlerocketShadow as the API server sends it, validated by the CRD that is served. That may be older than ours. */

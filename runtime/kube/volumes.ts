@@ -1,15 +1,7 @@
 import { Collection } from './collection.ts';
-import type { KubeObject } from './objects.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from './objects.ts';
 import { collectionPath } from './paths.ts';
 import type { KubeTransport } from './transport.ts';
-
-interface PersistentVolumeClaim extends KubeObject {
-  readonly spec?: { readonly volumeName?: string | null };
-}
-
-interface PersistentVolume extends KubeObject {
-  readonly spec?: { readonly csi?: { readonly driver: string; readonly volumeHandle: string } | null };
-}
 
 /** PersistentVolumes by the names that Nodes use, live. */
 export interface VolumePort {

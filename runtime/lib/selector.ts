@@ -6,7 +6,8 @@ export interface LabelSelector {
 
 interface LabelRequirement {
   readonly key: string;
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  /** In, NotIn, Exists or DoesNotExist; of any other, which only a newer API server could know, nothing is selected. */
+  readonly operator: string;
   readonly values?: readonly string[] | undefined;
 }
 
@@ -38,6 +39,6 @@ function holds({ operator, values = [] }: LabelRequirement, value: string | unde
     case 'DoesNotExist':
       return value === undefined;
     default:
-      return operator satisfies never;
+      return false;
   }
 }

@@ -1,19 +1,9 @@
-import type { Toleration } from '../../runtime/kube/objects.ts';
+import { isPodTerminal, isReady, type Node, type Pod, type Toleration } from '../../runtime/kube/objects.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import type { Random } from '../../runtime/lib/random.ts';
-import {
-  controllerUid,
-  createPod,
-  deletePod,
-  isActive,
-  isFinished,
-  isReady,
-  patchStatus,
-  scaled,
-  templateHash,
-} from './pods.ts';
+import { controllerUid, createPod, deletePod, isActive, patchStatus, scaled, templateHash } from './pods.ts';
 import { fitsNode, mayStayOn, toleratesNode } from './selectors.ts';
-import type { SimNode, SimPod, Workload, World } from './types.ts';
+import type { Workload, World } from './types.ts';
 
 const HASH_LABEL = 'controller-revision-hash';
 
@@ -33,10 +23,10 @@ interface Daemon {
   readonly hash: string;
   readonly tolerations: readonly Toleration[];
   /** Nodes that should run a pod. */
-  readonly wanted: readonly SimNode[];
+  readonly wanted: readonly Node[];
   /** Nodes whose pod goes on: also those that would take no new one. */
-  readonly kept: readonly SimNode[];
-  readonly pods: readonly SimPod[];
+  readonly kept: readonly Node[];
+  readonly pods: readonly Pod[];
 }
 
 /** The requests that bring every DaemonSet closer to one current pod on each node that it selects. */
@@ -83,7 +73,7 @@ function surplus({ kept, pods }: Daemon): readonly KubeRequest[] {
   const free = new Set<string | undefined>(kept.map(({ metadata }) => metadata.name));
   return pods
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .filter((pod) => isFinished(pod) || !free.delete(pod.spec?.nodeName))
+    .filter((pod) => isPodTerminal(pod) || !free.delete(pod.spec?.nodeName))
     .map((pod) => deletePod(pod));
 }
 

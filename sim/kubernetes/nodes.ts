@@ -1,6 +1,7 @@
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
-import { deletePod, isReady, podPath } from './pods.ts';
-import type { SimNode, SimPod, World } from './types.ts';
+import { deletePod, podPath } from './pods.ts';
+import { isReady, type Node, type Pod } from '../../runtime/kube/objects.ts';
+import type { World } from './types.ts';
 
 const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
@@ -11,7 +12,7 @@ export function nodes(world: World): readonly KubeRequest[] {
 }
 
 /** Mirrors `spec.unschedulable` in the taint. */
-function taint({ metadata, spec }: SimNode): readonly KubeRequest[] {
+function taint({ metadata, spec }: Node): readonly KubeRequest[] {
   const taints = spec?.taints ?? [];
   const others = taints.filter(({ key }) => key !== UNSCHEDULABLE.key);
   const cordoned = spec?.unschedulable === true;
@@ -25,7 +26,7 @@ function taint({ metadata, spec }: SimNode): readonly KubeRequest[] {
   ];
 }
 
-function follow(pod: SimPod, byName: ReadonlyMap<string, SimNode>): readonly KubeRequest[] {
+function follow(pod: Pod, byName: ReadonlyMap<string, Node>): readonly KubeRequest[] {
   const name = pod.spec?.nodeName;
   if (!name) return [];
   const node = byName.get(name);
@@ -34,7 +35,7 @@ function follow(pod: SimPod, byName: ReadonlyMap<string, SimNode>): readonly Kub
 }
 
 /** Nobody on the node can say so: without a Ready node a pod serves no one. */
-function unready({ metadata, status, ...pod }: SimPod): KubeRequest {
+function unready({ metadata, status, ...pod }: Pod): KubeRequest {
   const conditions = status?.conditions?.map((condition) =>
     condition.type === 'Ready' ? { ...condition, status: 'False', reason: 'NodeNotReady' } : condition,
   );

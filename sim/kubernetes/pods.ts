@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '../../runtime/kube/objects.ts';
+import { isPodTerminal, type KubeObject, type Pod } from '../../runtime/kube/objects.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import type { Random } from '../../runtime/lib/random.ts';
-import type { PodSpec, PodTemplate, SimNode, SimPod } from './types.ts';
+import type { PodSpec, PodTemplate } from './types.ts';
 
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
 
 /** A pod that still counts for its owner: neither finished nor on its way out. */
-export const isActive = (pod: SimPod): boolean => !isFinished(pod) && pod.metadata.deletionTimestamp === undefined;
-
-export const isFinished = ({ status }: SimPod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
-
-/** Whether the condition Ready of a pod or a node is True. */
-export const isReady = ({ status }: SimPod | SimNode): boolean =>
-  status?.conditions?.some(({ type, status: state }) => type === 'Ready' && state === 'True') ?? false;
+export const isActive = (pod: Pod): boolean => !isPodTerminal(pod) && pod.metadata.deletionTimestamp === undefined;
 
 /** The UID of the object that manages this one. */
 export const controllerUid = ({ metadata }: KubeObject): string | undefined =>
@@ -87,7 +81,7 @@ export const podPath = ({ metadata }: KubeObject): string =>
   `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
 
 /** A request that deletes exactly this pod, with its own grace period unless `graceSeconds` is given. */
-export function deletePod(pod: SimPod, graceSeconds?: number): KubeRequest {
+export function deletePod(pod: Pod, graceSeconds?: number): KubeRequest {
   const preconditions = { uid: pod.metadata.uid };
   return {
     method: 'DELETE',

@@ -1,17 +1,9 @@
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
-import {
-  controllerUid,
-  createOwned,
-  createPod,
-  deletePod,
-  isActive,
-  isReady,
-  patchStatus,
-  templateHash,
-} from './pods.ts';
-import type { SimPod, Workload, World } from './types.ts';
+import { controllerUid, createOwned, createPod, deletePod, isActive, patchStatus, templateHash } from './pods.ts';
+import { isReady, type Pod } from '../../runtime/kube/objects.ts';
+import type { Workload, World } from './types.ts';
 
 const HASH_LABEL = 'pod-template-hash';
 
@@ -110,7 +102,7 @@ function fill(set: Workload, present: number, random: Random): readonly KubeRequ
 }
 
 /** Pods that do not work go first, then the youngest. */
-function shrink(set: Workload, pods: readonly SimPod[]): readonly KubeRequest[] {
+function shrink(set: Workload, pods: readonly Pod[]): readonly KubeRequest[] {
   const surplus = Math.max(0, pods.length - (set.spec.replicas ?? 1));
   return pods
     .toSorted((a, b) => Number(isReady(a)) - Number(isReady(b)) || born(b) - born(a))
@@ -118,7 +110,7 @@ function shrink(set: Workload, pods: readonly SimPod[]): readonly KubeRequest[] 
     .map((pod) => deletePod(pod));
 }
 
-function replicaSetStatus(set: Workload, pods: readonly SimPod[]): readonly KubeRequest[] {
+function replicaSetStatus(set: Workload, pods: readonly Pod[]): readonly KubeRequest[] {
   const ready = pods.filter(isReady).length;
   return patchStatus(appsPath('replicasets', set), set, {
     observedGeneration: set.metadata.generation,
@@ -131,7 +123,7 @@ function replicaSetStatus(set: Workload, pods: readonly SimPod[]): readonly Kube
 const appsPath = (plural: string, { metadata }: Workload): string =>
   `/apis/apps/v1/namespaces/${metadata.namespace}/${plural}/${metadata.name}`;
 
-const born = ({ metadata }: SimPod): number => Date.parse(metadata.creationTimestamp ?? '');
+const born = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? '');
 const readyReplicas = (set: Workload): number => total([set], 'readyReplicas');
 
 function total(sets: readonly Workload[], field: string): number {

@@ -1,17 +1,18 @@
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
 import { labelSelector } from '../cluster/selector.ts';
-import { isFinished, isReady, podPath } from './pods.ts';
+import { podPath } from './pods.ts';
 import { fitsNode, fitsTerm, tolerates, toleratesNode } from './selectors.ts';
-import type { PodAffinityTerm, PodSpec, SimNode, SimPod, World } from './types.ts';
+import { isPodTerminal, isReady, type Node, type Pod } from '../../runtime/kube/objects.ts';
+import type { PodAffinityTerm, PodSpec, World } from './types.ts';
 
 const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 const PATIENCE = 'no node is ready, schedulable and fit for this pod';
 
 /** A node and the pods on it, those that were placed in this round included. */
 interface Place {
-  readonly node: SimNode;
-  readonly pods: SimPod[];
+  readonly node: Node;
+  readonly pods: Pod[];
 }
 
 /** The requests that bind waiting pods, oldest first, each to the node that suits it best; or say that there is none. */
@@ -19,7 +20,7 @@ export function schedule(world: World, clock: Pick<Clock, 'now'>): readonly Kube
   const waiting = world.pods.filter(isWaiting).toSorted(byAge);
   if (waiting.length === 0) return [];
   const byNode = Map.groupBy(
-    world.pods.filter((pod) => !isFinished(pod)),
+    world.pods.filter((pod) => !isPodTerminal(pod)),
     ({ spec }) => spec?.nodeName,
   );
   const places = world.nodes.map((node) => ({ node, pods: byNode.get(node.metadata.name) ?? [] }));
@@ -31,16 +32,16 @@ export function schedule(world: World, clock: Pick<Clock, 'now'>): readonly Kube
   });
 }
 
-function isWaiting(pod: SimPod): boolean {
-  return !pod.spec?.nodeName && pod.metadata.deletionTimestamp === undefined && !isFinished(pod);
+function isWaiting(pod: Pod): boolean {
+  return !pod.spec?.nodeName && pod.metadata.deletionTimestamp === undefined && !isPodTerminal(pod);
 }
 
-function byAge(a: SimPod, b: SimPod): number {
+function byAge(a: Pod, b: Pod): number {
   const [older, younger] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
   return older.localeCompare(younger) || a.metadata.name.localeCompare(b.metadata.name);
 }
 
-function best(pod: SimPod, places: readonly Place[]): Place | undefined {
+function best(pod: Pod, places: readonly Place[]): Place | undefined {
   const feasible = places.filter((place) => isFeasible(pod, place, places));
   const scores = scoresOf(pod, feasible, places);
   const score = (place: Place): number => scores.get(place) ?? 0;
@@ -50,7 +51,7 @@ function best(pod: SimPod, places: readonly Place[]): Place | undefined {
 
 const byName = (a: Place, b: Place): number => a.node.metadata.name.localeCompare(b.node.metadata.name);
 
-function isFeasible(pod: SimPod, place: Place, places: readonly Place[]): boolean {
+function isFeasible(pod: Pod, place: Place, places: readonly Place[]): boolean {
   const { node } = place;
   const spec = pod.spec ?? {};
   const apart = spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
@@ -64,7 +65,7 @@ function isFeasible(pod: SimPod, place: Place, places: readonly Place[]): boolea
 }
 
 /** The flag counts by itself: the taint that mirrors it comes a moment later. */
-function isOpen({ tolerations = [] }: PodSpec, node: SimNode): boolean {
+function isOpen({ tolerations = [] }: PodSpec, node: Node): boolean {
   return node.spec?.unschedulable !== true || tolerates(tolerations, UNSCHEDULABLE);
 }
 
@@ -72,7 +73,7 @@ function isOpen({ tolerations = [] }: PodSpec, node: SimNode): boolean {
  * What speaks for each node by the pod's preferences. As the real scheduler has it, each kind of preference is brought to one scale before
  * they are added up: weights tell terms of one kind apart, and no kind from another.
  */
-function scoresOf(pod: SimPod, feasible: readonly Place[], places: readonly Place[]): ReadonlyMap<Place, number> {
+function scoresOf(pod: Pod, feasible: readonly Place[], places: readonly Place[]): ReadonlyMap<Place, number> {
   const { affinity = {}, topologySpreadConstraints: spread = [] } = pod.spec ?? {};
   const liked = affinity.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const disliked = affinity.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
@@ -97,7 +98,7 @@ function total<T>(items: readonly T[], of: (item: T) => number): number {
 const HOSTNAME = 'kubernetes.io/hostname';
 
 /** Pods of all nodes of the node's domain; none where it is in none. Every node is a host, also without its label. */
-function podsNear(place: Place, { topologyKey = HOSTNAME }: PodAffinityTerm, places: readonly Place[]) {
+function podsNear(place: Place, { topologyKey }: PodAffinityTerm, places: readonly Place[]) {
   if (topologyKey === HOSTNAME) return place.pods;
   const domain = ({ node }: Place): string | undefined => node.metadata.labels?.[topologyKey];
   return domain(place) === undefined
@@ -105,14 +106,14 @@ function podsNear(place: Place, { topologyKey = HOSTNAME }: PodAffinityTerm, pla
     : places.filter((other) => domain(other) === domain(place)).flatMap(({ pods }) => pods);
 }
 
-function matching({ labelSelector: selector }: PodAffinityTerm, pod: SimPod, others: readonly SimPod[]): number {
+function matching({ labelSelector: selector }: PodAffinityTerm, pod: Pod, others: readonly Pod[]): number {
   const selects = labelSelector(selector);
   return others.filter(
     ({ metadata }) => metadata.namespace === pod.metadata.namespace && selects(metadata.labels ?? {}),
   ).length;
 }
 
-function bind(pod: SimPod, node: SimNode): KubeRequest {
+function bind(pod: Pod, node: Node): KubeRequest {
   const { name, namespace, uid } = pod.metadata;
   return {
     method: 'POST',
@@ -127,7 +128,7 @@ function bind(pod: SimPod, node: SimNode): KubeRequest {
 }
 
 /** Says once why a pod waits. */
-function wait(pod: SimPod, clock: Pick<Clock, 'now'>): readonly KubeRequest[] {
+function wait(pod: Pod, clock: Pick<Clock, 'now'>): readonly KubeRequest[] {
   if (pod.status?.conditions?.some(({ reason }) => reason === 'Unschedulable')) return [];
   const condition = {
     type: 'PodScheduled',

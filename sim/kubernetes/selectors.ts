@@ -1,16 +1,16 @@
-import type { Toleration } from '../../runtime/kube/objects.ts';
+import type { Node, Toleration } from '../../runtime/kube/objects.ts';
 import { labelSelector } from '../cluster/selector.ts';
-import type { NodeSelectorTerm, PodSpec, SimNode, Taint } from './types.ts';
+import type { NodeSelectorTerm, PodSpec, Taint } from './types.ts';
 
 /** Whether a pod's nodeSelector and required node affinity allow a node; taints are another matter. */
-export function fitsNode(spec: PodSpec, node: SimNode): boolean {
+export function fitsNode(spec: PodSpec, node: Node): boolean {
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   const selected = labelSelector({ matchLabels: spec.nodeSelector })(node.metadata.labels ?? {});
   return selected && (terms === undefined || terms.some((term) => fitsTerm(term, node)));
 }
 
 /** Whether a node fits one term of a node affinity; an empty term fits none. */
-export function fitsTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: SimNode): boolean {
+export function fitsTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, node: Node): boolean {
   return (
     matchExpressions.length + matchFields.length > 0 &&
     labelSelector({ matchExpressions })(node.metadata.labels ?? {}) &&
@@ -19,13 +19,13 @@ export function fitsTerm({ matchExpressions = [], matchFields = [] }: NodeSelect
 }
 
 /** Whether every taint of a node that keeps new pods away is tolerated. */
-export function toleratesNode(tolerations: readonly Toleration[] = [], node: SimNode): boolean {
+export function toleratesNode(tolerations: readonly Toleration[] = [], node: Node): boolean {
   const taints = node.spec?.taints?.filter(({ effect }) => effect !== 'PreferNoSchedule') ?? [];
   return taints.every((taint) => tolerates(tolerations, taint));
 }
 
 /** Whether every taint of a node that drives running pods away is tolerated. */
-export function mayStayOn(tolerations: readonly Toleration[], node: SimNode): boolean {
+export function mayStayOn(tolerations: readonly Toleration[], node: Node): boolean {
   const taints = node.spec?.taints?.filter(({ effect }) => effect === 'NoExecute') ?? [];
   return taints.every((taint) => tolerates(tolerations, taint));
 }

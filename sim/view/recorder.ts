@@ -1,18 +1,8 @@
-import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
+import type { KubeObject, Node, Pod, PodDisruptionBudget } from '../../runtime/kube/objects.ts';
 import type { WatchEvent } from '../../runtime/kube/transport.ts';
 import type { Shadow } from '../../runtime/shadow/model.ts';
 import { nodeNameOf } from '../../runtime/shadow/names.ts';
 import { covered, type Interval } from './efficiency.ts';
-
-/** The part of a PodDisruptionBudget that tells whether it is kept. */
-export interface Budget extends KubeObject {
-  readonly status?: {
-    readonly currentHealthy?: number;
-    readonly desiredHealthy?: number;
-    readonly disruptionsAllowed?: number;
-    readonly expectedPods?: number;
-  };
-}
 
 /** An update of one node, from its start to its end (milliseconds on the wall clock). */
 export interface Update {
@@ -87,7 +77,7 @@ export class Recorder {
   }
 
   /** The workload's budget; there is one. */
-  budget(event: WatchEvent<Budget>, nowMs: number): void {
+  budget(event: WatchEvent<PodDisruptionBudget>, nowMs: number): void {
     const { currentHealthy = 0, desiredHealthy = 0, disruptionsAllowed, expectedPods = 0 } = event.object.status ?? {};
     if (expectedPods === 0) return;
     const spare = currentHealthy - desiredHealthy;

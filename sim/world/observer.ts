@@ -1,10 +1,10 @@
-import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
+import type { KubeObject, Node, Pod, PodDisruptionBudget } from '../../runtime/kube/objects.ts';
 import { collectionPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport, WatchEvent } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Shadow } from '../../runtime/shadow/model.ts';
 import { GROUP, PLURAL, STORAGE_VERSION } from '../../runtime/shadow/names.ts';
-import type { Budget, Recorder } from '../view/recorder.ts';
+import type { Recorder } from '../view/recorder.ts';
 import { WORKLOAD_NAMESPACE } from './workload.ts';
 
 export interface ObserverOptions {
@@ -34,7 +34,7 @@ export async function observe(
       (event, now) => recorder.shadow(event, now),
     ),
     follow<Pod>(collectionPath({ version: 'v1', plural: 'pods' }), (event, now) => recorder.pod(event, now)),
-    follow<Budget>(
+    follow<PodDisruptionBudget>(
       collectionPath({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespace: WORKLOAD_NAMESPACE }),
       (event, now) => recorder.budget(event, now),
     ),

@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/lib/clock.ts';
 import { COMPONENT_LABEL } from '../../runtime/shadow/names.ts';
 import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
 import { mountPodFiles, type Mounts, type PodFiles } from './pod-files.ts';
-import { containerOf, podEnv, type Probe } from './pod-template.ts';
+import { containerOf, podEnv } from './pod-template.ts';
 import type { PodTokenOptions } from './pod-token.ts';
 import { PodPorts } from './ports.ts';
 import { askOverHttp, followProbe, type Probing, untilReady } from './probes.ts';
@@ -156,7 +156,7 @@ export class OperatorPods implements KubeletHooks {
     void started.then(() => followProbe({ ...this.#probing(running, probe), changed }, over));
   }
 
-  #probing({ ports }: OperatorPod, probe: Probe): Probing {
+  #probing({ ports }: OperatorPod, probe: Probing['probe']): Probing {
     return { probe, clock: this.#options.clock, ask: askOverHttp(probe, (named) => ports.actual(named)) };
   }
 

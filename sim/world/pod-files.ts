@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
-import type { Pod } from '../../runtime/kube/objects.ts';
+import type { V1Volume } from '@kubernetes/client-node';
+import type { Json, Pod } from '../../runtime/kube/objects.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
-import type { PodTemplate, Volume } from './pod-template.ts';
 import type { PodTokenOptions } from './pod-token.ts';
 import { type Contents, contentsOf } from './pod-volumes.ts';
 import { type VolumeAccess, writeVolume } from './volume.ts';
@@ -44,15 +44,15 @@ export async function mountPodFiles(pod: Pod, options: PodFilesOptions & { reado
 /** Writes what the kubelet would mount, and no more: the volumes that the container mounts; files of the host are where they are. */
 export async function writePodFiles(pod: Pod, options: PodFilesOptions): Promise<PodFiles> {
   const { dir, hostFiles } = options;
-  const template = pod.spec as PodTemplate;
+  const { spec = {} } = pod;
   const folders = new Map<string, { readonly contents: Contents; readonly access: VolumeAccess }>();
   const mounts: Record<string, string> = {};
-  for (const { name, mountPath } of template.containers[0]?.volumeMounts ?? []) {
-    const volume = template.volumes?.find((candidate) => candidate.name === name);
+  for (const { name, mountPath } of spec.containers?.[0]?.volumeMounts ?? []) {
+    const volume = spec.volumes?.find((candidate) => candidate.name === name);
     if (!volume) continue;
     mounts[mountPath] = volume.hostPath ? hostFile(volume.hostPath.path, hostFiles) : join(dir, basename(mountPath));
     if (volume.hostPath) continue;
-    folders.set(mounts[mountPath], { contents: contentsOf(pod, volume, options), access: accessOf(volume, template) });
+    folders.set(mounts[mountPath], { contents: contentsOf(pod, volume, options), access: accessOf(volume, spec) });
   }
   const refresh = async (): Promise<void> => {
     for (const [folder, { contents, access }] of folders) await writeVolume(folder, await contents(), access);
@@ -62,7 +62,7 @@ export async function writePodFiles(pod: Pod, options: PodFilesOptions): Promise
 }
 
 /** As a kubelet has it: the pod's group may read what is mounted for it, and others what the volume says. */
-function accessOf({ secret, projected }: Volume, { securityContext }: PodTemplate): VolumeAccess {
+function accessOf({ secret, projected }: Json<V1Volume>, { securityContext }: NonNullable<Pod['spec']>): VolumeAccess {
   const mode = secret?.defaultMode ?? projected?.defaultMode ?? 0o644;
   const group = securityContext?.fsGroup;
   return group === undefined ? { mode } : { mode: mode | 0o440, group };

@@ -1,8 +1,14 @@
-import type { Pod } from '../../runtime/kube/objects.ts';
+import type {
+  V1SecretProjection,
+  V1ServiceAccountTokenProjection,
+  V1Volume,
+  V1VolumeProjection,
+} from '@kubernetes/client-node';
+import type { Json, Pod } from '../../runtime/kube/objects.ts';
 import { NotFoundError } from '../../runtime/kube/errors.ts';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { fieldOf, type ObjectSource, type ProjectedSource, type TokenSource, type Volume } from './pod-template.ts';
+import { fieldOf } from './pod-template.ts';
 import { PodToken, type PodTokenOptions } from './pod-token.ts';
 import type { VolumeFiles } from './volume.ts';
 
@@ -10,8 +16,8 @@ import type { VolumeFiles } from './volume.ts';
 export type Contents = () => Promise<VolumeFiles>;
 
 /** Contents of a volume that is not the host's, and no more of each source than it names. */
-export function contentsOf(pod: Pod, { secret, projected }: Volume, options: PodTokenOptions): Contents {
-  if (secret) return keysOf(pod, { plural: 'secrets', name: secret.secretName, ...secret }, options.transport);
+export function contentsOf(pod: Pod, { secret, projected }: Json<V1Volume>, options: PodTokenOptions): Contents {
+  if (secret) return keysOf(pod, { plural: 'secrets', name: secret.secretName ?? '', ...secret }, options.transport);
   const sources = (projected?.sources ?? []).map((source) => contentsOfSource(pod, source, options));
   return async () => {
     const parts = await Promise.all(sources.map((files) => files()));
@@ -19,7 +25,7 @@ export function contentsOf(pod: Pod, { secret, projected }: Volume, options: Pod
   };
 }
 
-function contentsOfSource(pod: Pod, source: ProjectedSource, options: PodTokenOptions): Contents {
+function contentsOfSource(pod: Pod, source: Json<V1VolumeProjection>, options: PodTokenOptions): Contents {
   const { serviceAccountToken, secret, configMap, downwardAPI } = source;
   if (serviceAccountToken) return tokenFile(pod, serviceAccountToken, options);
   if (secret) return keysOf(pod, { plural: 'secrets', ...secret }, options.transport);
@@ -28,16 +34,20 @@ function contentsOfSource(pod: Pod, source: ProjectedSource, options: PodTokenOp
   return async () => Object.fromEntries(fields) as VolumeFiles;
 }
 
-function tokenFile(pod: Pod, { path, ...source }: TokenSource, options: PodTokenOptions): Contents {
+function tokenFile(
+  pod: Pod,
+  { path, ...source }: Json<V1ServiceAccountTokenProjection>,
+  options: PodTokenOptions,
+): Contents {
   const token = new PodToken({ pod, ...source }, options);
   return async () => ({ [path]: await token.current() });
 }
 
-interface KeysOf extends ObjectSource {
+interface KeysOf extends Json<V1SecretProjection> {
   readonly plural: 'secrets' | 'configmaps';
 }
 
-function keysOf(pod: Pod, { plural, name, items, optional = false }: KeysOf, transport: KubeTransport): Contents {
+function keysOf(pod: Pod, { plural, name = '', items, optional = false }: KeysOf, transport: KubeTransport): Contents {
   const collection = collectionPath({ version: 'v1', plural, namespace: pod.metadata.namespace });
   return async () => {
     const answer = await transport

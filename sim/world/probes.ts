@@ -1,12 +1,13 @@
+import type { V1Probe } from '@kubernetes/client-node';
+import type { Json } from '../../runtime/kube/objects.ts';
 import { withDeadline } from '../../runtime/lib/abort.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
-import type { Probe } from './pod-template.ts';
 
 /** One probe. It fails by false, by rejecting, or by taking too long. */
 export type Ask = (signal: AbortSignal) => Promise<boolean>;
 
 export interface Probing {
-  readonly probe: Probe;
+  readonly probe: Json<V1Probe>;
   readonly ask: Ask;
   readonly clock: Clock;
 }
@@ -17,7 +18,7 @@ const UNREADY_POLL_MS = 100;
 const DEFAULTS = { initialDelaySeconds: 0, periodSeconds: 10, timeoutSeconds: 1, failureThreshold: 3 };
 
 /** Asks over HTTP as the probe says. @param portOf port of this machine for the one that a probe names; undefined where nobody listens */
-export function askOverHttp({ httpGet }: Probe, portOf: (named: number | string) => number | undefined): Ask {
+export function askOverHttp({ httpGet }: Json<V1Probe>, portOf: (named: number | string) => number | undefined): Ask {
   return async (signal) => {
     const port = httpGet && portOf(httpGet.port);
     if (port === undefined) return false;

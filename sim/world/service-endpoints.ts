@@ -1,26 +1,12 @@
-import type { Pod } from '../../runtime/kube/objects.ts';
+import type { V1Service } from '@kubernetes/client-node';
+import type { Pod, Resource } from '../../runtime/kube/objects.ts';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { APISERVER_SERVICE, NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { PodPorts } from './ports.ts';
 import type { ServiceAddress } from './service.ts';
 
-/** The parts of a Service that say where its connections go. */
-export interface Service {
-  readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly spec: {
-    readonly clusterIP?: string;
-    readonly selector?: Readonly<Record<string, string>>;
-    readonly ports?: readonly ServicePort[];
-  };
-}
-
-interface ServicePort {
-  readonly name?: string;
-  readonly port: number;
-  /** @default the Service's own port */
-  readonly targetPort?: number | string;
-}
+export type Service = Resource<V1Service>;
 
 /** A pod that is ready, and where its program listens. */
 export interface Endpoint {
@@ -30,8 +16,8 @@ export interface Endpoint {
 
 /** Ports of this machine to which a Service leads: those of the pods that it selects, at its first port's target. */
 export function endpointsOf({ spec }: Service, ready: readonly Endpoint[]): readonly number[] {
-  const [first] = spec.ports ?? [];
-  const wanted = Object.entries(spec.selector ?? {});
+  const [first] = spec?.ports ?? [];
+  const wanted = Object.entries(spec?.selector ?? {});
   if (!first || wanted.length === 0) return [];
   const selected = ready.filter(({ pod: { metadata } }) =>
     wanted.every(([name, value]) => metadata.labels?.[name] === value),

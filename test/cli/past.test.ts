@@ -19,7 +19,8 @@ describe('of objects as others write them', () => {
   });
 
   test('nulls are fields that are not there, and what has no time is left out', () => {
-    const bare = { metadata, involvedObject: null, reason: null, message: null, count: null, lastTimestamp: null };
+    const fields = { involvedObject: null, reason: null, message: null, count: null, lastTimestamp: null };
+    const bare = { metadata, ...(fields as object) };
     expect(momentsOfEvent(bare)).toEqual([]);
     expect(momentsOfEvent({ ...bare, eventTime: '2026-01-01T00:00:00Z' })).toMatchObject([
       { object: 'object ?', reason: '' },

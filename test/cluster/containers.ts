@@ -1,21 +1,6 @@
-import type { Pod } from '../../runtime/kube/objects.ts';
+import type { ContainerStatus, Pod } from '../../runtime/kube/objects.ts';
 
-interface ContainerState {
-  readonly running?: { readonly startedAt: string };
-  readonly waiting?: { readonly reason?: string };
-  readonly terminated?: { readonly reason?: string; readonly exitCode: number; readonly message?: string };
-}
-
-/** What a kubelet says of a container, as much of it as scenarios ask for. */
-export interface Container {
-  readonly restartCount: number;
-  readonly state?: ContainerState;
-  readonly lastState?: ContainerState;
-}
-
-export function containersOf({ status }: Pod): readonly Container[] {
-  return (status?.containerStatuses ?? []) as readonly unknown[] as readonly Container[];
-}
+export const containersOf = ({ status }: Pod): readonly ContainerStatus[] => status?.containerStatuses ?? [];
 
 /** Why containers of the pod have ended, e.g. `OOMKilled`. */
 export function endsOf(pod: Pod): readonly string[] {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Node, Pod } from '../../runtime/kube/objects.ts';
+import { isReady, type Node, type Pod } from '../../runtime/kube/objects.ts';
 import { COMPONENTS, CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
-import { isReady } from '../../sim/kubernetes/pods.ts';
 import { applyAll } from '../../sim/world/manifests.ts';
 import { WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
 import { auditOf } from '../e2e/audit.ts';

@@ -4,7 +4,8 @@ import { invariants } from '../e2e/invariants.ts';
 import { kubectl } from '../e2e/kubectl.ts';
 import { atRest } from '../e2e/looks.ts';
 import { operatorPods } from '../e2e/operator.ts';
-import { type Container, containersOf } from './containers.ts';
+import type { ContainerStatus } from '../../runtime/kube/objects.ts';
+import { containersOf } from './containers.ts';
 import { ClusterStage } from './stage.ts';
 
 let stage: ClusterStage;
@@ -18,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => stage.strike());
 
-function agent(): Container | undefined {
+function agent(): ContainerStatus | undefined {
   return operatorPods(stage, COMPONENTS.agent).flatMap(containersOf)[0];
 }
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import { hostSocket } from '../../sim/hosts/program-server.ts';
 import type { Mounts } from '../../sim/world/pod-files.ts';
-import { containerOf, type PodTemplate } from '../../sim/world/pod-template.ts';
+import { containerOf } from '../../sim/world/pod-template.ts';
 import { childProcess, imageCommand, type StartProgram } from '../../sim/world/programs.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -47,7 +47,7 @@ export function containerProgram(
  * where they look for it.
  */
 function scriptFiles({ spec }: Pod, hostRoot: string | undefined): Mounts {
-  if (!(spec as PodTemplate | undefined)?.hostPID || hostRoot === undefined) return {};
+  if (!spec?.hostPID || hostRoot === undefined) return {};
   const files = ['/bin/sh', process.execPath, hostSocket(hostRoot)];
   return Object.fromEntries(files.map((path) => [path, path]));
 }
@@ -55,6 +55,6 @@ function scriptFiles({ spec }: Pod, hostRoot: string | undefined): Mounts {
 /** Of all that pods mount, files of their host alone can be written to, where they do not say otherwise. */
 function accessTo(pod: Pod, inside: string): 'ro' | 'rw' {
   const mount = containerOf(pod)?.volumeMounts?.find(({ mountPath }) => mountPath === inside);
-  const volume = (pod.spec as PodTemplate | undefined)?.volumes?.find(({ name }) => name === mount?.name);
+  const volume = pod.spec?.volumes?.find(({ name }) => name === mount?.name);
   return volume?.hostPath && !mount?.readOnly ? 'rw' : 'ro';
 }

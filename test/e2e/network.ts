@@ -36,18 +36,18 @@ export async function clusterNetwork({ transport, api }: RealCluster, dir: strin
     method: 'GET',
     path: '/api/v1/namespaces/default/services/kubernetes',
   })) as Service;
-  for (const { spec } of [operator, kubernetes]) await addAddress(spec.clusterIP ?? '');
+  for (const { spec } of [operator, kubernetes]) await addAddress(spec?.clusterIP ?? '');
   const container = { root: join(dir, 'container', 'root'), hostsFile: join(dir, 'container', 'hosts') };
   await mkdir(container.root, { recursive: true });
   await writeFile(container.hostsFile, hosts(operator));
   // On every address: pods dial the Service's, the API server the endpoint's, which may not be loopback.
-  const service = await serveService('0.0.0.0', operator.spec.ports?.[0]?.port);
+  const service = await serveService('0.0.0.0', operator.spec?.ports?.[0]?.port);
   await publish(transport, { name: portName(operator), port: service.port });
   const endpoints = new ServiceEndpoints(transport, service);
   return {
     container,
     environment: {
-      KUBERNETES_SERVICE_HOST: kubernetes.spec.clusterIP ?? '',
+      KUBERNETES_SERVICE_HOST: kubernetes.spec?.clusterIP ?? '',
       KUBERNETES_SERVICE_PORT: String(api.port),
     },
     endpoints: {
@@ -65,12 +65,12 @@ async function addAddress(address: string): Promise<void> {
   await promisify(execFile)('ip', ['address', 'replace', `${address}/32`, 'dev', 'lo']);
 }
 
-function hosts({ metadata: { name, namespace }, spec: { clusterIP } }: Service): string {
-  return `127.0.0.1 localhost\n${clusterIP} ${name}.${namespace}.svc.cluster.local ${name}.${namespace}.svc\n`;
+function hosts({ metadata: { name, namespace }, spec }: Service): string {
+  return `127.0.0.1 localhost\n${spec?.clusterIP} ${name}.${namespace}.svc.cluster.local ${name}.${namespace}.svc\n`;
 }
 
 function portName({ spec }: Service): string {
-  return spec.ports?.[0]?.name ?? '';
+  return spec?.ports?.[0]?.name ?? '';
 }
 
 interface Port {

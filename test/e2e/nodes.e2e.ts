@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Lease, Node, Pod } from '../../runtime/kube/objects.ts';
+import { isReady, type Lease, type Node, type Pod } from '../../runtime/kube/objects.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { TERMINATION_ANNOTATION } from '../../sim/kubernetes/kubelet/pod-run.ts';
-import { isReady } from '../../sim/kubernetes/pods.ts';
-import type { SimPod } from '../../sim/kubernetes/types.ts';
 import { eventually } from '../contract/eventually.ts';
 import { auditOf } from './audit.ts';
 import { type RealCluster, realCluster } from './cluster.ts';
@@ -149,7 +147,7 @@ describe('a pod on paper', () => {
     const patch = JSON.stringify({ status: { conditions } });
     await kubectl('patch', 'pod', 'again', '--subresource=status', '--type=strategic', '-p', patch);
     const pod = await history.until(() => {
-      const found: SimPod | undefined = podOf('again');
+      const found: Pod | undefined = podOf('again');
       return found?.status?.containerStatuses?.[0]?.restartCount === 1 && found;
     });
     expect(runs(pod)).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { UPDATING_LABEL } from '../../runtime/marks/names.ts';
 import { schedule } from '../../sim/kubernetes/scheduler.ts';
-import type { SimNode, SimPod } from '../../sim/kubernetes/types.ts';
+import type { Node, Pod } from '../../runtime/kube/objects.ts';
 import type { PodAffinity } from '../../infra/props/scheduling.ts';
 import { faults } from './faults.ts';
 import { literalEnv, manifests, podSpec, PROCESSES, workload } from './manifests.ts';
@@ -45,7 +45,7 @@ describe('affinity to pods', () => {
 });
 
 describe('a replica that has to leave its node', () => {
-  const pods = (nodeName: string, process: 'agent' | 'apiserver', count = 1): SimPod[] =>
+  const pods = (nodeName: string, process: 'agent' | 'apiserver', count = 1): Pod[] =>
     Array.from({ length: count }, (_, index) => ({
       metadata: {
         name: `${process}-${nodeName}-${index}`,
@@ -56,7 +56,7 @@ describe('a replica that has to leave its node', () => {
       },
       spec: { nodeName },
     }));
-  const node = (name: string, updating = false): SimNode => ({
+  const node = (name: string, updating = false): Node => ({
     metadata: {
       name,
       uid: '',

@@ -27,6 +27,10 @@ test('a selector selects what the API server would', () => {
   );
 });
 
+test('an operator that nobody knows selects nothing', () => {
+  expect(selects({ matchExpressions: [{ key: 'a', operator: 'Near' }] }, { a: 'b' })).toBe(false);
+});
+
 test('a label that is called as what every object inherits is a label like any other', () => {
   const exists = { matchExpressions: [{ key: 'constructor', operator: 'Exists' as const }] };
   expect([selects(exists, {}), selects(exists, { constructor: 'x' })]).toEqual([false, true]);

@@ -90,7 +90,7 @@ export class DrainEngine {
       case 'wait':
         return this.#join(ports, drain);
       default:
-        return step satisfies never;
+        throw new TypeError(`no such step: ${JSON.stringify(step satisfies never)}`);
     }
   }
 

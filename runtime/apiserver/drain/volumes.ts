@@ -42,7 +42,7 @@ export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<read
     case 'wait':
       return untilFree(ports, wait, { inUse, ms: step.ms });
     default:
-      return step satisfies never;
+      throw new TypeError(`no such step: ${JSON.stringify(step satisfies never)}`);
   }
 }
 

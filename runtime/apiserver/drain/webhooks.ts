@@ -1,5 +1,5 @@
 import { listAll, queryOf, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
-import type { KubeObject } from '../../kube/objects.ts';
+import type { Endpoint, EndpointSlice, ServiceReference, Webhook, WebhookConfiguration } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 
@@ -10,31 +10,7 @@ export interface LastBackend {
   readonly webhooks: readonly string[];
 }
 
-interface Webhook {
-  readonly name: string;
-  readonly failurePolicy?: string | null;
-  readonly clientConfig?: { readonly service?: ServiceName | null } | null;
-  readonly rules?: readonly Rule[] | null;
-}
-interface ServiceName {
-  readonly namespace: string;
-  readonly name: string;
-}
-interface Rule {
-  readonly apiGroups?: readonly string[] | null;
-  readonly resources?: readonly string[] | null;
-}
-interface Configuration extends KubeObject {
-  readonly webhooks?: readonly Webhook[] | null;
-}
-interface EndpointSlice extends KubeObject {
-  readonly endpoints?: readonly Endpoint[] | null;
-}
-interface Endpoint {
-  readonly nodeName?: string | null;
-  /** Null means ready. */
-  readonly conditions?: { readonly ready?: boolean | null } | null;
-}
+type Rule = NonNullable<Webhook['rules']>[number];
 
 const CONFIGURATIONS = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'].map((plural) =>
   collectionPath({ group: 'admissionregistration.k8s.io', version: 'v1', plural }),
@@ -57,13 +33,13 @@ export async function lastBackendsOn(transport: KubeTransport, node: string): Pr
   return (await Promise.all(found)).flat();
 }
 
-const webhooksIn = ({ webhooks }: Configuration): readonly Webhook[] => webhooks ?? [];
+const webhooksIn = ({ webhooks }: WebhookConfiguration): readonly Webhook[] => webhooks ?? [];
 
-const nameOf = (service: ServiceName | null | undefined): string => `${service?.namespace}/${service?.name}`;
+const nameOf = (service: ServiceReference | undefined): string => `${service?.namespace}/${service?.name}`;
 
 /** Version v1 of the API fails where nothing is said. */
 function stopsDrains({ failurePolicy, clientConfig, rules }: Webhook): boolean {
-  return failurePolicy !== 'Ignore' && clientConfig?.service != null && (rules ?? []).some(coversDrains);
+  return failurePolicy !== 'Ignore' && clientConfig?.service !== undefined && (rules ?? []).some(coversDrains);
 }
 
 const NEEDED = new Set(['nodes', 'pods', 'pods/eviction', 'pods/*', '*/eviction', '*', '*/*']);
@@ -75,7 +51,11 @@ function coversDrains({ apiGroups, resources }: Rule): boolean {
 
 const endpointsIn = ({ endpoints }: EndpointSlice): readonly Endpoint[] => endpoints ?? [];
 
-async function isAlone(transport: KubeTransport, { namespace, name }: ServiceName, node: string): Promise<boolean> {
+async function isAlone(
+  transport: KubeTransport,
+  { namespace, name }: ServiceReference,
+  node: string,
+): Promise<boolean> {
   const path = collectionPath({ group: 'discovery.k8s.io', version: 'v1', plural: 'endpointslices', namespace });
   const labelSelector = `kubernetes.io/service-name=${name}`;
   const slices = await listAll(transport, { path, query: queryOf({ labelSelector }), project: endpointsIn });

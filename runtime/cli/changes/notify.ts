@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type ConfigMap, configMapsPath } from '../../controller/notifier.ts';
+import { configMapsPath } from '../../controller/notifier.ts';
 import { Collection } from '../../kube/collection.ts';
+import type { ConfigMap } from '../../kube/objects.ts';
 import { NOTIFICATIONS_STATE } from '../../notifications/names.ts';
 import {
   readTestResult,

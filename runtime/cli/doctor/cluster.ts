@@ -1,11 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import type { Condition } from '../../kube/objects.ts';
+import type { Condition, CustomResourceDefinition } from '../../kube/objects.ts';
 import { durationText, instantOf } from '../../lib/clock.ts';
 import { crdsOf } from '../../kube/resources.ts';
 import { CRD_NAME, STORAGE_VERSION } from '../../shadow/names.ts';
 import type { Cluster } from '../command.ts';
 import { RELEASE_CRD_NAME } from '../../release/names.ts';
-import type { Definition } from '../operator.ts';
 import { ifAllowed } from '../reading.ts';
 import type { Certificate, Facts } from './facts.ts';
 import { type DoctorFinding, ok, problem, unknown } from './finding.ts';
@@ -48,7 +47,7 @@ const UNREADABLE =
 /** What blocks the deletion of every namespace where the operator is gone, and the way out. */
 export async function unreadableFindings({ transport }: Cluster): Promise<readonly DoctorFinding[]> {
   const { value: definition } = await ifAllowed(crdsOf(transport).get(CRD_NAME), undefined);
-  const { spec, status } = (definition ?? {}) as Partial<Definition>;
+  const { spec, status } = (definition ?? {}) as Partial<CustomResourceDefinition>;
   const older = (status?.storedVersions ?? []).filter((version) => version !== STORAGE_VERSION);
   if (older.length === 0 || spec?.conversion?.strategy !== 'Webhook') return [];
   const says = `shadows are stored as ${older.join(', ')}, and without the operator nobody can read them: no namespace of the cluster can be deleted`;
@@ -73,7 +72,7 @@ export function webhookFindings({ definition, conversionFault }: Facts, now: num
 const WEBHOOK =
   "The API server asks the apiserver to convert: look at the apiserver's pods, its Service and the definition's caBundle.";
 
-function bundleFindings({ spec }: Definition, now: number): readonly DoctorFinding[] {
+function bundleFindings({ spec }: CustomResourceDefinition, now: number): readonly DoctorFinding[] {
   if (spec?.conversion?.strategy !== 'Webhook') return [];
   const text = Buffer.from(spec.conversion.webhook?.clientConfig?.caBundle ?? '', 'base64').toString('utf8');
   const pems = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
@@ -83,7 +82,7 @@ function bundleFindings({ spec }: Definition, now: number): readonly DoctorFindi
 }
 
 /** A definition whose CA comes from another namespace than the apiserver's. */
-function halfMoved({ metadata, spec }: Definition): readonly DoctorFinding[] | undefined {
+function halfMoved({ metadata, spec }: CustomResourceDefinition): readonly DoctorFinding[] | undefined {
   const from = metadata.annotations?.['cert-manager.io/inject-ca-from'];
   const home = spec?.conversion?.webhook?.clientConfig?.service?.namespace;
   if (from === undefined || home === undefined || from.startsWith(`${home}/`)) return undefined;

@@ -1,6 +1,6 @@
 import { Collection } from '../../kube/collection.ts';
 import { ApiStatusError } from '../../kube/errors.ts';
-import type { Condition, KubeObject, Lease, Pod } from '../../kube/objects.ts';
+import type { Condition, CustomResourceDefinition, KubeObject, Lease, Pod, Workload } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { crdsOf, leasesOf, podsOf } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
@@ -9,9 +9,8 @@ import { POLICY_CRD_NAME } from '../../policy/names.ts';
 import { RELEASE_CRD_NAME } from '../../release/names.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../../shadow/names.ts';
 import type { Cluster } from '../command.ts';
-import { type Workload, workloadsOf } from '../deployed-settings.ts';
+import { workloadsOf } from '../deployed-settings.ts';
 import { inspect, type Inspection } from '../inspect.ts';
-import type { Definition } from '../operator.ts';
 import { ifAllowed, type Read } from '../reading.ts';
 import { othersOf } from './others.ts';
 import { type LifecycleRight, lifecycleRightOf, type Right } from './rights.ts';
@@ -30,9 +29,9 @@ export interface Facts {
   readonly others: Read<readonly string[]>;
   /** All pods in the operator's namespace. */
   readonly pods: Read<readonly Pod[]>;
-  readonly definition: Read<Definition | undefined>;
-  readonly policyDefinition: Read<Definition | undefined>;
-  readonly releaseDefinition: Read<Definition | undefined>;
+  readonly definition: Read<CustomResourceDefinition | undefined>;
+  readonly policyDefinition: Read<CustomResourceDefinition | undefined>;
+  readonly releaseDefinition: Read<CustomResourceDefinition | undefined>;
   /** Undefined where the cluster has no cert-manager. */
   readonly certificates: Read<readonly Certificate[] | undefined>;
   /** Why shadows cannot be read as v1, for which the apiserver's webhook converts them; undefined where they can. */

@@ -1,9 +1,9 @@
 import { Collection } from '../../kube/collection.ts';
-import type { KubeObject } from '../../kube/objects.ts';
+import type { KubeObject, Workload } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { CONTROLLER_DEPLOYMENT, GROUP, PLURAL, STORAGE_VERSION } from '../../shadow/names.ts';
 import type { Cluster } from '../command.ts';
-import { containersOf, type Workload } from '../deployed-settings.ts';
+import { containersOf } from '../deployed-settings.ts';
 import { ifAllowed, type Read } from '../reading.ts';
 import { type DoctorFinding, namesText, problem, unknown } from './finding.ts';
 

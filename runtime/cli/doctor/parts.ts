@@ -1,7 +1,7 @@
-import type { Pod } from '../../kube/objects.ts';
+import type { Pod, Workload } from '../../kube/objects.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
 import { viewOfAgent } from '../../controller/views.ts';
-import { containersOf, type Workload } from '../deployed-settings.ts';
+import { containersOf } from '../deployed-settings.ts';
 import type { Facts, Part } from './facts.ts';
 import { type DoctorFinding, namesText, ok, problem, unknown } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import type { Marks } from '../../marks/marks.ts';
 import { readMarks } from '../../marks/marks.ts';
-import type { KubeObject, Node, ObjectReference, ShadowObject, UpdatePolicyObject } from '../../kube/objects.ts';
+import type { CoreEvent, Node, ShadowObject, UpdatePolicyObject } from '../../kube/objects.ts';
 import { durationText, instantOf } from '../../lib/clock.ts';
 import type { Status } from '../../shadow/model.ts';
 import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../shadow/names.ts';
@@ -20,20 +20,8 @@ export interface Moment {
   readonly count: number | undefined;
 }
 
-/** An Event (v1). Any program may have written it, so every field may be null or missing. */
-export interface EventObject extends KubeObject {
-  readonly involvedObject?: Partial<ObjectReference> | null;
-  readonly type?: string | null;
-  readonly reason?: string | null;
-  readonly message?: string | null;
-  readonly count?: number | null;
-  readonly eventTime?: string | null;
-  readonly firstTimestamp?: string | null;
-  readonly lastTimestamp?: string | null;
-}
-
 /** The moment of an Event; two, the first and the last time, where the Event counts. */
-export function momentsOfEvent(event: EventObject): readonly Moment[] {
+export function momentsOfEvent(event: CoreEvent): readonly Moment[] {
   const last = lastTimeOf(event);
   if (last === undefined) return [];
   const said = saidIn(event);
@@ -42,11 +30,11 @@ export function momentsOfEvent(event: EventObject): readonly Moment[] {
   return first < last ? [{ ...said, at: first, count: undefined }, latest] : [latest];
 }
 
-function lastTimeOf({ lastTimestamp, eventTime, metadata }: EventObject): number | undefined {
+function lastTimeOf({ lastTimestamp, eventTime, metadata }: CoreEvent): number | undefined {
   return instantOf(lastTimestamp) ?? instantOf(eventTime) ?? instantOf(metadata.creationTimestamp);
 }
 
-function saidIn({ involvedObject: about, type: given, reason, message }: EventObject): Omit<Moment, 'at' | 'count'> {
+function saidIn({ involvedObject: about, type: given, reason, message }: CoreEvent): Omit<Moment, 'at' | 'count'> {
   const object = `${about?.kind ?? 'object'} ${about?.name ?? '?'}`;
   const type = given === 'Warning' ? given : 'Normal';
   return { object, source: 'Event', type, reason: reason ?? '', message: message ?? '' };

@@ -1,17 +1,11 @@
 import { Collection, type Selectors } from '../../kube/collection.ts';
+import type { CoreEvent } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { nodesOf, shadowsOf } from '../../kube/resources.ts';
 import { EVENT_REPORTERS, KIND, shadowName } from '../../shadow/names.ts';
 import { type Cluster, RefusedCommandError } from '../command.ts';
 import { ifAllowed, readPolicies } from '../reading.ts';
-import {
-  type EventObject,
-  type Moment,
-  momentsOfEvent,
-  momentsOfNode,
-  momentsOfPolicy,
-  momentsOfShadow,
-} from './moments.ts';
+import { type Moment, momentsOfEvent, momentsOfNode, momentsOfPolicy, momentsOfShadow } from './moments.ts';
 
 /** Moments in no order, and which objects could not be read. */
 export interface Past {
@@ -74,14 +68,14 @@ const LASTING: ReadonlySet<string> = new Set(['LastUpdateFinished', 'Failed']);
 const DEFAULT_NAMESPACE = 'default';
 
 interface EventsRead {
-  readonly events: readonly EventObject[];
+  readonly events: readonly CoreEvent[];
   /** Why they could not be read. */
   readonly unknown: readonly string[];
 }
 
 /** The Events in a namespace, where the user may list them. */
 export async function readEvents({ transport }: Cluster, namespace: string, selectors: Selectors): Promise<EventsRead> {
-  const collection = new Collection<EventObject>(
+  const collection = new Collection<CoreEvent>(
     transport,
     collectionPath({ version: 'v1', plural: 'events', namespace }),
   );

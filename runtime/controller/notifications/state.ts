@@ -3,7 +3,8 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { backoff } from '../../lib/retry.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import { NOTIFICATIONS_STATE } from '../../notifications/names.ts';
-import type { ConfigMap, NotifierParts } from '../notifier.ts';
+import type { ConfigMap } from '../../kube/objects.ts';
+import type { NotifierParts } from '../notifier.ts';
 import type { Memory } from './memory.ts';
 import { read, written } from './stored.ts';
 

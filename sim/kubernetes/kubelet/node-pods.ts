@@ -1,8 +1,7 @@
 import { collectionPath } from '../../../runtime/kube/paths.ts';
 import { Bell } from '../bell.ts';
 import { Mirror } from '../mirror.ts';
-import { isFinished } from '../pods.ts';
-import type { SimPod } from '../types.ts';
+import { isPodTerminal, type Pod } from '../../../runtime/kube/objects.ts';
 import type { KubeletHooks } from './hooks.ts';
 import type { ApiAccess } from './insist.ts';
 import { NodeVolumes } from './node-volumes.ts';
@@ -20,7 +19,7 @@ export interface NodePodsOptions extends ApiAccess {
   /** Milliseconds from a pod's end until its volumes are unmounted; Infinity = never. @default 500 */
   readonly unmountMs?: number;
   /** Which of the node's pods to run; others are somebody else's. @default all */
-  readonly runs?: (pod: SimPod) => boolean;
+  readonly runs?: (pod: Pod) => boolean;
 }
 
 interface Running {
@@ -32,10 +31,10 @@ interface Running {
 
 /** Runs the pods that are bound to one node, while that is up. */
 export class NodePods {
-  readonly #runs: (pod: SimPod) => boolean;
+  readonly #runs: (pod: Pod) => boolean;
   readonly #podOptions: PodRunOptions;
   readonly #volumes: NodeVolumes;
-  readonly #pods: Mirror<SimPod>;
+  readonly #pods: Mirror<Pod>;
   readonly #bell = new Bell();
   /** By UID. */
   readonly #running = new Map<string, Running>();
@@ -79,7 +78,7 @@ export class NodePods {
   }
 
   #sync(power: AbortSignal): void {
-    const pods = this.#pods.items().filter((pod) => !isFinished(pod) && this.#runs(pod));
+    const pods = this.#pods.items().filter((pod) => !isPodTerminal(pod) && this.#runs(pod));
     const present = new Set(pods.map(({ metadata }) => metadata.uid));
     for (const [uid, { gone }] of this.#running) if (!present.has(uid)) gone.abort();
     for (const pod of pods) {
@@ -88,7 +87,7 @@ export class NodePods {
     }
   }
 
-  #start(pod: SimPod, power: AbortSignal): Running {
+  #start(pod: Pod, power: AbortSignal): Running {
     const { uid } = pod.metadata;
     const run = new PodRun(pod, this.#podOptions);
     run.update(pod);

@@ -1,5 +1,5 @@
 import { collectionPath, objectPath } from '../../../runtime/kube/paths.ts';
-import type { SimPod } from '../types.ts';
+import type { Pod } from '../../../runtime/kube/objects.ts';
 import { type ApiAccess, insist } from './insist.ts';
 
 export interface NodeVolumesOptions extends ApiAccess {
@@ -24,7 +24,7 @@ export class NodeVolumes {
   }
 
   /** The pod is about to run. */
-  async use(pod: SimPod, power: AbortSignal): Promise<void> {
+  async use(pod: Pod, power: AbortSignal): Promise<void> {
     const claims = claimsOf(pod);
     if (claims.length === 0) return;
     const names = Promise.all(claims.map((claim) => this.#uniqueName(pod, claim, power)));
@@ -33,7 +33,7 @@ export class NodeVolumes {
   }
 
   /** The pod is gone. A node that goes down meanwhile says nothing any more. */
-  async release({ metadata: { uid } }: SimPod, power: AbortSignal): Promise<void> {
+  async release({ metadata: { uid } }: Pod, power: AbortSignal): Promise<void> {
     const { clock, unmountMs } = this.#options;
     if (!this.#used.has(uid) || unmountMs === Infinity) return;
     await whileUp(clock.sleep(unmountMs, power), power);
@@ -65,7 +65,7 @@ export class NodeVolumes {
     if (!power.aborted) this.#told = text;
   }
 
-  async #uniqueName({ metadata: { namespace } }: SimPod, claim: string, signal: AbortSignal): Promise<string> {
+  async #uniqueName({ metadata: { namespace } }: Pod, claim: string, signal: AbortSignal): Promise<string> {
     const claims = collectionPath({ version: 'v1', plural: 'persistentvolumeclaims', namespace });
     const read = (path: string): Promise<unknown> => insist(this.#options, { method: 'GET', path, signal });
     const { spec } = (await read(objectPath(claims, claim))) as { spec: { volumeName: string } };
@@ -87,6 +87,6 @@ async function whileUp<T>(work: Promise<T>, power: AbortSignal): Promise<T | und
   }
 }
 
-function claimsOf({ spec }: SimPod): readonly string[] {
+function claimsOf({ spec }: Pod): readonly string[] {
   return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
 }

@@ -1,7 +1,7 @@
 import { ConflictError, NotFoundError } from '../../../runtime/kube/errors.ts';
 import type { KubeRequest } from '../../../runtime/kube/transport.ts';
 import { deletePod, podPath } from '../pods.ts';
-import type { SimPod } from '../types.ts';
+import type { Pod } from '../../../runtime/kube/objects.ts';
 import type { KubeletHooks } from './hooks.ts';
 import { type ApiAccess, insist } from './insist.ts';
 import { crashed, type History, history, type Run, running } from './pod-status.ts';
@@ -24,16 +24,16 @@ export interface PodRunOptions extends ApiAccess {
 export class PodRun {
   readonly #options: PodRunOptions;
   readonly #ending = new AbortController();
-  #pod: SimPod;
+  #pod: Pod;
   #up = false;
 
-  constructor(pod: SimPod, options: PodRunOptions) {
+  constructor(pod: Pod, options: PodRunOptions) {
     this.#pod = pod;
     this.#options = options;
   }
 
   /** The pod as the API has it now; once it bears a deletionTimestamp its containers are ended. */
-  update(pod: SimPod): void {
+  update(pod: Pod): void {
     this.#pod = pod;
     if (pod.metadata.deletionTimestamp !== undefined) this.#ending.abort();
   }

@@ -1,6 +1,5 @@
-import type { Condition } from '../../../runtime/kube/objects.ts';
+import type { Condition, ContainerStatus, Pod } from '../../../runtime/kube/objects.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
-import type { ContainerState, SimPod } from '../types.ts';
 
 /** How often the containers of a pod have been started before, and how they last ended. */
 export interface History {
@@ -16,8 +15,8 @@ export interface History {
 const LOST_EXIT_CODE = 255;
 
 /** What the API knows of a pod's earlier containers; those of the node's last boot ended, at the latest, now. */
-export function history({ status }: SimPod, nowMs: number): History {
-  const counts = status?.containerStatuses?.map(({ restartCount = 0 }) => restartCount + 1) ?? [];
+export function history({ status }: Pod, nowMs: number): History {
+  const counts = status?.containerStatuses?.map(({ restartCount }) => restartCount + 1) ?? [];
   return counts.length === 0
     ? { restarts: 0 }
     : { restarts: Math.max(...counts), ended: { atMs: nowMs, exitCode: LOST_EXIT_CODE } };
@@ -31,7 +30,7 @@ export interface Run {
 }
 
 /** Status of a pod whose containers run. */
-export function running(pod: SimPod, past: History, { sinceMs, nowMs, ready }: Run): object {
+export function running(pod: Pod, past: History, { sinceMs, nowMs, ready }: Run): object {
   const startedAt = rfc3339(sinceMs);
   return {
     phase: 'Running',
@@ -42,7 +41,7 @@ export function running(pod: SimPod, past: History, { sinceMs, nowMs, ready }: R
 }
 
 /** Status of a pod whose containers ended by themselves and wait to be started again. */
-export function crashed(pod: SimPod, past: History, nowMs: number): object {
+export function crashed(pod: Pod, past: History, nowMs: number): object {
   return {
     phase: 'Running',
     conditions: conditions(pod, 'False', rfc3339(nowMs)),
@@ -50,7 +49,7 @@ export function crashed(pod: SimPod, past: History, nowMs: number): object {
   };
 }
 
-function conditions(pod: SimPod, ready: 'True' | 'False', lastTransitionTime: string): readonly Condition[] {
+function conditions(pod: Pod, ready: 'True' | 'False', lastTransitionTime: string): readonly Condition[] {
   const always = ['PodScheduled', 'Initialized'].map((type) => ({ type, status: 'True' as const, lastTransitionTime }));
   const now = ['ContainersReady', 'Ready'].map((type) => ({ type, status: ready, lastTransitionTime }));
   const known = pod.status?.conditions ?? [];
@@ -60,13 +59,13 @@ function conditions(pod: SimPod, ready: 'True' | 'False', lastTransitionTime: st
 }
 
 interface Now {
-  readonly state: NonNullable<ContainerState['state']>;
+  readonly state: NonNullable<ContainerStatus['state']>;
   readonly ready: boolean;
 }
 
-function containers(pod: SimPod, { state, ready }: Now, { restarts, ended }: History): readonly ContainerState[] {
+function containers(pod: Pod, { state, ready }: Now, { restarts, ended }: History): readonly ContainerStatus[] {
   const lastState = ended === undefined ? {} : { terminated: terminated(ended) };
-  return (pod.spec?.containers ?? []).map(({ name, image }) => ({
+  return (pod.spec?.containers ?? []).map(({ name, image = '' }) => ({
     name,
     image,
     imageID: '',
@@ -78,6 +77,6 @@ function containers(pod: SimPod, { state, ready }: Now, { restarts, ended }: His
   }));
 }
 
-function terminated({ atMs, exitCode }: NonNullable<History['ended']>): object {
+function terminated({ atMs, exitCode }: NonNullable<History['ended']>) {
   return { reason: exitCode === 0 ? 'Completed' : 'Error', exitCode, finishedAt: rfc3339(atMs) };
 }

@@ -1,10 +1,16 @@
 import type { Clock } from '../../../runtime/lib/clock.ts';
-import type { Toleration } from '../../../runtime/kube/objects.ts';
+import {
+  isReady,
+  type Node,
+  type Pod,
+  type PodDisruptionBudget,
+  type Toleration,
+} from '../../../runtime/kube/objects.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { budgets, DISRUPTED_MS } from '../../../sim/kubernetes/budgets.ts';
-import { controllerUid, createPod, isActive, isReady } from '../../../sim/kubernetes/pods.ts';
+import { controllerUid, createPod, isActive } from '../../../sim/kubernetes/pods.ts';
 import { toleratesNode } from '../../../sim/kubernetes/selectors.ts';
-import type { Budget, SimNode, SimPod, Workload } from '../../../sim/kubernetes/types.ts';
+import type { Workload } from '../../../sim/kubernetes/types.ts';
 import { between, oneOf } from './chance.ts';
 import type { Hand } from './hand.ts';
 import type { Lookout, Watcher } from './lookout.ts';
@@ -21,7 +27,7 @@ export interface AppSpec {
   readonly serviceAccountName?: string;
   readonly tolerations?: readonly Toleration[];
   /** Of its PodDisruptionBudget; none where unset. */
-  readonly budget?: Pick<Budget['spec'], 'minAvailable' | 'maxUnavailable'>;
+  readonly budget?: Pick<NonNullable<PodDisruptionBudget['spec']>, 'minAvailable' | 'maxUnavailable'>;
   /** Each of its pods has a volume of its own, as those of a StatefulSet. */
   readonly hasVolumes?: boolean;
   /** The only node on which it runs. */
@@ -79,7 +85,7 @@ export class App implements Watcher {
     return `/apis/policy/v1/namespaces/${this.spec.namespace}/poddisruptionbudgets`;
   }
 
-  pod(pod: SimPod): void {
+  pod(pod: Pod): void {
     if (pod.metadata.labels?.['app'] === this.spec.name) this.look();
   }
 
@@ -120,10 +126,10 @@ export class App implements Watcher {
   }
 
   /** As the disruption controller does: it is what evictions are judged by. */
-  async #count(set: Workload, pods: readonly SimPod[]): Promise<void> {
+  async #count(set: Workload, pods: readonly Pod[]): Promise<void> {
     const { hand, clock, timers } = this.#parts;
-    const list = await hand.get<{ items: readonly Budget[] }>(this.budgetsPath);
-    const mine = (list?.items ?? []).filter(({ spec }) => spec.selector?.matchLabels?.['app'] === this.spec.name);
+    const list = await hand.get<{ items: readonly PodDisruptionBudget[] }>(this.budgetsPath);
+    const mine = (list?.items ?? []).filter(({ spec }) => spec?.selector?.matchLabels?.['app'] === this.spec.name);
     // Who was granted an eviction and is there all the same counts again after a while, and nothing happens then that would say so.
     if (mine.some(({ status }) => Object.keys(status?.disruptedPods ?? {}).length > 0))
       timers.after(DISRUPTED_MS, () => this.look());
@@ -133,7 +139,7 @@ export class App implements Watcher {
   }
 
   /** The node with the fewest of them that takes pods. */
-  #place(active: readonly SimPod[]): string | undefined {
+  #place(active: readonly Pod[]): string | undefined {
     const { lookout, random } = this.#parts;
     const { node: only, tolerations = [] } = this.spec;
     const open = [...lookout.nodes.values()].filter((node) =>
@@ -149,7 +155,7 @@ export class App implements Watcher {
   #create(
     set: Workload,
     { node: nodeName, claim }: { readonly node: string; readonly claim: string | undefined },
-  ): Promise<SimPod | undefined> {
+  ): Promise<Pod | undefined> {
     const { hand, random } = this.#parts;
     const { name, annotations = {}, graceSeconds = 30, serviceAccountName, tolerations } = this.spec;
     const spec = {
@@ -169,10 +175,10 @@ export class App implements Watcher {
       spec,
       random,
     });
-    return hand.create<SimPod>(path, body as object);
+    return hand.create<Pod>(path, body as object);
   }
 }
 
-function takesPods(node: SimNode): boolean {
+function takesPods(node: Node): boolean {
   return isReady(node) && node.spec?.unschedulable !== true && toleratesNode([], node);
 }

@@ -1,4 +1,4 @@
-import type { KubeObject, Toleration } from '../../../runtime/kube/objects.ts';
+import type { KubeObject, Node, Pod, Toleration } from '../../../runtime/kube/objects.ts';
 import type { KubeRequest } from '../../../runtime/kube/transport.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import {
@@ -10,7 +10,6 @@ import {
   NAMESPACE,
 } from '../../../runtime/shadow/names.ts';
 import { createPod, deletePod } from '../../../sim/kubernetes/pods.ts';
-import type { SimNode, SimPod } from '../../../sim/kubernetes/types.ts';
 import { between } from './chance.ts';
 import type { Hand } from './hand.ts';
 import type { Lookout, Watcher } from './lookout.ts';
@@ -47,7 +46,7 @@ const AGENT: DaemonKind = {
 export type AgentProgram = 'agent' | 'upstream-agent';
 
 /** Which program the container of an agent's pod runs. */
-export function programOf(pod: SimPod): AgentProgram | undefined {
+export function programOf(pod: Pod): AgentProgram | undefined {
   if (pod.metadata.labels?.[COMPONENT_LABEL] !== COMPONENTS.agent) return undefined;
   return pod.spec?.containers?.[0]?.image === 'upstream-agent' ? 'upstream-agent' : 'agent';
 }
@@ -92,11 +91,11 @@ export class Daemons implements Watcher {
     this.#look(node);
   }
 
-  node(name: string, node: SimNode | undefined): void {
+  node(name: string, node: Node | undefined): void {
     if (node) this.#look(name);
   }
 
-  pod(pod: SimPod, gone: boolean): void {
+  pod(pod: Pod, gone: boolean): void {
     if (gone && pod.spec?.nodeName) this.#look(pod.spec.nodeName);
   }
 

@@ -1,8 +1,7 @@
 import type { Clock } from '../../../runtime/lib/clock.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import type { Boot } from '../../../sim/hosts/machine.ts';
-import { isFinished } from '../../../sim/kubernetes/pods.ts';
-import type { SimPod } from '../../../sim/kubernetes/types.ts';
+import { isPodTerminal, type Pod } from '../../../runtime/kube/objects.ts';
 import { between } from './chance.ts';
 import type { Family } from './family.ts';
 import type { Hand } from './hand.ts';
@@ -34,7 +33,7 @@ export interface KubeletParts {
   readonly hand: Hand;
   readonly lookout: Lookout;
   /** What the container of this pod runs. */
-  readonly program: (pod: SimPod) => Program | undefined;
+  readonly program: (pod: Pod) => Program | undefined;
   /** How a version keeps its node from being Ready. */
   readonly unwell: (version: string) => 'never-ready' | 'unwell-later' | undefined;
   /** The control plane hears of the node, or has heard the last of it for now. */
@@ -100,7 +99,7 @@ export class Kubelet {
   }
 
   /** A pod of this node has changed, or is gone. */
-  podChanged(pod: SimPod, gone: boolean): void {
+  podChanged(pod: Pod, gone: boolean): void {
     if (!this.#registered || this.muted) return;
     const { uid } = pod.metadata;
     const run = this.#runs.get(uid);
@@ -109,14 +108,14 @@ export class Kubelet {
       this.#runs.delete(uid);
       this.#unmount(uid);
     } else if (run) run.update(pod);
-    else if (!isFinished(pod)) this.#runs.set(uid, this.#begin(pod));
+    else if (!isPodTerminal(pod)) this.#runs.set(uid, this.#begin(pod));
   }
 
   run(uid: string): PodRun | undefined {
     return this.#runs.get(uid);
   }
 
-  #begin(pod: SimPod): PodRun {
+  #begin(pod: Pod): PodRun {
     const { name, timers, hand, clock, random, program, lookout } = this.#parts;
     const boot = this.#boot;
     const whileWorking = (act: () => unknown): unknown => this.#whileWorking(boot, act);

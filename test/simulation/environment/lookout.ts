@@ -1,21 +1,20 @@
-import type { KubeObject } from '../../../runtime/kube/objects.ts';
-import type { SimNode, SimPod } from '../../../sim/kubernetes/types.ts';
+import type { KubeObject, Node, Pod } from '../../../runtime/kube/objects.ts';
 import type { Hand } from './hand.ts';
 
 /** Told of one object that is new, has changed, or is gone. */
 export interface Watcher {
-  node?(name: string, node: SimNode | undefined): void;
-  pod?(pod: SimPod, gone: boolean): void;
+  node?(name: string, node: Node | undefined): void;
+  pod?(pod: Pod, gone: boolean): void;
 }
 
-const NOTHING: ReadonlyMap<string, SimPod> = new Map();
+const NOTHING: ReadonlyMap<string, Pod> = new Map();
 
 /** The cluster's Nodes and Pods as its own controllers and kubelets see them: one cache for all of these. */
 export class Lookout {
-  readonly nodes = new Map<string, SimNode>();
-  readonly #pods = new Map<string, SimPod>();
+  readonly nodes = new Map<string, Node>();
+  readonly #pods = new Map<string, Pod>();
   /** By node, then by UID. */
-  readonly #byNode = new Map<string, Map<string, SimPod>>();
+  readonly #byNode = new Map<string, Map<string, Pod>>();
   readonly #watchers: Watcher[] = [];
   readonly #hand: Hand;
 
@@ -27,23 +26,23 @@ export class Lookout {
     this.#watchers.push(watcher);
   }
 
-  podsOn(node: string): readonly SimPod[] {
+  podsOn(node: string): readonly Pod[] {
     return [...(this.#byNode.get(node) ?? NOTHING).values()];
   }
 
-  pod(uid: string): SimPod | undefined {
+  pod(uid: string): Pod | undefined {
     return this.#pods.get(uid);
   }
 
-  get pods(): IterableIterator<SimPod> {
+  get pods(): IterableIterator<Pod> {
     return this.#pods.values();
   }
 
   /** Watches to the end of the run. */
   async run(): Promise<never> {
     return Promise.race([
-      this.#follow('/api/v1/nodes', (node, gone) => this.#nodeChanged(node as SimNode, gone)),
-      this.#follow('/api/v1/pods', (pod, gone) => this.#podChanged(pod as SimPod, gone)),
+      this.#follow('/api/v1/nodes', (node, gone) => this.#nodeChanged(node as Node, gone)),
+      this.#follow('/api/v1/pods', (pod, gone) => this.#podChanged(pod as Pod, gone)),
     ]);
   }
 
@@ -53,17 +52,17 @@ export class Lookout {
     throw new Error(`the watch of ${path} has ended`);
   }
 
-  #nodeChanged(node: SimNode, gone: boolean): void {
+  #nodeChanged(node: Node, gone: boolean): void {
     const { name } = node.metadata;
     if (gone) this.nodes.delete(name);
     else this.nodes.set(name, node);
     for (const watcher of this.#watchers) watcher.node?.(name, gone ? undefined : node);
   }
 
-  #podChanged(pod: SimPod, gone: boolean): void {
+  #podChanged(pod: Pod, gone: boolean): void {
     const { uid } = pod.metadata;
     const node = pod.spec?.nodeName ?? '';
-    const there = this.#byNode.get(node) ?? new Map<string, SimPod>();
+    const there = this.#byNode.get(node) ?? new Map<string, Pod>();
     this.#byNode.set(node, there);
     if (gone) {
       this.#pods.delete(uid);

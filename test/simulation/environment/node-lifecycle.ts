@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../../runtime/lib/clock.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
-import { isReady, podPath } from '../../../sim/kubernetes/pods.ts';
+import { podPath } from '../../../sim/kubernetes/pods.ts';
 import { tolerates } from '../../../sim/kubernetes/selectors.ts';
-import type { SimNode, SimPod, Taint } from '../../../sim/kubernetes/types.ts';
+import { isReady, type Node, type Pod } from '../../../runtime/kube/objects.ts';
+import type { Taint } from '../../../sim/kubernetes/types.ts';
 import { between } from './chance.ts';
 import type { Hand } from './hand.ts';
 import type { Lookout, Watcher } from './lookout.ts';
@@ -58,7 +59,7 @@ export class NodeLifecycle implements Watcher {
     );
   }
 
-  node(name: string, node: SimNode | undefined): void {
+  node(name: string, node: Node | undefined): void {
     const { timers } = this.#parts;
     if (node) return timers.do(() => this.#taint(name));
     this.#doomed.get(name)?.();
@@ -75,7 +76,7 @@ export class NodeLifecycle implements Watcher {
   }
 
   /** Nobody on the node can say so: without it a pod serves no one. */
-  #unready(pod: SimPod): Promise<unknown> {
+  #unready(pod: Pod): Promise<unknown> {
     const conditions = pod.status?.conditions?.map((condition) =>
       condition.type === 'Ready' ? { ...condition, status: 'False', reason: 'NodeNotReady' } : condition,
     );
@@ -124,7 +125,7 @@ export class NodeLifecycle implements Watcher {
 }
 
 /** The taints that the control plane keeps on a node, by its state. */
-function taintsOf({ spec, status }: SimNode): readonly Taint[] {
+function taintsOf({ spec, status }: Node): readonly Taint[] {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
   const down = ready === 'Unknown' ? UNREACHABLE : NOT_READY;
   const cordoned = spec?.unschedulable === true ? [{ key: UNSCHEDULABLE, effect: 'NoSchedule' }] : [];

@@ -7,7 +7,7 @@ import {
   TOKEN_AUDIENCE,
 } from '../../../runtime/shadow/names.ts';
 import { InProcessHostTransport } from '../../../sim/hosts/transport.ts';
-import type { SimPod } from '../../../sim/kubernetes/types.ts';
+import type { Pod } from '../../../runtime/kube/objects.ts';
 import type { Container, Containers, HostAccess } from '../parts.ts';
 import type { Process } from '../types.ts';
 import { programOf } from './daemons.ts';
@@ -54,7 +54,7 @@ export class OperatorPods {
   }
 
   /** The program of a pod that is the operator's. */
-  program(pod: SimPod, place: Place): Program | undefined {
+  program(pod: Pod, place: Place): Program | undefined {
     const component = pod.metadata.labels?.[COMPONENT_LABEL];
     if (component === COMPONENTS.agent) return this.#agent(place);
     if (component === COMPONENTS.apiserver) return this.#replica('apiserver', place);
@@ -153,10 +153,10 @@ function end(process: Process | undefined, how: Stop): void {
 /** The projected token of one pod. */
 class Token {
   text = '';
-  readonly #pod: SimPod;
+  readonly #pod: Pod;
   readonly #place: Place;
 
-  constructor(pod: SimPod, place: Place) {
+  constructor(pod: Pod, place: Place) {
     this.#pod = pod;
     this.#place = place;
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/lib/clock.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { podPath } from '../../../sim/kubernetes/pods.ts';
-import type { SimPod } from '../../../sim/kubernetes/types.ts';
+import type { Pod } from '../../../runtime/kube/objects.ts';
 import { between } from './chance.ts';
 import type { Hand } from './hand.ts';
 import { type Container, type Ended, podStatus } from './pod-status.ts';
@@ -22,7 +22,7 @@ const BACKOFF_MS = { first: 10_000, longest: 300_000, forgottenAfter: 600_000 };
 /** What a pod's container runs; nothing where it is only there. */
 export interface Program {
   /** @param ended it has ended, whoever ended it @returns why it cannot be started, as a kubelet words it; undefined where it was */
-  start(pod: SimPod, ended: (exitCode: number) => void): Promise<string | undefined>;
+  start(pod: Pod, ended: (exitCode: number) => void): Promise<string | undefined>;
   /** `terminated` is told to end, and may take its time. */
   stop(how: Stop): void;
 }
@@ -46,7 +46,7 @@ export interface PodRunParts {
 /** One pod on one boot of its node: its container starts, may crash and start again, and ends when the pod is deleted. */
 export class PodRun {
   readonly #parts: PodRunParts;
-  #pod: SimPod;
+  #pod: Pod;
   #restarts: number;
   #last: Ended | undefined;
   #since: number | undefined;
@@ -54,7 +54,7 @@ export class PodRun {
   #ending = false;
   #over = false;
 
-  constructor(pod: SimPod, parts: PodRunParts) {
+  constructor(pod: Pod, parts: PodRunParts) {
     const { random, clock } = parts;
     const before = pod.status?.containerStatuses?.[0];
     this.#pod = pod;
@@ -72,7 +72,7 @@ export class PodRun {
   }
 
   /** The pod as the API has it now. */
-  update(pod: SimPod): void {
+  update(pod: Pod): void {
     this.#pod = pod;
     if (pod.metadata.deletionTimestamp === undefined || this.#ending) return;
     this.#ending = true;

@@ -1,5 +1,5 @@
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
-import type { SimPod } from '../../../sim/kubernetes/types.ts';
+import type { Pod } from '../../../runtime/kube/objects.ts';
 
 /** How a container ended; without a time where its kubelet was not there to see it, which the API server then states as null. */
 export interface Ended {
@@ -18,7 +18,7 @@ export interface PodState {
 }
 
 /** A pod's status. @param now by the clock of its kubelet, milliseconds since the Unix epoch */
-export function podStatus(pod: SimPod, state: PodState, now: number): object {
+export function podStatus(pod: Pod, state: PodState, now: number): object {
   const ready = state.container.kind === 'running';
   const { phase = 'Pending', startTime = rfc3339(now) } = pod.status ?? {};
   const [container = { name: 'main' }] = pod.spec?.containers ?? [];

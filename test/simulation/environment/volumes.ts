@@ -1,5 +1,4 @@
-import type { SimNode, SimPod } from '../../../sim/kubernetes/types.ts';
-import { isReady } from '../../../sim/kubernetes/pods.ts';
+import { isReady, type Node, type Pod } from '../../../runtime/kube/objects.ts';
 import type { Hand } from './hand.ts';
 
 const DRIVER = 'ebs.csi.aws.com';
@@ -26,17 +25,17 @@ export async function provision(hand: Hand, namespace: string, claim: string): P
 }
 
 /** What a pod of this simulation that has a volume says of it. */
-export const volumesOf = (claim: string): NonNullable<NonNullable<SimPod['spec']>['volumes']> => [
+export const volumesOf = (claim: string): NonNullable<NonNullable<Pod['spec']>['volumes']> => [
   { name: 'data', persistentVolumeClaim: { claimName: claim } },
 ];
 
 /** The claim of a pod; undefined where it has none. */
-export function claimOf({ spec }: SimPod): string | undefined {
+export function claimOf({ spec }: Pod): string | undefined {
   return spec?.volumes?.[0]?.persistentVolumeClaim?.claimName;
 }
 
 /** As a Node's `status.volumesInUse` names the volume of a pod. */
-export function uniqueNameOf(pod: SimPod): string | undefined {
+export function uniqueNameOf(pod: Pod): string | undefined {
   const claim = claimOf(pod);
   return claim === undefined
     ? undefined
@@ -47,7 +46,7 @@ export function uniqueNameOf(pod: SimPod): string | undefined {
  * Whether another node than `name` still has the volume: Kubernetes attaches it here only once the kubelet there says that it is unmounted, or
  * that node has not been Ready for six minutes.
  */
-export function isElsewhere(volume: string, name: string, nodes: Iterable<SimNode>, now: number): boolean {
+export function isElsewhere(volume: string, name: string, nodes: Iterable<Node>, now: number): boolean {
   for (const node of nodes) {
     if (node.metadata.name === name) continue;
     const { volumesInUse } = (node.status ?? {}) as { readonly volumesInUse?: readonly string[] };
@@ -56,7 +55,7 @@ export function isElsewhere(volume: string, name: string, nodes: Iterable<SimNod
   return false;
 }
 
-function isForced(node: SimNode, now: number): boolean {
+function isForced(node: Node, now: number): boolean {
   const since = node.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
   return !isReady(node) && now - Date.parse(since ?? '') > FORCED_MS;
 }

@@ -1,5 +1,5 @@
 import type { Random } from '../../../runtime/lib/random.ts';
-import type { Budget } from '../../../sim/kubernetes/types.ts';
+import type { PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
 import type { Environment } from '../types.ts';
 import { App, type AppParts, type AppSpec } from './app.ts';
 import { between, oneOf } from './chance.ts';
@@ -100,7 +100,7 @@ function block(app: App, { hand, timers }: WorkloadsParts, random: Random): () =
     return () => set({ maxUnavailable: null, minAvailable: null, ...budget });
   }
   const second = `${name}-freeze`;
-  const spec: Budget['spec'] = { maxUnavailable: 0, selector: { matchLabels: { app: name } } };
+  const spec: PodDisruptionBudget['spec'] = { maxUnavailable: 0, selector: { matchLabels: { app: name } } };
   timers.do(async () => {
     await hand.create(path, { metadata: { name: second }, spec });
     app.look();
