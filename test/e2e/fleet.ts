@@ -29,7 +29,10 @@ export interface FleetOptions
     SimOptions,
     Pick<OperatorPodsOptions, 'renewal' | 'liveness'>,
     Pick<CreateFleetOptions, 'times'>,
-    Pick<ContainerOptions, 'enter'> {}
+    Pick<ContainerOptions, 'enter'> {
+  /** How many of the hosts, the last ones, are off until they are powered on. @default 0 */
+  readonly spares?: number;
+}
 
 /** Simulated hosts as nodes of a real cluster. */
 export interface Fleet {
@@ -43,6 +46,8 @@ export interface Fleet {
   readonly reboots: readonly Reboot[];
   /** Rejects when a node, or a kubelet, could not go on. */
   readonly failed: Promise<never>;
+  /** Boots a spare host. */
+  powerOn(node: string): void;
   /** Ends a host for good, and everything that runs on it. Resolves when its Node says so. */
   powerOff(node: string): Promise<void>;
   /** Powers everything off. */
@@ -80,11 +85,14 @@ export async function startFleet(cluster: RealCluster, options: FleetOptions): P
   const { times } = options;
   const releases = new Releases([options.from, options.to]);
   for (const [name, node] of createFleet({ ...COMMON, options, times, kubelet, releases, dir: join(dir, 'hosts') })) {
-    const { signal } = machines.get(name)?.power ?? new AbortController();
     nodes.set(name, node);
     noteReboots(name, node, reboots);
-    keep(node.run(signal));
   }
+  const powerOn = (name: string): void => {
+    const [node, machine] = [nodes.get(name), machines.get(name)];
+    if (node && machine) keep(node.run(machine.power.signal));
+  };
+  for (const name of nodeNames(options.nodes - (options.spares ?? 0))) powerOn(name);
   const cut = (name: string): void => machines.get(name)?.power.abort(new Error('powered off'));
   const powerOff = async (name: string): Promise<void> => {
     cut(name);
@@ -95,7 +103,7 @@ export async function startFleet(cluster: RealCluster, options: FleetOptions): P
     await Promise.all(running);
     await network.close();
   };
-  return { nodes, pods, releases, dir, reboots, failed: failed.promise, powerOff, stop };
+  return { nodes, pods, releases, dir, reboots, failed: failed.promise, powerOn, powerOff, stop };
 }
 
 const COMMON = { clock: systemClock, random: Math.random };

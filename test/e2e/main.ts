@@ -19,6 +19,7 @@ const E2E: Suite = {
     'kills',
     'rollout',
     'two-controllers',
+    'lost-rights',
     'older-storage',
     'upgrade',
   ],

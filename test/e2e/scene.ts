@@ -64,12 +64,22 @@ export class Stage {
     await certificatesIssued();
   }
 
-  /** The manifests of `dist/` where a node that somebody else has cordoned takes a place for five seconds. @returns their file */
-  async shortHold(): Promise<string> {
-    const file = join(this.cluster.dir, 'short-hold.yaml');
-    const manifests = await readFile(join(DIST, 'brupop.k8s.yaml'), 'utf8');
-    await writeFile(file, manifests.replace(/(NOT_READY_HOLD_IN_SEC\n +value: )"3600"/, '$1"5"'));
+  /** The manifests of `dist/` where these variables have other values. @returns their file */
+  async manifestsWith(values: Readonly<Record<string, string>>): Promise<string> {
+    const file = join(this.cluster.dir, 'manifests.yaml');
+    let manifests = await readFile(join(DIST, 'brupop.k8s.yaml'), 'utf8');
+    for (const [name, value] of Object.entries(values)) {
+      const others = manifests.replace(new RegExp(`(name: ${name}\\n +value: ).*`), `$1${JSON.stringify(value)}`);
+      if (others === manifests) throw new Error(`${name} is no variable of the manifests`);
+      manifests = others;
+    }
+    await writeFile(file, manifests);
     return file;
+  }
+
+  /** Where a node that somebody else has cordoned takes a place for five seconds. */
+  shortHold(): Promise<string> {
+    return this.manifestsWith({ NOT_READY_HOLD_IN_SEC: '5' });
   }
 
   /** Boots the nodes, with a workload on them. */
