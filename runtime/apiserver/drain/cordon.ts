@@ -14,7 +14,7 @@ import { notAllowed, RefusedError } from '../refusal.ts';
 import { refusalsIn } from '../../shadow/drain.ts';
 import { isOld, stamped, tellRefusal, tellRefusedReport } from '../refused-writes.ts';
 import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
-import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
+import { expectNode, expectOwnShadow, retryOnConflict } from '../snapshot.ts';
 import { type Blocked, type Drain, type DrainSettings, termsOf } from './drain.ts';
 import { drainBlocked, drainFailed, drainStarted } from './events.ts';
 import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from './filter.ts';
@@ -29,7 +29,15 @@ export interface DrainCall {
   readonly agent: VerifiedAgent;
   readonly settings: DrainSettings;
   /** The drain that the caller takes part in already, as it knows it from the runs that it has waited for. */
-  readonly joined?: Pick<Drain, 'id' | 'blocked'> | undefined;
+  readonly joined?: Joined | undefined;
+}
+
+export interface Joined extends Pick<Drain, 'id' | 'blocked'> {
+  /**
+   * The Node as the run has seen it last, where its drain is to be proven now: the proof is a write with its version, and the shadow and the pods
+   * are read after it. @default it is read
+   */
+  readonly node?: Node | undefined;
 }
 
 /**
@@ -137,7 +145,8 @@ interface Look {
 
 /** Reads everything, but for a snapshot that was taken just now, and writes nothing. */
 async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall, given?: NodeSnapshot): Promise<Look> {
-  const { node, shadow } = given ?? (await takeSnapshot(ports, agent));
+  const node = given?.node ?? joined?.node ?? (await expectNode(ports, agent));
+  const shadow = given?.shadow ?? (await expectOwnShadow(ports, agent));
   const why = whyNotDrain({ node, shadow });
   if (why !== undefined) throw notAllowed(`no drain: ${why}`);
   const seen = await listWhole(ports.transport, podsOn(agent.nodeName));

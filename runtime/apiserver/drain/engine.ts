@@ -8,7 +8,7 @@ import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
 import { forgetRefusal, tellRefusal } from '../refused-writes.ts';
-import { cordonForDrain, type DrainCall, superseded } from './cordon.ts';
+import { cordonForDrain, type Joined, superseded } from './cordon.ts';
 import { type Drain, type DrainSettings, nextStep } from './drain.ts';
 import { drainFailed, drainFinished, volumesInUse } from './events.ts';
 import { EvictionQueue } from './evictor.ts';
@@ -69,7 +69,7 @@ export class DrainEngine {
     const ports = { ...this.#ports, logger: this.#ports.logger.with(request === undefined ? {} : { request }) };
     const signal = AbortSignal.any([this.#closing.signal, ...(gone ? [gone] : [])]);
     const settings = this.#settings;
-    let joined: DrainCall['joined'];
+    let joined: Joined | undefined;
     for (;;) {
       if (this.#closing.signal.aborted) throw shuttingDown();
       const drain = await cordonForDrain(ports, { agent, settings, joined });
@@ -177,9 +177,10 @@ export class DrainEngine {
 }
 
 /** @throws RefusedError 503 where the drain is another's by then */
-async function waitFor(run: DrainRun, gone: AbortSignal | undefined): Promise<DrainCall['joined']> {
-  if ((await run.wait(gone)) === 'superseded') throw superseded();
-  return { id: run.id, blocked: run.blocked() };
+async function waitFor(run: DrainRun, gone: AbortSignal | undefined): Promise<Joined> {
+  const end = await run.wait(gone);
+  if (end === 'superseded') throw superseded();
+  return { id: run.id, blocked: run.blocked(), ...(end === 'prove' && { node: run.node }) };
 }
 
 function tellFinished({ events, metrics, clock }: Ports, { node, since, list }: Drain, inUse: readonly string[]): void {

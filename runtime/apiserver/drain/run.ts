@@ -87,6 +87,11 @@ export class DrainRun {
     return this.#drain.id;
   }
 
+  /** As it was seen last, cordoned by this drain. */
+  get node(): Node {
+    return this.#drain.node;
+  }
+
   get isAwaited(): boolean {
     return this.#waiting > 0;
   }

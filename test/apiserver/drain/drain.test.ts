@@ -114,7 +114,6 @@ describe('a drain', () => {
       'GET validatingwebhookconfigurations',
       'GET mutatingwebhookconfigurations',
       'POST eviction',
-      'GET n1',
       'GET brs-n1',
       'GET pods',
       'PATCH status',

@@ -40,7 +40,8 @@ describe('4: a drain that stalls in one replica cordons nothing once another has
 });
 
 describe('5: a pod that landed while the node was uncordoned for a moment is found', () => {
-  test.each(DRAIN_STALLS)('by a drain that has seen the last pod go and sleeps %s', async (_where, where) => {
+  // Which is the node as it was watched.
+  test.each(DRAIN_STALLS.slice(1))('by a drain that has seen the last pod go and sleeps %s', async (_where, where) => {
     await world.addPod('web-1');
     const { service, tap } = world.replica();
     const drain = started(service.cordonAndDrain(await world.agent()));
