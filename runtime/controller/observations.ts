@@ -230,12 +230,12 @@ function finishedAt({ finishStatedAt: stated }: ShadowFacts, { last, now }: Look
   return stated === undefined ? undefined : notLater(stated, now);
 }
 
-/** Since the time that the condition states, or else since this process first saw the offer. */
+/** Since this process first saw the offer, or, where it has not seen the shadow without it, since the time that the condition states. */
 function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
   if (!status || status.current_version === status.target_version) return undefined;
+  if (last) return last.view.offeredAt ?? now;
   const condition = upToDate(status);
-  const stated = condition?.status === 'False' ? instantOf(condition.lastTransitionTime) : undefined;
-  return notLater(stated, last?.view.offeredAt ?? now);
+  return notLater(condition?.status === 'False' ? instantOf(condition.lastTransitionTime) : undefined, now);
 }
 
 const BLIND: Reason = 'CannotLookForUpdates';

@@ -72,3 +72,23 @@ test.each(Object.entries(DISTURBANCES))(
     expect(await reasonOf('brs-n00')).toBe('Updating');
   },
 );
+
+test('the condition of a node is written when its update begins and when it is over, and not when its host is back', async () => {
+  stage = await Stage.with('a');
+  stage.start();
+  await stage.pass(2000);
+  const seen: string[] = [];
+  const look = async (): Promise<void> => {
+    await stage.pass(2000);
+    const [condition] = (await stage.shadows.get('brs-a'))?.status?.conditions ?? [];
+    seen.push(`${condition?.status} ${condition?.reason}`);
+  };
+  await look();
+  await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+  for (const current_state of ['RebootedIntoUpdate', 'MonitoringUpdate', 'Idle'] as const) {
+    await stage.pass(2000);
+    await stage.report('a', { current_state, current_version: '1.1.0' });
+    await look();
+  }
+  expect(seen).toEqual(['False Updating', 'False Updating', 'False Updating', 'True UpToDate']);
+});

@@ -47,6 +47,18 @@ test('what went and came back between two looks begins anew', () => {
   expect(stated.map((look) => look.node.readyFrom)).toEqual([minutes(-59), minutes(1)]);
 });
 
+test('an offer is as old as its condition says at first sight, and begins anew where the shadow was seen without one', () => {
+  const lastTransitionTime = moment(-60);
+  const condition = { type: 'UpToDate', status: 'False', reason: 'Updating', message: '', lastTransitionTime } as const;
+  const offered = (target_version: string): ShadowFacts =>
+    shadowFacts({ status: { ...shadow('a').status!, target_version, conditions: [condition] } });
+  const { current_version: runs } = shadow('a').status!;
+  const seen = (...targets: readonly string[]): readonly (number | undefined)[] =>
+    looks(targets.map((target) => [nodeFacts(), offered(target)])).map((look) => look.shadow.offeredAt);
+  expect(seen('1.7.0', '1.7.0')).toEqual([minutes(-60), minutes(-60)]);
+  expect(seen(runs, '1.7.0', '1.7.0')).toEqual([undefined, minutes(1), minutes(1)]);
+});
+
 test('each state, and each version that it leads to, begins anew', () => {
   const spec = (version: string): Partial<ShadowFacts> => ({ spec: { state: 'RebootedIntoUpdate', version } });
   const seen = looks([

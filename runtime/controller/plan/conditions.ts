@@ -72,9 +72,9 @@ function transition(value: ShadowCondition['status'], offeredAt: number | undefi
   return value === 'False' && offeredAt !== undefined ? atTime(offeredAt) : undefined;
 }
 
-/** False exactly while an update is offered, so that its last transition is the moment of the offer. */
+/** False from the moment that an update is offered, which is its last transition, until it is withdrawn or made. */
 function valueOf(status: Status, reason: Finding['reason']): ShadowCondition['status'] {
-  if (status.current_version !== status.target_version) return 'False';
+  if (status.current_version !== status.target_version || reason === 'Updating') return 'False';
   return reason === 'UpToDate' ? 'True' : 'Unknown';
 }
 
