@@ -16,7 +16,7 @@ import {
   viewOfNode,
   viewOfShadow,
 } from '../controller/views.ts';
-import { COMMAND_KINDS } from '../controller/write-refusals.ts';
+import { COMMAND_KINDS } from '../controller/write-limiter.ts';
 import type { ChannelObject } from '../k3os/model.ts';
 import { Collection } from '../kube/collection.ts';
 import type {

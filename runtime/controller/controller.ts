@@ -39,7 +39,7 @@ interface ControllerOptions {
   readonly statuses: Pick<PolicyStatusWriter, 'replace'>;
   readonly releases: Pick<ReleaseCache, 'onChange'>;
   readonly ledgers: Pick<LedgerWriter, 'replace'>;
-  readonly nodeWriters: readonly Pick<NodeWriter<never>, 'replace'>[];
+  readonly nodeWriters: readonly Pick<NodeWriter, 'replace'>[];
   readonly orders?: Pick<Orders, 'observe'> | undefined;
   readonly expectations: Pick<Expectations, 'seen'>;
   readonly reporter: Pick<Reporter, 'report' | 'slotsReadable' | 'slotsUnreadable'>;

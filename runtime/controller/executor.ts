@@ -1,8 +1,6 @@
 import { isDefinite } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
-import type { Random } from '../lib/random.ts';
-import { RateLimiter, STALE } from '../lib/rate-limiter.ts';
 import { type ActionPorts, isMoved, type Outcome } from './actions/ports.ts';
 import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
 import { keepUp } from './actions/upkeep.ts';
@@ -10,9 +8,9 @@ import { type LiveLook, MOST_IN_A_LOOK } from './live-look.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import { bump, mayFree } from './actions/fencing.ts';
 import type { Command, Free, NoteEnd, NoteReboot, SetCondition, Start } from './plan/commands.ts';
-import { keyOf, targetOf } from './plan/withheld.ts';
+import { targetOf } from './plan/withheld.ts';
 import type { ShadowView } from './plan/snapshot.ts';
-import { UnreadError, type WriteRefusals } from './write-refusals.ts';
+import { type CommandLimiters, UnreadError } from './write-limiter.ts';
 import type { Reporter } from './reporter.ts';
 import { SlowCommands } from './slow-commands.ts';
 import { amendmentOf } from './slots/entries.ts';
@@ -23,10 +21,9 @@ const AT_ONCE = 10;
 
 interface ExecutorOptions {
   readonly ports: ActionPorts;
-  readonly random: Random;
   readonly liveLook: Pick<LiveLook, 'confirm'>;
   readonly conditions: Pick<ConditionWriter, 'isWriting'>;
-  readonly refusals: WriteRefusals;
+  readonly limiters: CommandLimiters;
   readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsReadable' | 'slotsUnreadable'>;
   readonly logger: Logger;
   /** Called when a command that was slow is over. */
@@ -50,26 +47,25 @@ type Attempted = Outcome | 'begun';
 type Results = Promise<readonly Result[]>;
 type Bump = Extract<Command, { kind: 'bump' }>;
 type Note = NoteReboot | NoteEnd;
-type Single = Exclude<Command, Start | Free | Note | Bump | SetCondition>;
+type Wanted = Exclude<Command, SetCondition>;
+type Single = Exclude<Wanted, Start | Free | Note | Bump>;
 
 /** Carries out all commands of a plan except conditions. It decides nothing: a command that fails is left to the next plan. */
 export class Executor {
   readonly #ports: ActionPorts;
-  readonly #refusals: WriteRefusals;
+  readonly #limiters: CommandLimiters;
   readonly #slow: SlowCommands;
-  readonly #limiter: RateLimiter;
   readonly #liveLook: Pick<LiveLook, 'confirm'>;
   readonly #conditions: Pick<ConditionWriter, 'isWriting'>;
   readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsReadable' | 'slotsUnreadable'>;
   readonly #logger: Logger;
 
-  constructor({ ports, random, liveLook, conditions, refusals, reporter, logger, onOver }: ExecutorOptions) {
+  constructor({ ports, liveLook, conditions, limiters, reporter, logger, onOver }: ExecutorOptions) {
     this.#ports = ports;
     this.#liveLook = liveLook;
     this.#conditions = conditions;
-    this.#refusals = refusals;
+    this.#limiters = limiters;
     this.#slow = new SlowCommands({ clock: ports.clock, onOver });
-    this.#limiter = new RateLimiter({ clock: ports.clock, random });
     this.#reporter = reporter;
     this.#logger = logger;
   }
@@ -84,7 +80,7 @@ export class Executor {
     const bumps = commands.filter((command) => command.kind === 'bump');
     const singles = commands.filter((command): command is Single => !BATCHED.has(command.kind));
     const [single, bumped, swapped] = await Promise.all([
-      this.#each(singles, run, (command) => this.#limited(command, () => this.#single(command, signal))),
+      this.#each(singles, run, (command) => this.#single(command, signal)),
       this.#each(bumps, run, (command) => bump(this.#ports, command, signal)),
       this.#slots(commands, run),
     ]);
@@ -124,8 +120,7 @@ export class Executor {
     try {
       const { confirmed, dropped, unread } = await this.#liveLook.confirm(open, signal);
       for (const { start, error } of unread) left.push(this.#withheld([start], error));
-      for (const start of dropped) this.#limiter.add(keyOf(start), STALE);
-      for (const start of confirmed) this.#limiter.forget(keyOf(start));
+      for (const { shadow } of dropped) this.#limiters.of('start').moved(shadow);
       return { starts: confirmed, left: dropped.length > 0 ? [...left, 'moved'] : left };
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
@@ -135,8 +130,9 @@ export class Executor {
 
   /** A condition that lands after the shadow was read would make the start a conflict. None begins while a plan is carried out. */
   #isOpen(start: Start): boolean {
-    const isLimited = this.#limiter.limits(keyOf(start));
-    return !isLimited && !this.#slow.blocks(start.shadow) && !this.#conditions.isWriting(start.shadow);
+    const { shadow } = start;
+    const isLimited = this.#limiters.of('start').restMs(shadow) > 0;
+    return !isLimited && !this.#slow.blocks(shadow) && !this.#conditions.isWriting(shadow);
   }
 
   async #take(starts: readonly Start[], run: Run): Results {
@@ -148,15 +144,12 @@ export class Executor {
   /** Rule L3: the node is marked first, and then the Lease is swapped. */
   async #free(frees: readonly Free[], run: Run): Results {
     const ready: Free[] = [];
-    const results = await this.#each(frees, run, (free) =>
-      this.#limited(free, async () => {
-        if (!(await mayFree(this.#ports, free, run.signal))) return 'moved';
-        ready.push(free);
-        return 'begun';
-      }),
-    );
+    const results = await this.#each(frees, run, async (free) => {
+      if (!(await mayFree(this.#ports, free, run.signal))) return 'moved';
+      ready.push(free);
+      return 'begun';
+    });
     const swapped = await this.#swap(ready, run, () => this.#ports.ledger.free(ready, run.signal));
-    if (swapped === 'done') for (const free of ready) this.#refusals.delete(free);
     return results.map((result) => (result === 'begun' ? swapped : result));
   }
 
@@ -164,11 +157,16 @@ export class Executor {
    * Where a swap fails, each of its nodes waits and asks again by itself. So if the API server refuses a list for its length, the nodes that fit
    * still get their slots (rule L7). Each swap begins with a read of the Lease, which also shows what became of a swap of unknown outcome.
    */
-  async #swap(commands: readonly Command[], { signal }: Run, swap: () => Promise<void>): Promise<Result> {
+  async #swap(
+    commands: readonly (Start | Free | Note)[],
+    { signal }: Run,
+    swap: () => Promise<void>,
+  ): Promise<Result> {
     if (commands.length === 0) return 'needless';
     try {
       await swap();
       this.#reporter.slotsReadable();
+      for (const { kind, shadow } of commands) if (kind !== 'start') this.#limiters.of(kind).taken(shadow);
       return 'done';
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
@@ -176,19 +174,17 @@ export class Executor {
     }
   }
 
-  #withheld(commands: readonly Command[], error: unknown): Result {
+  #withheld(commands: readonly Wanted[], error: unknown): Result {
     this.#report({ command: commands[0]?.kind, slots: commands.length }, error);
     return this.#withhold(commands, error);
   }
 
   async #note(notes: readonly Note[], run: Run): Promise<Result> {
     const amendments = notes.map(amendmentOf);
-    const swapped = await this.#swap(notes, run, () => this.#ports.ledger.amend(amendments, run.signal));
-    if (swapped === 'done') for (const note of notes) this.#refusals.delete(note);
-    return swapped;
+    return this.#swap(notes, run, () => this.#ports.ledger.amend(amendments, run.signal));
   }
 
-  #each<C extends Command>(commands: readonly C[], run: Run, work: (command: C) => Promise<Attempted>): Results {
+  #each<C extends Wanted>(commands: readonly C[], run: Run, work: (command: C) => Promise<Attempted>): Results {
     return inParallel(commands, AT_ONCE, async (command) => {
       const target = targetOf(command);
       if (this.#slow.blocks(target)) return 'slow';
@@ -199,21 +195,7 @@ export class Executor {
     });
   }
 
-  /** Tries the command unless it was in vain just now. */
-  async #limited(command: Single | Free, work: () => Promise<Attempted>): Promise<Attempted> {
-    if (this.#limiter.limits(keyOf(command))) return 'moved';
-    try {
-      const outcome = await work();
-      if (outcome === 'moved' || outcome === 'needless') this.#limiter.add(keyOf(command), STALE);
-      else this.#limiter.forget(keyOf(command));
-      return outcome;
-    } catch (error) {
-      if (isMoved(error)) this.#limiter.add(keyOf(command), STALE);
-      throw error;
-    }
-  }
-
-  async #reported<C extends Command>(command: C, run: Run, work: (command: C) => Promise<Attempted>): Promise<Result> {
+  async #reported<C extends Wanted>(command: C, run: Run, work: (command: C) => Promise<Attempted>): Promise<Result> {
     const result = await this.#attempt(command, run.signal, () => work(command));
     const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
     if (shadow && result === 'done') this.#reporter.carriedOut(command, shadow);
@@ -242,28 +224,34 @@ export class Executor {
     }
   }
 
-  async #attempt(command: Command, signal: AbortSignal, work: () => Promise<Attempted>): Promise<Result> {
+  /** Tries the command unless it was in vain just now. */
+  async #attempt(command: Wanted, signal: AbortSignal, work: () => Promise<Attempted>): Promise<Result> {
     const what = {
       command: command.kind,
       ...('shadow' in command ? { shadow: command.shadow } : { node: command.node }),
     };
+    const limiter = this.#limiters.of(command.kind);
+    const target = targetOf(command);
+    if (limiter.restMs(target) > 0) return 'moved';
     try {
       const outcome = await work();
       this.#logger.debug(outcome === 'moved' ? 'state has changed' : 'carried out', { ...what, outcome });
-      if (outcome === 'done' || outcome === 'needless') this.#refusals.delete(command);
+      if (outcome === 'done') limiter.taken(target);
+      else if (outcome !== 'begun') limiter.moved(target);
       return outcome;
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
+      if (isMoved(error)) limiter.moved(target);
       this.#report(what, error);
       return this.#withhold([command], error);
     }
   }
 
-  #withhold(commands: readonly Command[], error: unknown): 'moved' | 'refused' | 'unanswered' {
+  #withhold(commands: readonly Wanted[], error: unknown): 'moved' | 'refused' | 'unanswered' {
     // An overwritten list of slots is no refusal by the API server: nothing was sent, and the list may be repaired at any moment.
     if (error instanceof UnreadableSlotsError) this.#reporter.slotsUnreadable(this.#ports.ledger.reference, error);
     if (isMoved(error) || error instanceof UnreadableSlotsError) return 'moved';
-    for (const command of commands) this.#refusals.add(command, error);
+    for (const command of commands) this.#limiters.of(command.kind).refused(targetOf(command), error);
     return error instanceof UnreadError || isDefinite(error) ? 'refused' : 'unanswered';
   }
 

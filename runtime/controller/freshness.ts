@@ -1,11 +1,10 @@
-import { ApiStatusError } from '../kube/errors.ts';
+import { answerOf, ApiStatusError } from '../kube/errors.ts';
 import { Informer, type InformerOptions } from '../kube/informer.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import { deadline } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 import type { ControllerConfig } from './config.ts';
-import { answerOf } from './write-refusals.ts';
 
 interface FreshnessOptions {
   readonly clock: Clock;

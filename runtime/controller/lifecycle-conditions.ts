@@ -1,6 +1,6 @@
 import type { nodesOf } from '../kube/resources.ts';
 import { rfc3339 } from '../lib/clock.ts';
-import { type Due, NodeWriter, type NodeWriterPorts } from './node-writer.ts';
+import { type Due, type NodeWriter, nodeWriter, type NodeWriterPorts } from './node-writer.ts';
 import { mapNodes } from './plan/join.ts';
 import type { LifecycleCondition, NodeInfo } from './plan/snapshot.ts';
 
@@ -98,10 +98,10 @@ interface LifecycleConditionWriterOptions extends NodeWriterPorts {
 }
 
 /** Shows in Kubernetes' own lifecycle conditions where updates are. */
-export function lifecycleConditionWriter(options: LifecycleConditionWriterOptions): NodeWriter<Lifecycle | undefined> {
+export function lifecycleConditionWriter(options: LifecycleConditionWriterOptions): NodeWriter {
   const { mode, nodes, clock } = options;
   const wantedOn = (info: NodeInfo) => (mode === 'written' ? lifecycleOf(info) : undefined);
-  return new NodeWriter({
+  return nodeWriter<Lifecycle | undefined>({
     ...options,
     what: 'lifecycle conditions',
     dueIn: (snapshot) => {

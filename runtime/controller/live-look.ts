@@ -14,7 +14,7 @@ import type { Policies } from './policies.ts';
 import { viewOfRelease } from './releases/releases.ts';
 import { type SlotLedger, SlotsMovedError } from './slots/ledger.ts';
 import { takeoversIn } from './slots/takeovers.ts';
-import { UnreadError } from './write-refusals.ts';
+import { UnreadError } from './write-limiter.ts';
 
 /** Nodes that are read at once. */
 const AT_ONCE = 10;

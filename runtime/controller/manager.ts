@@ -30,7 +30,7 @@ import { PolicyStatusWriter } from './policy-status-writer.ts';
 import { LedgerWriter } from './releases/ledger-writer.ts';
 import { ReleaseCache } from './releases/releases.ts';
 import { managedBesides } from './views.ts';
-import { WriteRefusals } from './write-refusals.ts';
+import { CommandLimiters } from './write-limiter.ts';
 import { Reporter } from './reporter.ts';
 import { SlotLedger } from './slots/ledger.ts';
 import { Remaking } from './slots/remaking.ts';
@@ -135,7 +135,7 @@ function baseOf(options: ManagerOptions, metrics: ControllerMetrics) {
     crds: crdsOf(transport),
     expectations: new Expectations(options),
     freshness: new Freshness(options),
-    refusals: new WriteRefusals(options),
+    limiters: new CommandLimiters(options),
     refusedEvents: new RefusedEvents(options.clock),
     wakeup: new Wakeup(),
   };

@@ -2,7 +2,7 @@ import type { Node } from '../kube/objects.ts';
 import type { nodesOf } from '../kube/resources.ts';
 import { VERSION } from '../lib/version.ts';
 import { FIRST_OPERATOR_KEYS, mirrorOf, OPERATOR_VERSION_KEY, UPDATE_AVAILABLE_KEY } from '../shadow/first-operator.ts';
-import { type Due, NodeWriter, type NodeWriterPorts } from './node-writer.ts';
+import { type Due, type NodeWriter, nodeWriter, type NodeWriterPorts } from './node-writer.ts';
 import { mapNodes } from './plan/join.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 
@@ -16,9 +16,9 @@ interface NodeAnnotationWriterOptions extends NodeWriterPorts {
 type Mirror = Readonly<Record<string, string>> | undefined;
 
 /** Shows in the first operator's annotations where updates are, for people and tools that look there. */
-export function nodeAnnotationWriter(options: NodeAnnotationWriterOptions): NodeWriter<Mirror> {
+export function nodeAnnotationWriter(options: NodeAnnotationWriterOptions): NodeWriter {
   const { isOn, nodes } = options;
-  return new NodeWriter({
+  return nodeWriter<Mirror>({
     ...options,
     what: 'annotations of the first operator',
     dueIn: (snapshot) =>

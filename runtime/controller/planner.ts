@@ -9,7 +9,7 @@ import type { Settings, Snapshot } from './plan/snapshot.ts';
 import type { Policies } from './policies.ts';
 import type { LedgerWriter } from './releases/ledger-writer.ts';
 import type { ReleaseCache } from './releases/releases.ts';
-import type { WriteRefusals } from './write-refusals.ts';
+import type { CommandLimiters } from './write-limiter.ts';
 import { slotsOn } from './slots/entries.ts';
 import type { SlotLedger } from './slots/ledger.ts';
 
@@ -23,7 +23,7 @@ interface PlannerOptions {
   readonly freshness: Pick<Freshness, 'lost'>;
   readonly ledger: Pick<SlotLedger, 'slots' | 'seeds' | 'lost'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
-  readonly refusals: Pick<WriteRefusals, 'view'>;
+  readonly limiters: Pick<CommandLimiters, 'refusals'>;
   readonly conditions: Pick<ConditionWriter, 'capacity'>;
 }
 
@@ -70,13 +70,13 @@ export class Planner {
     objects: Snapshot['releases']['objects'],
     moment: Moment,
   ): Plan & Pick<Preview, 'snapshot'> {
-    const { freshness, refusals, ledgers, ledger, election, conditions } = this.#options;
+    const { freshness, limiters, ledgers, ledger, election, conditions } = this.#options;
     const releases = { objects, refused: ledgers.refused, seeds: election.leading && ledger.seeds };
     const snapshot = {
       ...seen,
       releases,
       notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
-      refusals: refusals.view(moment),
+      refusals: limiters.refusals(moment),
     };
     const settings = { ...this.#settings, conditionWrites: conditions.capacity };
     return { ...plan(snapshot, settings, moment.now), snapshot };

@@ -1,21 +1,15 @@
 import type { Collection } from '../kube/collection.ts';
-import { ConflictError } from '../kube/errors.ts';
-import { isAsNewAs, type UpdatePolicyObject } from '../kube/objects.ts';
+import type { UpdatePolicyObject } from '../kube/objects.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { WorkQueue } from '../lib/work-queue.ts';
-import type { PolicyStatus } from '../policy/model.ts';
 import type { PolicyReport } from './plan/report.ts';
 import type { PolicyResource, Snapshot } from './plan/snapshot.ts';
 import { saysSame, statusOf } from './policy-status.ts';
+import { type Write, WriteQueue } from './write-queue.ts';
 
 /** The status of one policy is written once in this time at most: its counts change with each node, and people can wait. */
-const PACE = { firstMs: 5000, maxMs: 5000 };
-/** Most writes under way at once. While that many hang, other policies wait. */
-const AT_ONCE = 4;
-/** After a write that was refused, not answered, or did not change what it should. */
-const PAUSE = { firstMs: 5000, maxMs: 300_000 };
+const REST_MS = 5000;
 
 interface PolicyStatusWriterOptions {
   readonly policies: Pick<Collection<UpdatePolicyObject>, 'patchStatus'>;
@@ -24,30 +18,14 @@ interface PolicyStatusWriterOptions {
   readonly logger: Logger;
 }
 
-/** A status that the cluster does not show yet. */
-interface Due {
-  readonly uid: string;
-  readonly name: string;
-  readonly resourceVersion: string;
-  readonly status: PolicyStatus;
-}
-
 /** Writes the status of policies, in the background and at its own pace. Each plan replaces what was not written yet. */
 export class PolicyStatusWriter {
-  readonly #options: PolicyStatusWriterOptions;
-  readonly #queue: WorkQueue<Due>;
-  /** By UID, the resourceVersion that the last write made. A view of the policy from before that is not acted on. */
-  readonly #written = new Map<string, string>();
+  readonly #policies: PolicyStatusWriterOptions['policies'];
+  readonly #queue: WriteQueue;
 
-  constructor(options: PolicyStatusWriterOptions) {
-    this.#options = options;
-    this.#queue = new WorkQueue({
-      clock: options.clock,
-      random: options.random,
-      keyOf: ({ uid }) => uid,
-      work: (due, signal) => this.#write(due, signal),
-      atOnce: AT_ONCE,
-    });
+  constructor({ policies, ...options }: PolicyStatusWriterOptions) {
+    this.#policies = policies;
+    this.#queue = new WriteQueue({ ...options, what: 'the status of its policy', atOnce: 4, restMs: REST_MS });
   }
 
   /** @param reports of the policies of the snapshot; `now` in milliseconds since the Unix epoch */
@@ -55,40 +33,23 @@ export class PolicyStatusWriter {
     const resources = new Map(
       policies.flatMap(({ resource }) => (resource ? [[resource.uid, resource] as const] : [])),
     );
-    for (const uid of this.#written.keys()) if (!resources.has(uid)) this.#written.delete(uid);
-    this.#queue.replace(reports.flatMap((report) => this.#dueOf(report, resources.get(report.uid), now) ?? []));
+    this.#queue.replace(reports.flatMap((report) => this.#writeOf(report, resources.get(report.uid), now) ?? []));
   }
 
-  #dueOf(report: PolicyReport, resource: PolicyResource | undefined, now: number): Due | undefined {
+  #writeOf(report: PolicyReport, resource: PolicyResource | undefined, now: number): Write | undefined {
     if (!resource) return undefined;
-    const { name, uid } = report;
     const { resourceVersion } = resource;
-    const written = this.#written.get(uid);
-    if (written !== undefined && !isAsNewAs(resourceVersion, written)) return undefined;
     const status = statusOf(report, resource.status, now);
-    return saysSame(resource.status, status) ? undefined : { uid, name, resourceVersion, status };
+    if (saysSame(resource.status, status)) return undefined;
+    const write: Write['write'] = async (signal) => {
+      const patch = { metadata: { resourceVersion }, status };
+      return (await this.#policies.patchStatus(report.name, patch, signal)).metadata.resourceVersion;
+    };
+    return { key: report.uid, seen: resourceVersion, write };
   }
 
   /** For one term as leader. */
-  async run(signal: AbortSignal): Promise<void> {
-    this.#written.clear();
-    await this.#queue.run(signal);
-  }
-
-  async #write(due: Due, signal: AbortSignal): Promise<void> {
-    const { policies, logger } = this.#options;
-    const { uid, name, resourceVersion, status } = due;
-    try {
-      const { metadata } = await policies.patchStatus(name, { metadata: { resourceVersion }, status }, signal);
-      if (metadata.resourceVersion === resourceVersion) throw new Error('the served CRD drops what was written');
-      this.#queue.rest(due, PACE);
-      this.#written.set(uid, metadata.resourceVersion);
-    } catch (error) {
-      if (signal.aborted) return;
-      // After a conflict the next plan is made on the newer version.
-      if (error instanceof ConflictError) return this.#queue.rest(due, PACE);
-      this.#queue.rest(due, PAUSE);
-      logger.warn('status of a policy not written', { policy: name, error });
-    }
+  run(signal: AbortSignal): Promise<void> {
+    return this.#queue.run(signal);
   }
 }

@@ -1,8 +1,7 @@
-import type { ApiStatusError } from '../kube/errors.ts';
+import { type ApiStatusError, wordsOf } from '../kube/errors.ts';
 import type { EventRecord, EventRecorder } from '../kube/event-recorder.ts';
 import { type Clock, rfc3339 } from '../lib/clock.ts';
 import { CONTROLLER_DEPLOYMENT, EVENTS_REFUSED_ANNOTATION, LEASE_REFUSED } from '../shadow/names.ts';
-import { wordsOf } from './write-refusals.ts';
 
 /** Has a refused Lease told by an Event, and refused Events on the Lease. */
 export const tellingRefusals = (

@@ -1,3 +1,5 @@
+import { shortened } from '../lib/parts.ts';
+
 /** The `Status` object with which the API server answers a refusal (the fields that decisions rest on). */
 export interface KubeStatus {
   readonly code: number;
@@ -55,6 +57,9 @@ export class ConflictError extends ApiStatusError {
   override readonly name = 'ConflictError';
 }
 
+/** Whether the object has changed, or is gone, since the write was decided on. */
+export const hasChanged = (error: unknown): boolean => error instanceof ConflictError || error instanceof NotFoundError;
+
 /** 410: the resourceVersion or the continue token is too old; list again. */
 export class GoneError extends ApiStatusError {
   override readonly name = 'GoneError';
@@ -109,4 +114,20 @@ export function isDefinite(error: unknown): error is ApiStatusError {
   if (!(error instanceof ApiStatusError) || error instanceof UnexpectedAnswerError) return false;
   const { code } = error.status;
   return code >= 400 && code < 500 && !GIVEN_UP.has(code);
+}
+
+/** Bytes of what the API server said. */
+const LONGEST_ANSWER = 256;
+
+/** What became of a request, as the end of a sentence. The same answer gives the same text, because it is written to the cluster. */
+export function answerOf(error: unknown): string {
+  if (!(error instanceof ApiStatusError)) return 'is not answered';
+  if (error instanceof BusyError) return 'is put off: the API server is too busy (429)';
+  if (error instanceof UnexpectedAnswerError) return `is answered with ${error.status.code}, and not by the API server`;
+  return `${isDefinite(error) ? 'is refused' : 'fails'}: ${wordsOf(error)}`;
+}
+
+/** What the API server has said. */
+export function wordsOf({ status: { code, reason = '', message = '' } }: ApiStatusError): string {
+  return shortened(`${code} ${reason}: ${message}`, LONGEST_ANSWER);
 }

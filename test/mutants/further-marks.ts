@@ -111,7 +111,7 @@ export const furtherMarks: readonly Mutant[] = [
     rule: 'L9',
     does: 'looks with each plan at what a late cache shows',
     file: 'runtime/controller/executor.ts',
-    find: "    if (this.#limiter.limits(keyOf(command))) return 'moved';\n",
+    find: "    if (limiter.restMs(target) > 0) return 'moved';\n",
     replace: '',
     tests: ['test/controller/stale-caches.test.ts'],
   },

@@ -228,10 +228,10 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P8',
     does: 'writes a status that was made of an older one than it has written',
-    file: 'runtime/controller/policy-status-writer.ts',
-    find: 'if (written !== undefined && !isAsNewAs(resourceVersion, written)) return undefined;',
-    replace: 'if (written !== undefined && written === resourceVersion) return undefined;',
-    tests: ['test/controller/policy-status-writer.test.ts'],
+    file: 'runtime/controller/write-queue.ts',
+    find: 'return made !== undefined && seen !== undefined && !isAsNewAs(seen, made);',
+    replace: 'return made !== undefined && seen !== undefined && seen === made;',
+    tests: ['test/controller/write-queue.test.ts'],
   },
   {
     rule: 'P4',

@@ -72,7 +72,7 @@ export const slotMutants: readonly Mutant[] = [
     rule: 'L9',
     does: 'asks again at once for what was not taken',
     file: 'runtime/controller/executor.ts',
-    find: 'for (const command of commands) this.#refusals.add(command, error);',
+    find: 'for (const command of commands) this.#limiters.of(command.kind).refused(targetOf(command), error);',
     replace: '',
     tests: ['test/controller/refused-writes.test.ts'],
   },

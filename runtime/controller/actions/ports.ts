@@ -1,5 +1,5 @@
 import type { Collection, VersionedPatch } from '../../kube/collection.ts';
-import { ConflictError, NotFoundError } from '../../kube/errors.ts';
+import { hasChanged } from '../../kube/errors.ts';
 import type { Node, Pod, ShadowObject } from '../../kube/objects.ts';
 import { onNode } from '../../kube/resources.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -27,7 +27,7 @@ export type Outcome = 'done' | 'needless' | 'moved';
 
 /** Whether an error says that the state has changed since the command was decided on. */
 export function isMoved(error: unknown): boolean {
-  return [ConflictError, NotFoundError, SlotsMovedError].some((kind) => error instanceof kind);
+  return hasChanged(error) || error instanceof SlotsMovedError;
 }
 
 /** Whether a container of the agent runs on the node, at this moment. */

@@ -5,7 +5,6 @@ import type { SetCondition } from './commands.ts';
 import { conditionOf } from './reasons.ts';
 import type { ShadowView } from './snapshot.ts';
 import { atTime, type Finding, type Verdict } from './verdict.ts';
-import type { Withheld } from './withheld.ts';
 
 /** A node's verdict, and its shadow, which is to say so. */
 export interface Judged {
@@ -17,7 +16,6 @@ export interface Judged {
 interface ConditionRules {
   /** Names of shadows that are about to be written. */
   readonly written: ReadonlySet<string>;
-  readonly withheld: Withheld;
   /** How many at most. */
   readonly limit: number;
   /** Milliseconds since the Unix epoch. */
@@ -26,22 +24,19 @@ interface ConditionRules {
 
 /**
  * Writes for the conditions that differ from the verdicts. A shadow that is about to be written, or whose view is stale, gets its condition
- * later, once that write has been seen. Writes that are withheld do not count towards the limit.
+ * later, once that write has been seen.
  */
 export function conditionCommands(
   judged: readonly Judged[],
-  { written, withheld, limit, now }: ConditionRules,
+  { written, limit, now }: ConditionRules,
 ): readonly SetCondition[] {
   const timestamp = rfc3339(now);
   const commands: SetCondition[] = [];
-  let left = limit;
   for (const { shadow, verdict } of judged) {
-    if (left <= 0) break;
+    if (commands.length >= limit) break;
     if (!shadow || shadow.stale || written.has(shadow.name)) continue;
     const command = conditionFor(shadow, verdict, timestamp);
-    if (!command) continue;
-    commands.push(command);
-    if (!withheld.refusalOf(command.kind, command.shadow)) left -= 1;
+    if (command) commands.push(command);
   }
   return commands;
 }

@@ -71,15 +71,15 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const written = writtenShadows([...commands, ...naming]);
   const ledger = ledgerWrites(ledgers, entered, groups);
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
-  const conditions = conditionCommands(judged, { written, withheld, limit, now });
+  const conditions = conditionCommands(judged, { written, limit, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...groups.all.map(releasesChangeAt), ...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
   times.push(entered.changesAt, hints.changesAt, withheld.changesAt(hints.commands));
-  const requeueAt = nextAfter(now, [...times, withheld.changesAt([...wanted, ...conditions])]);
+  const requeueAt = nextAfter(now, [...times, withheld.changesAt(wanted)]);
   return {
-    commands: [...commands, ...naming, ...withheld.due(conditions)],
+    commands: [...commands, ...naming, ...conditions],
     verdicts: judged.map(({ verdict }) => verdict),
     ...offers(groups),
     warnings,

@@ -64,6 +64,3 @@ export function withRefusal(finding: Finding, { message }: Pick<WriteRefusal, 'm
 export function targetOf(command: Command): string {
   return 'shadow' in command ? command.shadow : shadowName(command.node);
 }
-
-/** Names what the command does, and to which node. */
-export const keyOf = (command: Command): string => `${command.kind} ${targetOf(command)}`;
