@@ -10,13 +10,15 @@ import type { NodeSnapshot } from './rules.ts';
 /**
  * Reads the agent's node and then its shadow, live. In this order, a write with the node's resourceVersion fails if what the shadow showed
  * was undone in between.
+ * @param seen the node as it was seen before
  * @throws RefusedError 409 where either is gone or belongs to another node of the same name
  */
 export async function takeSnapshot(
   ports: Pick<Ports, 'nodes' | 'shadows'>,
   agent: VerifiedAgent,
+  seen?: Node,
 ): Promise<NodeSnapshot> {
-  const node = await expectNode(ports, agent);
+  const node = seen ?? (await expectNode(ports, agent));
   const shadow = await expectOwnShadow(ports, agent);
   return { node, shadow };
 }

@@ -14,7 +14,7 @@ import { notAllowed, RefusedError } from '../refusal.ts';
 import { refusalsIn } from '../../shadow/drain.ts';
 import { isOld, stamped, tellRefusal, tellRefusedReport } from '../refused-writes.ts';
 import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
-import { expectNode, expectOwnShadow, retryOnConflict } from '../snapshot.ts';
+import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
 import { type Blocked, type Drain, type DrainSettings, termsOf } from './drain.ts';
 import { drainBlocked, drainFailed, drainStarted } from './events.ts';
 import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from './filter.ts';
@@ -33,10 +33,7 @@ export interface DrainCall {
 }
 
 export interface Joined extends Pick<Drain, 'id' | 'blocked'> {
-  /**
-   * The Node as the run has seen it last, where its drain is to be proven now: the proof is a write with its version, and the shadow and the pods
-   * are read after it. @default it is read
-   */
+  /** As the run has seen it last, where its drain is to be proven now: that is a write with its version. @default it is read */
   readonly node?: Node | undefined;
 }
 
@@ -145,8 +142,7 @@ interface Look {
 
 /** Reads everything, but for a snapshot that was taken just now, and writes nothing. */
 async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall, given?: NodeSnapshot): Promise<Look> {
-  const node = given?.node ?? joined?.node ?? (await expectNode(ports, agent));
-  const shadow = given?.shadow ?? (await expectOwnShadow(ports, agent));
+  const { node, shadow } = given ?? (await takeSnapshot(ports, agent, joined?.node));
   const why = whyNotDrain({ node, shadow });
   if (why !== undefined) throw notAllowed(`no drain: ${why}`);
   const seen = await listWhole(ports.transport, podsOn(agent.nodeName));
