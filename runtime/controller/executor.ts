@@ -157,11 +157,7 @@ export class Executor {
    * Where a swap fails, each of its nodes waits and asks again by itself. So if the API server refuses a list for its length, the nodes that fit
    * still get their slots (rule L7). Each swap begins with a read of the Lease, which also shows what became of a swap of unknown outcome.
    */
-  async #swap(
-    commands: readonly (Start | Free | Note)[],
-    { signal }: Run,
-    swap: () => Promise<void>,
-  ): Promise<Result> {
+  async #swap(commands: readonly (Start | Free | Note)[], { signal }: Run, swap: () => Promise<void>): Promise<Result> {
     if (commands.length === 0) return 'needless';
     try {
       await swap();
