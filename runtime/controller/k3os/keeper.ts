@@ -3,22 +3,19 @@ import { type Answer, type Answers, keyOf, type Question, questionOf } from '../
 import type { Channel } from '../../k3os/channel.ts';
 import type { ChannelStatus } from '../../k3os/model.ts';
 import { asks, type ChannelNode, defaultChannel, type Shown, shownOf, type Situation } from '../../k3os/status.ts';
-import { ConflictError } from '../../kube/errors.ts';
-import { isAsNewAs } from '../../kube/objects.ts';
+import type { KubeObject } from '../../kube/objects.ts';
 import { withoutNulls } from '../../lib/json.ts';
-import { backoff } from '../../lib/retry.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { OrdersParts } from '../orders.ts';
 import { mapNodes } from '../plan/join.ts';
 import { PHASES } from '../plan/phase.ts';
 import type { Snapshot } from '../plan/snapshot.ts';
+import { type Write, WriteQueue } from '../write-queue.ts';
 import type { GithubReleases } from './releases.ts';
 import { isK3os } from './host-order.ts';
 
 /** A channel is written once in this time at most: its list of nodes changes with each of them, and people can wait. */
-const PACE_MS = 2000;
-/** After a write that was refused or not answered. */
-const PAUSE = { firstMs: PACE_MS, maxMs: 300_000 };
+const REST_MS = 2000;
 
 /** What is known of the channels and of their sources. */
 interface KnownChannels {
@@ -44,17 +41,13 @@ export class ChannelKeeper {
   #nodes: readonly ChannelNode[] | undefined;
   /** Keys of the questions that are under way. */
   readonly #asking = new Set<string>();
-  /** Writes that failed in a row. */
-  #failures = 0;
-  /** No write before, monotonic. */
-  #restsUntil = -Infinity;
   /** The served CRD is that of the preview and drops conditions, so nothing is written for their sake. */
   #areConditionsDropped = false;
-  /** By UID, the resourceVersion that the last write of each channel made. A view of it from before that is not acted on. */
-  readonly #written = new Map<string, string>();
+  readonly #queue: WriteQueue;
 
   constructor(options: ChannelKeeperOptions) {
     this.#options = options;
+    this.#queue = new WriteQueue({ ...options, what: 'its channel', atOnce: 1, restMs: REST_MS });
     options.channels.onChange(() => this.#wakeup.ring());
   }
 
@@ -68,27 +61,26 @@ export class ChannelKeeper {
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
     this.#nodes = undefined;
-    this.#written.clear();
+    await Promise.all([this.#queue.run(signal), this.#keep(signal)]);
+  }
+
+  async #keep(signal: AbortSignal): Promise<void> {
     const questions = new Set<Promise<void>>();
     while (!signal.aborted) {
-      const retryAt = await this.#round(questions, signal);
+      const retryAt = this.#round(questions, signal);
       await this.#wakeup.wait(this.#options.clock, retryAt, signal);
     }
     await Promise.all(questions);
   }
 
   /** @returns when time alone changes something, milliseconds since the Unix epoch */
-  async #round(questions: Set<Promise<void>>, signal: AbortSignal): Promise<number> {
+  #round(questions: Set<Promise<void>>, signal: AbortSignal): number {
     const { channels, clock } = this.#options;
     if (!this.#nodes) return Infinity;
     const situation = { channels: channels.channels, answers: channels.answers, nodes: this.#nodes, now: clock.now() };
     this.#askAll(situation, questions, signal);
-    const restMs = this.#restsUntil - clock.monotonic();
-    const due = this.#due(situation);
-    // Whole milliseconds: a fraction is too small to be added to the wall clock, and would be waited for again and again.
-    if (due && restMs > 0) return Math.min(clock.now() + Math.ceil(restMs), retryAtOf(situation));
-    if (due) await this.#write(due, signal);
-    return due ? clock.now() : retryAtOf(situation);
+    this.#queue.replace(this.#due(situation));
+    return retryAtOf(situation);
   }
 
   /** A question is asked only once the channel shows whose turn it is, so that people and other leaders see it. */
@@ -119,14 +111,21 @@ export class ChannelKeeper {
     }
   }
 
-  #due(situation: Situation): Write | undefined {
-    const { channels, config } = this.#options;
-    for (const channel of situation.channels) {
-      const patch = this.#isOutdated(channel) ? undefined : this.#patchOf(channel, shownOf(channel, situation));
-      if (patch) return { kind: 'patch', channel, patch };
-    }
+  #due(situation: Situation): readonly Write[] {
+    const { channels, objects, config } = this.#options;
     const made = channels.isEmpty ? defaultChannel(situation.nodes, config.K3OS_NAMESPACE) : undefined;
-    return made && { kind: 'create', made };
+    if (made) return [{ key: '', write: async (signal) => versionOf(await objects.create(made, signal)) }];
+    return situation.channels.flatMap((channel) => {
+      const { name, uid, resourceVersion } = channel.object.metadata;
+      const patch = this.#patchOf(channel, shownOf(channel, situation));
+      if (!patch) return [];
+      const write: Write['write'] = async (signal) => {
+        const { metadata, status } = await objects.patch(name, patch, signal);
+        this.#areConditionsDropped = (status as ChannelStatus | null)?.conditions == null;
+        return versionOf({ metadata });
+      };
+      return [{ key: uid, seen: resourceVersion, write }];
+    });
   }
 
   /** What makes the channel show what it should; undefined where it does. */
@@ -138,37 +137,9 @@ export class ChannelKeeper {
     const { resourceVersion } = object.metadata;
     return { metadata: { resourceVersion }, status, ...(version !== undefined && { spec: { version } }) };
   }
-
-  #isOutdated({ object: { metadata } }: Channel): boolean {
-    const written = this.#written.get(metadata.uid);
-    return written !== undefined && !isAsNewAs(metadata.resourceVersion, written);
-  }
-
-  async #write(write: Write, signal: AbortSignal): Promise<void> {
-    const { objects, clock, logger, random } = this.#options;
-    try {
-      const { metadata, status } =
-        write.kind === 'create'
-          ? await objects.create(write.made, signal)
-          : await objects.patch(write.channel.object.metadata.name, write.patch, signal);
-      this.#written.set(metadata.uid, metadata.resourceVersion);
-      if (write.kind === 'patch') this.#areConditionsDropped = (status as ChannelStatus | null)?.conditions == null;
-      this.#failures = 0;
-      this.#restsUntil = clock.monotonic() + PACE_MS;
-    } catch (error) {
-      if (signal.aborted) return;
-      const isOutdated = error instanceof ConflictError;
-      this.#restsUntil = clock.monotonic() + (isOutdated ? PACE_MS : backoff(this.#failures, { ...PAUSE, random }));
-      this.#failures += isOutdated ? 0 : 1;
-      // Somebody else has written the channel. The next round goes by that.
-      if (!isOutdated) logger.warn('channel not written', { error });
-    }
-  }
 }
 
-type Write =
-  | { readonly kind: 'patch'; readonly channel: Channel; readonly patch: object }
-  | { readonly kind: 'create'; readonly made: object };
+const versionOf = ({ metadata }: KubeObject): string => metadata.resourceVersion;
 
 /** When the next question may be asked. One that may be asked already is under way or waits for the channel's status: both wake the loop. */
 function retryAtOf({ answers, now }: Pick<Situation, 'answers' | 'now'>): number {
