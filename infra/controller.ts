@@ -2,7 +2,7 @@ import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { controllerEnv } from '../runtime/controller/config.ts';
-import { CONTROLLER_DEPLOYMENT, CONTROLLER_SERVICE } from '../runtime/shadow/names.ts';
+import { CONTROLLER_DEPLOYMENT, CONTROLLER_PORT_NAME, CONTROLLER_SERVICE } from '../runtime/shadow/names.ts';
 import { Access } from './access.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { selectorLabels } from './labels.ts';
@@ -15,9 +15,6 @@ import { scheduleEnv } from './props/schedule.ts';
 import { writesLifecycle } from './rules.ts';
 import { NOT_UPDATING, scheduling, tolerations } from './scheduling.ts';
 import { addService } from './service.ts';
-
-/** Name of the Service's port, by which monitors of existing installations go. @internal */
-export const CONTROLLER_PORT_NAME = 'main';
 
 /** What decides which node is updated when. */
 export class Controller extends Construct {

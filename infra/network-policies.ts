@@ -9,7 +9,7 @@ import type { Settings } from './props/brupop.ts';
 
 /**
  * The connections that each process needs, and no others. Probes come from the pod's own node, which every policy lets in. The Kubernetes
- * API dials the apiserver from outside of the pods, and whoever monitors reads metrics. Both ports are open unless the props name who may
+ * API dials the apiserver, and for `kubectl brupop why` the controller, from outside of the pods, and whoever monitors reads metrics. Both ports are open unless the props name who may
  * connect.
  */
 export class NetworkPolicies extends Construct {
@@ -36,7 +36,7 @@ export class NetworkPolicies extends Construct {
       egress: [],
     });
     this.controller = this.#addPolicy('controller', {
-      ingress: [{ ...from(this.#readers()), ports: tcp([controller.httpPort]) }],
+      ingress: [{ ...from(this.#readers(this.#api())), ports: tcp([controller.httpPort]) }],
       egress: [...releases.ask, ...this.#notified()],
     });
   }
@@ -58,15 +58,19 @@ export class NetworkPolicies extends Construct {
 
   /** Clients of the apiserver's TLS port; undefined where they are not known. */
   #callers(): k8s.NetworkPolicyPeer[] | undefined {
-    const { kubernetesApiCidrs } = this.#settings.networkPolicies;
-    return kubernetesApiCidrs && [pods('agent'), ...kubernetesApiCidrs.map((cidr) => ({ ipBlock: { cidr } }))];
+    return this.#settings.networkPolicies.kubernetesApiCidrs && [pods('agent'), ...this.#api()];
   }
 
-  /** Readers of metrics; undefined where they are not known. */
-  #readers(): k8s.NetworkPolicyPeer[] | undefined {
+  /** The Kubernetes API, where it is known from where it dials. */
+  #api(): k8s.NetworkPolicyPeer[] {
+    return (this.#settings.networkPolicies.kubernetesApiCidrs ?? []).map((cidr) => ({ ipBlock: { cidr } }));
+  }
+
+  /** Readers of metrics, and `others`; undefined where the former are not known. */
+  #readers(others: readonly k8s.NetworkPolicyPeer[] = []): k8s.NetworkPolicyPeer[] | undefined {
     const { metricsNamespace } = this.#settings.networkPolicies;
     if (metricsNamespace === undefined) return undefined;
-    return [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': metricsNamespace } } }];
+    return [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': metricsNamespace } } }, ...others];
   }
 
   #addPolicy(

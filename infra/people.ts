@@ -6,7 +6,7 @@ import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
 import { NOTIFICATIONS_STATE } from '../runtime/notifications/names.ts';
 import { POLICY_CRD_NAME, POLICY_PLURAL } from '../runtime/policy/names.ts';
 import { RELEASE_CRD_NAME, RELEASE_PLURAL } from '../runtime/release/names.ts';
-import { CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
+import { CONTROLLER_PORT_NAME, CONTROLLER_SERVICE, CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Brupop } from './brupop.ts';
 import { watchedOperator } from './monitoring/operator.ts';
 import { manifest } from './manifest.ts';
@@ -51,11 +51,19 @@ const TESTS: k8s.PolicyRule = {
   verbs: ['get', 'patch'],
 };
 
+/** Through the API server. `pods/proxy` would open every pod of the namespace. */
+const ASKS: k8s.PolicyRule = {
+  apiGroups: [''],
+  resources: ['services/proxy'],
+  resourceNames: [`http:${CONTROLLER_SERVICE}:${CONTROLLER_PORT_NAME}`],
+  verbs: ['get'],
+};
+
 /** What k3OS nodes are to run. */
 const CHANNELS: readonly k8s.PolicyRule[] = [{ apiGroups: [K3OS_GROUP], resources: [CHANNEL_PLURAL], verbs: READ }];
 
 /**
- * ClusterRoles for people who use `kubectl brupop`. They are bound to nobody, because the cluster's owner decides who gets them. The role `operate`
+ * Roles for people who use `kubectl brupop`, two of them of the whole cluster. They are bound to nobody, because the cluster's owner decides who gets them. The role `operate`
  * can patch every Node, as `kubectl drain` needs.
  */
 export class PeopleRoles extends Construct {
@@ -63,6 +71,8 @@ export class PeopleRoles extends Construct {
   readonly view: ApiObject;
   /** To see and to steer: `brupop-operate`. */
   readonly operate: ApiObject;
+  /** To ask the controller for its plan, in the operator's namespace: `brupop-plan`. Whoever has one of the others should have it too. */
+  readonly plan: ApiObject;
 
   /** @throws InvalidPropsError */
   constructor(scope: Construct, id: string, props: PeopleRolesProps) {
@@ -85,5 +95,7 @@ export class PeopleRoles extends Construct {
       manifest('ClusterRole', { metadata: globalMeta(settings, { name }), rules });
     this.view = addObject(this, 'View', role('brupop-view', view));
     this.operate = addObject(this, 'Operate', role('brupop-operate', [...view, ...steer, ...asks]));
+    const metadata = { ...globalMeta(settings, { name: 'brupop-plan' }), namespace: settings.namespace };
+    this.plan = addObject(this, 'Plan', manifest('Role', { metadata, rules: [ASKS] }));
   }
 }

@@ -1,39 +1,78 @@
+import type { Halt, Kept } from '../controller/plan-report.ts';
 import type { Holder } from '../controller/plan/busy.ts';
+import type { Plan } from '../controller/plan/plan.ts';
 import type { Halted } from '../controller/plan/releases.ts';
 import type { PolicyReport } from '../controller/plan/report.ts';
-import { nodeInfos } from '../controller/plan/join.ts';
-import { compare } from '../controller/plan/snapshot.ts';
-import type { Finding, Verdict } from '../controller/plan/verdict.ts';
-import { durationText, rfc3339 } from '../lib/clock.ts';
-import type { Failure } from '../release/model.ts';
-import { ANY_FAMILY } from '../release/names.ts';
+import type { Snapshot } from '../controller/plan/snapshot.ts';
+import type { Verdict } from '../controller/plan/verdict.ts';
+import { nodesOf } from '../kube/resources.ts';
+import { type Clock, durationText, rfc3339 } from '../lib/clock.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../shadow/names.ts';
-import { type Answer, type Command, EXIT, RefusedCommandError } from './command.ts';
-import { inspect, type Inspection } from './inspect.ts';
+import { type Answer, type Cluster, type Command, EXIT, RefusedCommandError } from './command.ts';
+import type { Inspection } from './inspect.ts';
 import { noLeaderLines, noLeaderValue } from './leader.ts';
+import { askLeader } from './leader-plan.ts';
 import { PLAIN, table } from './terminal.ts';
 import { aheadText, firstOf, timeValue, unknownLines, verdictValue } from './output.ts';
+
+/** A plan as people are told it, the leader's or one made here. */
+interface Shown extends Pick<Inspection, 'noLeader' | 'unknown' | 'now'> {
+  readonly plan: Pick<Plan, 'policies' | 'halted' | 'warnings' | 'verdicts' | 'budget'>;
+  readonly snapshot: Pick<Snapshot, 'paused'> & { readonly nodes: readonly { readonly name: string }[] };
+}
+
+/** What `why` answers from. */
+export interface Said extends Shown, Kept {
+  readonly source: 'leader' | 'here';
+  /** What the leader wrote last of each node, where it does not answer itself. */
+  readonly written: ReadonlyMap<string, string>;
+}
 
 export const why: Command = {
   name: 'why',
   takes: '[NODE...]',
   summary: 'say why each node is, or is not, being updated',
-  details: `It makes the same plan as the controller, for the cluster as it is now and with the settings in the controller's Deployment. It writes
-nothing, and no controller need run. Without NODE it shows all nodes and every update policy.`,
+  details: `It says what the controller that leads says. Where that does not answer within two seconds, it makes the same plan here, with the settings in
+the controller's Deployment, and says so. It writes nothing. Without NODE it shows all nodes and every update policy.`,
   options: {},
   least: 0,
   most: Infinity,
   async run({ names, clock, connect }) {
-    const seen = await inspect(await connect(), clock.now());
-    return names.length === 0 ? ofFleet(seen) : ofNodes(seen, names);
+    const said = await saidOf(await connect(), names, clock);
+    return names.length === 0 ? ofFleet(said) : ofNodes(said, names);
   },
 };
 
-function ofFleet(seen: Inspection): Answer {
-  const { plan, snapshot, unknown, noLeader, now } = seen;
+async function saidOf(cluster: Cluster, names: readonly string[], clock: Clock): Promise<Said> {
+  const answer = await askLeader(cluster, clock);
+  if ('missing' in answer) {
+    const { plannedHere } = await import('./planned-here.ts');
+    return plannedHere(cluster, clock.now(), answer.missing);
+  }
+  const { report } = answer;
+  const judged = new Set(report.verdicts.map(({ node }) => node));
+  const others = await Promise.all(
+    names.filter((name) => !judged.has(name)).map((name) => nodesOf(cluster.transport).get(name)),
+  );
+  const nodes = others.flatMap((node) => (node ? [{ name: node.metadata.name }] : []));
+  return {
+    ...report,
+    source: 'leader',
+    plan: { ...report, budget: report.places },
+    snapshot: { paused: report.paused, nodes },
+    noLeader: undefined,
+    unknown: [],
+    written: new Map(),
+    now: report.at,
+  };
+}
+
+function ofFleet(said: Said): Answer {
+  const { plan, snapshot, unknown, noLeader, source, now } = said;
   return {
     value: {
       at: rfc3339(now),
+      source,
       noLeader: noLeaderValue(noLeader),
       paused: snapshot.paused,
       notKnown: unknown,
@@ -42,7 +81,7 @@ function ofFleet(seen: Inspection): Answer {
       warnings: plan.warnings,
       nodes: plan.verdicts.map(verdictValue),
     },
-    lines: () => fleetLines(seen),
+    lines: () => fleetLines(said),
   };
 }
 
@@ -51,61 +90,50 @@ const policyValue = ({ nextChangeAt, ...report }: PolicyReport) => ({
   nextChangeAt: timeValue(nextChangeAt),
 });
 
-function ofNodes(seen: Inspection, names: readonly string[]): Answer {
-  const keepersOf = seen.keepers();
-  const kept = (name: string) => keptIn(seen, name, keepersOf(name));
+function ofNodes(said: Said, names: readonly string[]): Answer {
   const lines = names.flatMap((name) => [
-    nodeLine(seen, name) ?? `${name}  is no node of the cluster`,
-    ...keptLines(kept(name)),
+    nodeLine(said, name) ?? `${name}  is no node of the cluster`,
+    ...keptLines(keptFrom(said, name)),
+    ...writtenLines(said, name),
   ]);
-  const missing = names.filter((name) => nodeLine(seen, name) === undefined);
+  const missing = names.filter((name) => nodeLine(said, name) === undefined);
   if (missing.length === names.length) throw new RefusedCommandError(`the cluster has no node ${missing.join(', ')}`);
   const asked = new Set(names);
-  const verdicts = seen.plan.verdicts.filter(({ node }) => asked.has(node));
-  const policies = [...new Set(names.flatMap((name) => policyLines(seen, name)))];
+  const verdicts = said.plan.verdicts.filter(({ node }) => asked.has(node));
+  const policies = [...new Set(names.flatMap((name) => policyLines(said, name)))];
   return {
     value: {
-      at: rfc3339(seen.now),
-      noLeader: noLeaderValue(seen.noLeader),
-      notKnown: seen.unknown,
-      nodes: verdicts.map((verdict) => Object.assign(verdictValue(verdict), kept(verdict.node))),
+      at: rfc3339(said.now),
+      source: said.source,
+      noLeader: noLeaderValue(said.noLeader),
+      notKnown: said.unknown,
+      nodes: verdicts.map((verdict) => Object.assign(verdictValue(verdict), valueOfKept(said, verdict.node))),
     },
-    lines: () => [...noLeaderLines(seen.noLeader), ...unknownLines(seen.unknown, PLAIN), ...policies, ...lines],
+    lines: () => [...noLeaderLines(said.noLeader), ...unknownLines(said.unknown, PLAIN), ...policies, ...lines],
     exitCode: missing.length > 0 ? EXIT.failed : EXIT.ok,
   };
 }
 
-/** Why nothing starts on the release that a node is offered. */
-interface Halt {
-  readonly version: string;
-  /** Names of the objects by which people have halted it. */
-  readonly decidedBy: readonly string[];
-  /** Nodes that have failed on it, by name. */
-  readonly failures: readonly Pick<Failure, 'node' | 'reason' | 'at'>[];
+function keptFrom({ waiting, halts }: Kept, node: string) {
+  const { family, version, findings: keptBy = [] } = waiting[node] ?? {};
+  const isHalted = keptBy.some(({ reason }) => reason === 'RolloutHalted');
+  const halt = isHalted ? halts.find((one) => one.family === family && one.version === version) : undefined;
+  return { keptBy, halt };
 }
 
-const keptIn = (seen: Inspection, name: string, keptBy: readonly Finding[]) => ({
-  keptBy,
-  halt: keptBy.some(({ reason }) => reason === 'RolloutHalted') ? haltOf(seen, name) : undefined,
-});
-
-function haltOf({ snapshot }: Inspection, name: string): Halt | undefined {
-  const info = nodeInfos(snapshot).find(({ node }) => node.name === name);
-  const version = info?.shadow?.status?.target_version;
-  if (!info || version === undefined) return undefined;
-  const families = new Set([info.node.family, ANY_FAMILY]);
-  const about = snapshot.releases.objects.filter((one) => one.version === version && families.has(one.family));
-  const failures = about.flatMap(({ ledger }) => Object.values(ledger.failures));
-  return {
-    version,
-    decidedBy: about.filter(({ decision }) => decision === 'Halt').map((one) => one.name),
-    failures: failures
-      .map(({ node, reason, at }) => ({ node, reason, at }))
-      .toSorted((a, b) => compare(a.node, b.node)),
-  };
+function valueOfKept(said: Said, node: string): object {
+  const { keptBy, halt: known } = keptFrom(said, node);
+  if (!known) return { keptBy };
+  const { family: _, ...halt } = known;
+  return { keptBy, halt };
 }
 
-const keptLines = ({ keptBy, halt }: ReturnType<typeof keptIn>): readonly string[] => [
+const writtenLines = ({ written }: Said, node: string): readonly string[] => {
+  const last = written.get(node);
+  return last === undefined ? [] : [`  by its condition ${last}`];
+};
+
+const keptLines = ({ keptBy, halt }: ReturnType<typeof keptFrom>): readonly string[] => [
   ...keptBy.slice(1).map(({ reason, message }) => `  then ${reason}: ${message}`),
   ...haltLines(halt),
 ];
@@ -121,7 +149,7 @@ function haltLines(halt: Halt | undefined): readonly string[] {
 }
 
 /** Lines on the whole fleet, and then one for each managed node. */
-export function fleetLines(inspection: Inspection): readonly string[] {
+export function fleetLines(inspection: Shown): readonly string[] {
   const { snapshot, plan, now } = inspection;
   const { paused } = snapshot;
   const isWaiting = plan.verdicts.some(({ reason }) => reason === 'WaitingForSlot');
@@ -144,7 +172,7 @@ const haltedText = ({ version, family, failures, policy }: Halted): string =>
   `halted: ${version} (${family}) failed on ${failures} nodes${policy === undefined ? '' : ` of policy ${policy}`}`;
 
 /** A line for each policy; with `node`, only for the policy that rules it. */
-export function policyLines({ plan, now }: Inspection, node?: string): readonly string[] {
+export function policyLines({ plan, now }: Shown, node?: string): readonly string[] {
   const ruling = plan.verdicts.find((verdict) => verdict.node === node)?.policy;
   const shown = node === undefined ? plan.policies : plan.policies.filter(({ name }) => name === ruling);
   return shown.map((report) => policyText(report, now));
@@ -162,7 +190,7 @@ function policyText({ name, nodes, accepted, progressing, halted, nextChangeAt }
 }
 
 /** The line of one node; undefined where the cluster has no such node. */
-export function nodeLine(inspection: Inspection, name: string): string | undefined {
+export function nodeLine(inspection: Shown, name: string): string | undefined {
   const { snapshot, plan, now } = inspection;
   const verdict = plan.verdicts.find(({ node }) => node === name);
   if (verdict?.reason === 'WaitingForSlot') return table([cells(verdict, now, placesText(inspection))], PLAIN)[0];
@@ -175,7 +203,7 @@ export function nodeLine(inspection: Inspection, name: string): string | undefin
 const MAX_NAMED = 5;
 
 /** Which nodes take the places that others wait for, and why. */
-function placesText({ plan: { budget, verdicts }, now }: Inspection): string {
+function placesText({ plan: { budget, verdicts }, now }: Shown): string {
   const { capacity, holders } = budget;
   const verdictsByNode = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
   const named = holders.map((holder) => {

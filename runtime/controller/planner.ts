@@ -4,8 +4,9 @@ import type { Caches, ClusterView } from './caches.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import { type ControllerConfig, settingsOf } from './config.ts';
 import type { Freshness } from './freshness.ts';
-import { type Plan, plan } from './plan/plan.ts';
+import { keepersOf, type Plan, plan } from './plan/plan.ts';
 import type { Settings, Snapshot } from './plan/snapshot.ts';
+import type { Finding } from './plan/verdict.ts';
 import type { Policies } from './policies.ts';
 import type { LedgerWriter } from './releases/ledger-writer.ts';
 import type { ReleaseCache } from './releases/releases.ts';
@@ -30,6 +31,8 @@ interface PlannerOptions {
 /** A plan, what it was made of, and who would carry it out. */
 export interface Preview extends Plan {
   readonly snapshot: Snapshot;
+  /** Everything that keeps a node from its update, by its name. It takes half a plan: ask once for all nodes. */
+  readonly keepers: () => (node: string) => readonly Finding[];
   /** When it was made, milliseconds since the Unix epoch. */
   readonly now: number;
   readonly leading: boolean;
@@ -55,7 +58,8 @@ export class Planner {
     const { leading, lease } = election;
     const seen = { ...this.look(moment), policies: policies.view(now) };
     const planned = this.planOn(seen, releases.view(), moment);
-    return { ...planned, now, leading, leader: lease?.spec?.holderIdentity || undefined };
+    const keepers = () => keepersOf(planned.snapshot, this.#settingsNow(), now);
+    return { ...planned, keepers, now, leading, leader: lease?.spec?.holderIdentity || undefined };
   }
 
   /** The cluster as the caches show it. */
@@ -70,7 +74,7 @@ export class Planner {
     objects: Snapshot['releases']['objects'],
     moment: Moment,
   ): Plan & Pick<Preview, 'snapshot'> {
-    const { freshness, limiters, ledgers, ledger, election, conditions } = this.#options;
+    const { freshness, limiters, ledgers, ledger, election } = this.#options;
     const releases = { objects, refused: ledgers.refused, seeds: election.leading && ledger.seeds };
     const snapshot = {
       ...seen,
@@ -78,7 +82,10 @@ export class Planner {
       notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
       refusals: limiters.refusals(moment),
     };
-    const settings = { ...this.#settings, conditionWrites: conditions.capacity };
-    return { ...plan(snapshot, settings, moment.now), snapshot };
+    return { ...plan(snapshot, this.#settingsNow(), moment.now), snapshot };
+  }
+
+  #settingsNow(): Settings {
+    return { ...this.#settings, conditionWrites: this.#options.conditions.capacity };
   }
 }

@@ -38,6 +38,10 @@ export const CONTROLLER_DEPLOYMENT = 'brupop-controller-deployment';
 export const CONTROLLER_LEASE = 'brupop-controller';
 export const APISERVER_SERVICE = 'brupop-apiserver';
 export const CONTROLLER_SERVICE = 'brupop-controller-server';
+/** Name of its port. Monitors of existing installations go by it. */
+export const CONTROLLER_PORT_NAME = 'main';
+/** Of what the controller says on `/plan`. */
+export const PLAN_SCHEMA = 1;
 export const AGENT_SERVICE_ACCOUNT = 'brupop-agent-service-account';
 export const APISERVER_SERVICE_ACCOUNT = 'brupop-apiserver-service-account';
 export const CONTROLLER_SERVICE_ACCOUNT = 'brupop-controller-service-account';

@@ -58,6 +58,11 @@ export interface AuditEntry {
   readonly userAgent?: string;
 }
 
+/** Asks a Service through the API server: GET of `path`. `name` may say scheme and port, as `http:name:port`. */
+export interface ServiceDialer {
+  (service: { readonly namespace: string; readonly name: string; readonly path: string }): Promise<PlainResponse>;
+}
+
 /** Calls a conversion webhook: POST of `body` to the service, the JSON answer back. Rejects when there is none in time. */
 export interface WebhookDialer {
   (call: WebhookCall): Promise<unknown>;

@@ -2,7 +2,15 @@ import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
 import { askingAgain } from '../../runtime/kube/asking-again.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import type { ApiRequest, ApiResponse, AuditEntry, PlainResponse, UserInfo, WebhookDialer } from './api.ts';
+import type {
+  ApiRequest,
+  ApiResponse,
+  AuditEntry,
+  PlainResponse,
+  ServiceDialer,
+  UserInfo,
+  WebhookDialer,
+} from './api.ts';
 import { Audit } from './audit.ts';
 import type { Change } from './collection.ts';
 import { Bookmarks } from './bookmarks.ts';
@@ -19,7 +27,7 @@ import { denial, Rights } from './rbac.ts';
 import { Registry } from './registry.ts';
 import type { ResourceType } from './resources.ts';
 import { attributes, type Call, understand } from './request.ts';
-import { forbidden, internal, noSuchPath, statusBody, StatusError } from './status.ts';
+import { forbidden, internal, noEndpoints, noSuchPath, statusBody, StatusError } from './status.ts';
 import { Store } from './store.ts';
 import { Tokens } from './tokens.ts';
 import { InProcessTransport } from './transport.ts';
@@ -64,6 +72,7 @@ export class EmbeddedCluster {
   readonly #audit: Audit;
   readonly #disturbances = new Disturbances();
   readonly #rights = new Rights();
+  #dialService: ServiceDialer | undefined;
 
   constructor(options: ClusterOptions) {
     const { clock, random, webhooks, historyLimit = 10_000, auditLimit = 20_000, onAudit, onChange } = options;
@@ -94,6 +103,11 @@ export class EmbeddedCluster {
 
   setWebhooks(dial: WebhookDialer): void {
     this.#core.converter.setWebhooks(dial);
+  }
+
+  /** Dials Services for who asks the API server to. */
+  setServices(dial: ServiceDialer): void {
+    this.#dialService = dial;
   }
 
   /** Forgets all changes so far, as a compaction of etcd: watches and lists that want to go on from before get 410. */
@@ -165,12 +179,18 @@ export class EmbeddedCluster {
     { namespace, name = '', subresource, ...resource }: ResourcePath,
     user: UserInfo,
   ): Promise<ApiResponse> {
+    if (resource.plural === 'services' && subresource === 'proxy') return this.#proxy(call, { namespace, name });
     const type = this.#core.registry.find(resource);
     // A namespaced object has a path within its namespace only; lists and watches reach across.
     const acrossNamespaces = ['list', 'watch'].includes(call.verb);
     if (!type || (namespace === undefined && type.namespaced && !acrossNamespaces)) throw noSuchPath();
     if (namespace !== undefined && !type.namespaced) throw noSuchPath();
     return this.#operations.run({ ...call, type, user, target: { type, namespace, name, subresource } });
+  }
+
+  #proxy({ request }: Call, { namespace = '', name }: { namespace: string | undefined; name: string }) {
+    if (!this.#dialService) throw noEndpoints(name);
+    return this.#dialService({ namespace, name, path: request.path.replace(/^.*?\/proxy/, '') });
   }
 }
 

@@ -32,7 +32,8 @@ function inGroup(group: string, [version, ...rest]: readonly string[]): Resource
   const [, namespace] = rest;
   const within = isWithinNamespace(group, rest);
   const [plural, name, subresource, ...more] = within ? rest.slice(2) : rest;
-  if (plural === undefined || more.length > 0) return undefined;
+  // What stands behind a proxy is somebody else's path.
+  if (plural === undefined || (more.length > 0 && subresource !== 'proxy')) return undefined;
   const path = { group, version, plural, name, subresource };
   return within ? { ...path, namespace } : path;
 }

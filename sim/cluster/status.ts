@@ -115,6 +115,11 @@ export function internal(message: string): StatusError {
   return new StatusError({ code: 500, reason: 'InternalError', message: `Internal error occurred: ${message}` });
 }
 
+export function noEndpoints(service: string): StatusError {
+  const message = `no endpoints available for service "${service}"`;
+  return new StatusError({ code: 503, reason: 'ServiceUnavailable', message });
+}
+
 /** The embedded cluster's own answer to what it lacks. */
 export function notImplemented(what: string): StatusError {
   return new StatusError({

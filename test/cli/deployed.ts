@@ -1,5 +1,6 @@
 import type { CommandRequest } from '../../runtime/cli/command.ts';
 import { type Inspection, inspect } from '../../runtime/cli/inspect.ts';
+import type { Manager } from '../../runtime/controller/manager.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { Stage } from '../controller/stage.ts';
@@ -9,15 +10,16 @@ export async function deploy(
   stage: Stage,
   more: Readonly<Record<string, string>> = {},
   signal = new AbortController().signal,
-): Promise<void> {
+): Promise<Manager> {
   const env = { MAX_FAILED_UPDATE: 'unlimited', PROOF_NODES: '100%', ...more };
   await deployContainer(stage, {
     name: 'brupop',
     image: 'x',
     env: Object.entries(env).map(([name, value]) => ({ name, value })),
   });
-  stage.start({ env, signal });
+  const controller = stage.start({ env, signal });
   await stage.pass();
+  return controller;
 }
 
 export async function deployContainer(stage: Stage, container: object): Promise<void> {

@@ -18,8 +18,9 @@ beforeEach(async () => {
   await deploy(stage, { SCHEDULER_CRON_EXPRESSION: '0 0 0 1 1 * 2099' });
   const app = new App();
   const chart = new BrupopChart(app, 'brupop');
-  const { view, operate } = new PeopleRoles(chart, 'People', { brupop: chart.brupop });
+  const { view, operate, plan } = new PeopleRoles(chart, 'People', { brupop: chart.brupop });
   for (const role of [view, operate]) await createRole(stage, role.toJson() as object);
+  await stage.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/roles`, plan.toJson() as object);
 });
 afterEach(() => stage.end());
 
@@ -35,6 +36,23 @@ async function clusterOf(role: string): Promise<Cluster> {
   const transport = stage.cluster.transport({ username: role, groups: ['system:authenticated'] });
   return { transport, namespace: NAMESPACE };
 }
+
+test('who has brupop-plan besides may ask the controller, of the operator and no other Service, and no pod', async () => {
+  const { transport } = await clusterOf('brupop-view');
+  const home = `/api/v1/namespaces/${NAMESPACE}`;
+  const ask = (path: string) => transport.request({ method: 'GET', path: `${home}/${path}/proxy/plan` });
+  stage.cluster.setServices(async () => ({ status: 200, body: {} }));
+  const asked = 'services/http:brupop-controller-server:main';
+  await expect(ask(asked)).rejects.toThrow(/403/);
+  await stage.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings`, {
+    metadata: { name: 'viewers' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'brupop-plan' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'brupop-view' }],
+  });
+  expect(await ask(asked)).toEqual({});
+  await expect(ask('services/https:brupop-apiserver:main')).rejects.toThrow(/403/);
+  await expect(ask('pods/http:a:8080')).rejects.toThrow(/403/);
+});
 
 const SEEING = [
   ['status'],

@@ -59,9 +59,10 @@ describe('a line for each node', () => {
     await deploy(stage, { SCHEDULER_CRON_EXPRESSION: '* * 2 * * * *' });
     await stage.patch('/api/v1/nodes/a', { metadata: { annotations: { [`${GROUP}/hold`]: '' } } });
     const answer = await why.run(requestOn(stage, ['a']));
-    expect(answer.lines(PLAIN).slice(-2)).toEqual([
+    expect(answer.lines(PLAIN).slice(1)).toEqual([
       'a  Held  the node bears the hold annotation',
       '  then OutsideWindow: updates start again at 2026-01-01T02:00:00Z',
+      '  by its condition Held: the node bears the hold annotation, 1 s ago',
     ]);
   });
 

@@ -233,7 +233,7 @@ describe('network policies', () => {
     const readers = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
     const api = [agents, { ipBlock: { cidr: '10.0.0.0/24' } }, { ipBlock: { cidr: 'fd00::/64' } }];
     expect(callers('apiserver')).toEqual([api, readers]);
-    expect(callers('controller')).toEqual([readers]);
+    expect(callers('controller')).toEqual([[...readers, ...api.slice(1)]]);
   });
 
   test.each(['10.0.0.0', '10.0.0.0/33', 'fd00::/129', 'api.example.com/24', '10.0.0.0/08', 'fe80::1%eth0/64'])(

@@ -124,8 +124,9 @@ function start(snapshot: Snapshot, settings: Settings, now: number) {
 /** Everything that keeps a node from the update that it is offered, where its verdict names the first. @returns asks by the node's name */
 export function keepersOf(...made: Parameters<typeof plan>): (node: string) => readonly Finding[] {
   const { fleet, starts, world } = start(...made);
+  const byName = new Map(fleet.managed.map((info) => [info.node.name, info]));
   return (name) => {
-    const info = fleet.managed.find(({ node }) => node.name === name);
+    const info = byName.get(name);
     const { shadow, offered: version } = info ?? {};
     const isWaiting = info && shadow && version !== undefined && !starts.nodes.includes(info);
     return isWaiting ? findingsOf(askingOf(info, { shadow, version }, world), world) : [];
