@@ -142,7 +142,8 @@ interface Look {
 
 /** Reads everything, but for a snapshot that was taken just now, and writes nothing. */
 async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall, given?: NodeSnapshot): Promise<Look> {
-  const { node, shadow } = given ?? (await takeSnapshot(ports, agent, joined?.node));
+  const { id: own, blocked, node: watched } = joined ?? {};
+  const { node, shadow } = given ?? (await takeSnapshot(ports, agent, watched));
   const why = whyNotDrain({ node, shadow });
   if (why !== undefined) throw notAllowed(`no drain: ${why}`);
   const seen = await listWhole(ports.transport, podsOn(agent.nodeName));
@@ -151,9 +152,9 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall, give
   const { started_at: now = rfc3339(ports.clock.now()) } = begun ?? {};
   const attempt = { id: randomId(ports.random), now, boot: agent.bootId, newestPod: newestCreation(node, pods) };
   const { id, since, newestPod = since } = drainOn(node, attempt);
-  if (joined && joined.id !== id) throw superseded();
+  if (own !== undefined && own !== id) throw superseded();
   const begins = id === attempt.id;
-  const marked = { node, id, since, lateAfter: Date.parse(newestPod), blocked: joined?.blocked };
+  const marked = { node, id, since, lateAfter: Date.parse(newestPod), blocked };
   const list = await listToDrain(ports, marked, { settings, pods });
   const left = podsLeft(list);
   const { unevictable, ...judged } = await judgeDrain(ports, { node, shadow }, { settings, left, begins });
