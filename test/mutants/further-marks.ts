@@ -22,7 +22,7 @@ export const furtherMarks: readonly Mutant[] = [
     rule: 'M2',
     does: 'goes on with the drain of another attempt',
     file: 'runtime/apiserver/drain/cordon.ts',
-    find: '  if (joined && joined.id !== id) throw superseded();\n',
+    find: '  if (own !== undefined && own !== id) throw superseded();\n',
     replace: '',
     tests: ['test/apiserver/drain/traces.test.ts'],
   },

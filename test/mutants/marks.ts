@@ -70,9 +70,9 @@ export const markMutants: readonly Mutant[] = [
     rule: 'M5',
     does: 'reads the shadow before the Node',
     file: 'runtime/apiserver/snapshot.ts',
-    find: '  const node = await expectNode(ports, agent);',
+    find: '  const node = seen ?? (await expectNode(ports, agent));',
     replace:
-      '  await ownShadow(ports, agent).then((early) => (ports = { ...ports, shadows: { ...ports.shadows, get: async () => early } }));\n  const node = await expectNode(ports, agent);',
+      '  await expectOwnShadow(ports, agent).then((early) => (ports = { ...ports, shadows: { ...ports.shadows, get: async () => early } }));\n  const node = seen ?? (await expectNode(ports, agent));',
     tests: ['test/apiserver/uncordon-traces.test.ts'],
   },
   {
