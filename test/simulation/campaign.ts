@@ -34,10 +34,10 @@ export class Campaign {
 
   /** The exit code. */
   async play(): Promise<number> {
-    const { jobs, json } = this.#options;
+    const { jobs } = this.#options;
     const began = performance.now();
     const first = this.#options.seed ?? randomInt(1, MOST_SEED);
-    if (!json) this.#print(`the first seed is ${first}\n`);
+    this.#print(`the first seed is ${first}\n`);
     const progress = setInterval(() => this.#tell(this.#progress()), PROGRESS_MS);
     let next = 0;
     const worker = async (): Promise<void> => {
@@ -49,7 +49,7 @@ export class Campaign {
       clearInterval(progress);
       this.end();
     }
-    this.#print(json ? `${JSON.stringify({ totals: this.#totals })}\n` : this.#totals.text());
+    this.#print(this.#totals.text());
     return this.#totals.failed === 0 ? 0 : 1;
   }
 
@@ -75,8 +75,7 @@ export class Campaign {
     this.#running.delete(seed);
     if (this.#stopped) return;
     this.#totals.add(result);
-    if (this.#options.json) this.#print(`${JSON.stringify(result)}\n`);
-    else this.#print(failureText(result));
+    this.#print(failureText(result));
     if (result.violations.length === 0) return;
     if (this.#options.shrink) await this.#shrink(result);
     if (this.#options.first) this.end();
@@ -111,7 +110,7 @@ export class Campaign {
     this.#print(
       `shrunk from ${scenarioOf(job).faults.length} faults and ${nodes} nodes to ${only.length} and ${fewestNodes}:\n`,
     );
-    this.#print(this.#options.json ? `${JSON.stringify({ shrunk })}\n` : failureText(shrunk));
+    this.#print(failureText(shrunk));
   }
 
   #progress(): string {

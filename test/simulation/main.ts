@@ -13,31 +13,22 @@ function help(): string {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const parsed = parseOptions(args);
-  if (parsed.kind === 'help') {
+  const options = parseOptions(args);
+  if (!options) {
     print(help());
     return 0;
   }
-  if (parsed.kind === 'faults') {
-    tell(`${parsed.faults.join('\n')}\nnpm run simulate -- --help tells the options\n`);
-    return 2;
-  }
-  return parsed.options.planted ? huntPlanted(parsed.options) : play(parsed.options);
+  return options.planted ? huntPlanted(options) : play(options);
 }
 
 async function play(options: Options): Promise<number> {
   const campaign = new Campaign(options, print, tell);
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
       campaign.end();
-      print(options.json ? '' : campaign.summary());
-      tell(`${signal}: ended before its end\n`);
-      process.exit(code);
+      print(campaign.summary());
+      process.exit(1);
     });
-  }
   return campaign.play();
 }
 

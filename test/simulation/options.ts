@@ -17,18 +17,12 @@ export interface Options {
   readonly shrink: boolean;
   /** Lines of the timeline. */
   readonly last: number;
-  readonly json: boolean;
   /** Plants the mutants whose description contains each text. */
   readonly planted: readonly string[] | undefined;
   /** How often each is to be found. */
   readonly finds: number;
   readonly list: boolean;
 }
-
-export type Parsed =
-  | { readonly kind: 'run'; readonly options: Options }
-  | { readonly kind: 'help' }
-  | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
 const MOST_SEED = 0x7fffffff;
 
@@ -47,7 +41,6 @@ Usage: npm run lab -- simulate [options]
   --without ID,...  leaves these faults out, by their numbers in the timeline
   --only ID,...     leaves all other faults out
   --last N          lines of the timeline before a violation (default 80)
-  --json            prints one JSON object for each run, and one for the whole
   --planted [TEXT]  breaks the protocol in one way at a time as the code is loaded (of those whose description contains TEXT), and
                     plays seeds, the first being 1 unless told and 200 at most, until one fails that does not fail without it
   --finds N         with --planted: until N seeds have failed (default 1); each counts from the one before. A table is printed
@@ -61,120 +54,34 @@ failed with nothing planted.
 
 const one = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
-const OPTIONS = {
-  seed: one,
-  seeds: one,
-  minutes: one,
-  hours: one,
-  nodes: one,
-  jobs: one,
-  last: one,
-  finds: one,
-  without: one,
-  only: one,
-  first: flag,
-  shrink: flag,
-  json: flag,
-  planted: flag,
-  list: flag,
-  help: { type: 'boolean', short: 'h' },
-} as const;
+const NUMBERS = { seed: one, seeds: one, minutes: one, hours: one, nodes: one, jobs: one, last: one, finds: one };
+const LISTS = { without: one, only: one };
+const FLAGS = { first: flag, shrink: flag, planted: flag, list: flag, help: { type: 'boolean', short: 'h' } } as const;
+const DRAWN = { seed: undefined, minutes: undefined, nodes: undefined };
+const USUALLY = { seeds: 1, hours: 6, jobs: 1, last: 80, finds: 1, first: false, shrink: false, list: false };
 
-type Raw = ReturnType<typeof parse>;
-const parse = (args: readonly string[]) => parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
-
-/** Every fault of the options is told, each with the name of its option. */
-export function parseOptions(args: readonly string[]): Parsed {
-  let raw: Raw;
-  try {
-    raw = parse(args);
-  } catch (error) {
-    return { kind: 'faults', faults: [error instanceof Error ? error.message : String(error)] };
-  }
-  if (raw.values.help) return { kind: 'help' };
-  const reader = new Reader(raw.values);
-  const options = optionsOf(raw, reader);
-  const faults = [...reader.faults, ...contradictions(raw)];
-  return faults.length > 0 ? { kind: 'faults', faults } : { kind: 'run', options };
-}
-
-function optionsOf({ values, positionals }: Raw, reader: Reader): Options {
+/** Undefined where help is asked for. @throws Error that names the option */
+export function parseOptions(args: readonly string[]): Options | undefined {
+  const options = { ...NUMBERS, ...LISTS, ...FLAGS };
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
+  const { planted, help, without, only, ...others } = values;
+  if (help) return undefined;
+  if (positionals.length > 0 && !planted) throw new Error(`${positionals.join(' ')}: expected --planted before it`);
+  const given = Object.entries(others).map(([name, text]) => [name, numberOf(name, text)]);
   return {
-    seed: reader.whole('seed', MOST_SEED),
-    seeds: reader.whole('seeds', 1_000_000) ?? (values.planted ? 200 : 1),
-    minutes: reader.number('minutes', 10_000),
-    hours: reader.number('hours', 1000) ?? 6,
-    nodes: reader.whole('nodes', 1000),
-    jobs: reader.whole('jobs', 64) ?? 1,
-    last: reader.whole('last', 1_000_000) ?? 80,
-    without: reader.numbers('without') ?? [],
-    only: reader.numbers('only'),
-    finds: reader.whole('finds', 1000) ?? 1,
-    first: Boolean(values.first),
-    shrink: Boolean(values.shrink),
-    json: Boolean(values.json),
-    list: Boolean(values.list),
-    planted: values.planted ? positionals : undefined,
+    ...DRAWN,
+    ...USUALLY,
+    ...(planted && { seeds: 200 }),
+    ...(Object.fromEntries(given) as Partial<Options>),
+    without: numbersOf(without) ?? [],
+    only: numbersOf(only),
+    planted: planted ? positionals : undefined,
   };
 }
 
-/** Options that mean nothing together. */
-function contradictions({ values, positionals }: Raw): readonly string[] {
-  const has = (...options: readonly (keyof Values)[]): boolean => options.some((name) => values[name] !== undefined);
-  const { planted } = values;
-  const checks: readonly [boolean, string][] = [
-    [positionals.length > 0 && !planted, `expected options alone, got ${JSON.stringify(positionals[0])}`],
-    [has('seeds') && has('minutes') && !planted, '--minutes: expected it without --seeds'],
-    [
-      has('without', 'only') && (!has('seed') || has('seeds', 'minutes')),
-      `--${has('without') ? 'without' : 'only'}: expected one --seed with it, whose faults it numbers`,
-    ],
-    [
-      has('planted') && has('without', 'only', 'shrink'),
-      '--planted: expected it without --without, --only and --shrink',
-    ],
-    [has('list') && !planted, '--list: expected it with --planted'],
-    [has('finds') && !planted, '--finds: expected it with --planted'],
-  ];
-  return checks.filter(([is]) => is).map(([, fault]) => fault);
-}
+const numbersOf = (text: string | undefined): readonly number[] | undefined => text?.split(',').map(Number);
 
-type Values = Raw['values'];
-type TextOption = {
-  [Name in keyof typeof OPTIONS]: (typeof OPTIONS)[Name]['type'] extends 'string' ? Name : never;
-}[keyof typeof OPTIONS];
-
-class Reader {
-  readonly faults: string[] = [];
-  readonly #values: Values;
-
-  constructor(values: Values) {
-    this.#values = values;
-  }
-
-  whole(name: TextOption, most: number): number | undefined {
-    return this.#read(name, `a whole number from 1 to ${most}`, (text) =>
-      /^[1-9]\d*$/.test(text) && Number(text) <= most ? Number(text) : undefined,
-    );
-  }
-
-  number(name: TextOption, most: number): number | undefined {
-    return this.#read(name, `a number above 0 and up to ${most}`, (text) =>
-      /^\d+(\.\d+)?$/.test(text) && Number(text) > 0 && Number(text) <= most ? Number(text) : undefined,
-    );
-  }
-
-  numbers(name: TextOption): readonly number[] | undefined {
-    return this.#read(name, "faults' numbers with commas between them, such as 3,7", (text) =>
-      /^\d+(,\d+)*$/.test(text) ? text.split(',').map(Number) : undefined,
-    );
-  }
-
-  #read<T>(name: TextOption, expected: string, parsed: (text: string) => T | undefined): T | undefined {
-    const text = this.#values[name];
-    if (text === undefined) return undefined;
-    const value = parsed(text);
-    if (value === undefined) this.faults.push(`--${name}: expected ${expected}, got ${JSON.stringify(text)}`);
-    return value;
-  }
+function numberOf(name: string, text: string | boolean): number | boolean {
+  if (typeof text === 'boolean' || Number(text) > 0) return typeof text === 'boolean' ? text : Number(text);
+  throw new Error(`--${name}: expected a number above 0, got ${JSON.stringify(text)}`);
 }

@@ -27,16 +27,6 @@ export class Totals {
     }
   }
 
-  /** Where one of these is not empty, the aim of the faults is wrong, or there were too few runs. */
-  zeros(): readonly string[] {
-    const faults = [...this.faults].filter(([, count]) => count === 0).map(([name]) => `fault ${name}`);
-    const seen = [...this.moments].filter(([, { seen: count }]) => count === 0).map(([name]) => `moment ${name}`);
-    const struck = [...this.moments]
-      .filter(([, sum]) => sum.seen > 0 && sum.struck === 0)
-      .map(([name]) => `moment ${name}, struck`);
-    return [...faults, ...seen, ...struck];
-  }
-
   /** For people. The last line is the one that .ci/tally.mjs reads. */
   text(): string {
     const hours = this.virtualMs / HOUR_MS;
@@ -49,24 +39,9 @@ export class Totals {
         ([name, { seen, struck }]) =>
           `  ${name.padEnd(26)}${String(seen).padStart(8)}  ${String(struck).padStart(8)}${mark(struck)}`,
       ),
-      `${hours.toFixed(1)} virtual hours in ${(this.cpuMs / 1000).toFixed(1)} core-seconds: ${this.speed()} virtual hours per core-second`,
+      `${hours.toFixed(1)} virtual hours in ${(this.cpuMs / 1000).toFixed(1)} core-seconds: ${(hours / (this.cpuMs / 1000)).toFixed(2)} virtual hours per core-second`,
       `${this.runs - this.failed} passed, ${this.failed} failed`,
       '',
     ].join('\n');
-  }
-
-  speed(): string {
-    return this.cpuMs === 0 ? '0' : (this.virtualMs / HOUR_MS / (this.cpuMs / 1000)).toFixed(2);
-  }
-
-  toJSON(): object {
-    return {
-      passed: this.runs - this.failed,
-      failed: this.failed,
-      virtualHours: this.virtualMs / HOUR_MS,
-      coreSeconds: this.cpuMs / 1000,
-      faults: Object.fromEntries(this.faults),
-      moments: Object.fromEntries(this.moments),
-    };
   }
 }

@@ -14,7 +14,7 @@ const TURN = 2;
 
 /** What the storms are about in which the mutants of a rule are looked for, by the beginning of its name: those of none, and these. */
 const TOPICS_OF: readonly (readonly [RegExp, readonly Topic[]])[] = [
-  [/^L8|^Starts|^P/, ['gates', 'steps']],
+  [/^L8|^P/, ['gates', 'steps']],
   [/^L6/, ['slots', 'gates']],
   [/^L/, ['slots', 'steps']],
   [/^M[1-4]|^M9/, ['drains']],
@@ -57,15 +57,14 @@ interface Quarry {
 export async function hunt(options: Options, { print, signal }: Terms): Promise<number> {
   const chosen = chosenBy(options.planted ?? []);
   if (options.list) {
-    print(chosen.map(listed).join(''));
+    print(chosen.map((mutant) => `${describe(mutant)}\n`).join(''));
     return 0;
   }
   const quarries = chosen.map((mutant): Quarry => ({ mutant, finds: [], seeds: 0, storms: 0, lastAt: 0 }));
-  const tell = (quarry: Quarry): void => print(options.json ? `${JSON.stringify(summed(quarry))}\n` : told(quarry));
-  if (!options.json) print(HEADING);
+  const tell = (quarry: Quarry): void => print(told(quarry));
+  print(HEADING);
   const failed = await new Hunt(options, { signal, tell }).play(quarries);
-  const whole = { finds: quarries.map(summed), failed };
-  print(options.json ? `${JSON.stringify(whole)}\n` : summary(quarries, failed));
+  print(summary(quarries, failed));
   return failed.length > 0 || quarries.every(({ finds }) => finds.length === 0) ? 1 : 0;
 }
 
@@ -75,9 +74,6 @@ function chosenBy(texts: readonly string[]): readonly Mutant[] {
     throw new Error(`no mutant's description contains "${texts.join(' ')}"; see --planted --list`);
   return chosen;
 }
-
-const listed = (mutant: Mutant): string => `${describe(mutant)}
-`;
 
 interface HuntTerms {
   readonly signal: AbortSignal;
@@ -165,8 +161,6 @@ class Hunt {
     return pool;
   }
 }
-
-const summed = ({ mutant, ...found }: Quarry): object => ({ mutant: describe(mutant), ...found });
 
 const isAbout = (topic: Topic | undefined, { rule }: Mutant): boolean =>
   topic === undefined || (TOPICS_OF.find(([rules]) => rules.test(rule))?.[1].includes(topic) ?? true);
