@@ -13,9 +13,17 @@ test('every text that is changed stands in the code exactly once, and changing i
   }
 });
 
-test('every test that must notice is there', () => {
+test('every mutant names tests that must notice, and they are there', () => {
+  expect(MUTANTS.filter(({ tests: named }) => named.length === 0)).toEqual([]);
   const tests = MUTANTS.flatMap((mutant) => mutant.tests);
   expect(tests.filter((file) => !existsSync(inRoot(file)))).toEqual([]);
+});
+
+test('every rule of the protocol is broken by one', () => {
+  const text = readFileSync(inRoot('docs/protocol.md'), 'utf8');
+  const rules = Array.from(text.matchAll(/^- \*\*([LMBHFPC]\d+)\.\*\*/gm), ([, name = '']) => name);
+  const broken = new Set(MUTANTS.map(({ rule }) => rule.split(' ')[0]));
+  expect(rules.filter((rule) => !broken.has(rule))).toEqual([]);
 });
 
 test('no two mutants are the same', () => {

@@ -6,6 +6,7 @@ import { furtherFailures } from './further-failures.ts';
 import { furtherMarks } from './further-marks.ts';
 import { furtherSlots } from './further-slots.ts';
 import { hintMutants } from './hints.ts';
+import { ledgerMutants } from './ledgers.ts';
 import { liveLookMutants } from './live-look.ts';
 import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
@@ -25,5 +26,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...bootMutants,
   ...failureMutants,
   ...furtherFailures,
+  ...ledgerMutants,
   ...policyMutants,
 ];

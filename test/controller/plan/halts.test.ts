@@ -7,6 +7,7 @@ import {
   ledgerObject,
   minutes,
   moment,
+  monitoring,
   node,
   NOW,
   type Parts,
@@ -59,10 +60,13 @@ describe('a release that was proven', () => {
 describe('a halt', () => {
   const four = fleet({ a: {}, b: {}, c: {}, d: {}, e: updated });
 
-  test('ends neither with a proof, nor with other numbers, nor with more nodes', () => {
-    const world = withLedger(four, { failures: failed('a', 'b', 'c'), policies: halted(3) });
-    expect(reasons(world, unlimited)).toMatchObject({ d: 'RolloutHalted' });
-    expect(started(world, unlimited)).not.toContain('d');
+  test.each([
+    ['a proof', MET, {}],
+    ['other numbers', {}, { proof: { nodes: { kind: 'count', count: 4 }, soakMs: 0 } }],
+  ] as const)('does not end with %s, whatever may fail by then', (_, known, rules) => {
+    const policies = { '': { ...halted(3)[''], ...known } };
+    const world = withLedger(four, { failures: failed('a', 'b', 'c'), policies });
+    expect(reasons(world, { ...unlimited, ...rules })).toMatchObject({ d: 'RolloutHalted' });
   });
 
   test('ends with fewer failures, and says nothing of it then', () => {
@@ -99,6 +103,14 @@ describe('what a person decides on a release', () => {
     const world = withLedger(fleet(nodes), { failures: failed('x', 'y', 'z') }, 'Allow');
     expect(started(world, unlimited)).toEqual(['a']);
   });
+});
+
+test('a failure counts under every policy once the one that ruled its node is gone', () => {
+  const failures = Object.fromEntries([failureOf('lost', 'gone')]);
+  const once = { ...unlimited, maxFailed: { kind: 'count', count: 1 } } as const;
+  expect(standing(withLedger(fleet({ a: {} }), { failures }), once)).toMatchObject({ limit: '1' });
+  const withPolicy = fleet({ a: {} }, { policies: [ruling('gone', { selector: { matchLabels: { no: 'node' } } })] });
+  expect(standing(withLedger(withPolicy, { failures }), once)).toMatchObject({ limit: null });
 });
 
 test('forty policies together lose no more nodes to an unproven release than one of them may', () => {
@@ -141,6 +153,12 @@ describe('the permit of an attempt that has ended badly', () => {
     expect(kinds(withLedger(world, { failures: { 'uid-a': entry } }))).toEqual(['set-spec']);
   });
 
+  test('that has ended well stays, in its last step, until its entry of an earlier attempt is gone', () => {
+    const world = fleet({ a: monitoring(-60) }, { slots: [held] });
+    expect(kinds(withLedger(world, { failures: { 'uid-a': entry } }))).not.toContain('set-spec');
+    expect(kinds(withLedger(world, {}))).toContain('set-spec');
+  });
+
   test('does not wait for a ledger that has no room for another node', () => {
     const names = Array.from({ length: 1000 }, (_, at) => `x${at}`);
     const full = { failures: failed(...names) };
@@ -153,8 +171,8 @@ describe('the permit of an attempt that has ended badly', () => {
       cleared: { 'uid-a': { attempt: 'try', at: moment(-1) } },
     });
     expect(kinds(world)).toEqual(['set-spec']);
-    const [write] = planOnce(underRules(world, POLICY), POLICY, NOW).ledger;
-    expect(write?.ledger?.failures).toEqual({});
+    const { ledger } = planOnce(underRules(world, POLICY), POLICY, NOW);
+    expect(ledger.flatMap((write) => Object.keys(write.ledger?.failures ?? {}))).toEqual([]);
   });
 });
 
