@@ -79,6 +79,8 @@ export type NotificationKind =
   | 'NotReturned'
   | 'SoakFailed'
   | 'ProgressDeadlineExceeded'
+  | 'Reverted'
+  | 'Unstable'
   | 'AgentMissing'
   | 'TooManyUnhealthy'
   | 'NotAccepted';

@@ -58,7 +58,7 @@ export interface LiveNode {
 const OBSERVED_EACH_MS = 1000;
 
 /** More than there can be slots. */
-const DELETED_SHADOWS = 1000;
+const KEPT_DELETED = 1000;
 
 /** Informers for everything that plans are made of. It also knows since when each thing has been in its state. */
 export class Caches {
@@ -90,9 +90,10 @@ export class Caches {
     this.#clock = access.clock;
     const texts = new SharedTexts();
     this.#viewOfNode = (node) => viewOfNode(node, texts, manages);
-    this.#nodes = freshness.informer('nodes', { ...access, path: NODES_PATH, project: this.#viewOfNode });
+    const nodes = { ...access, path: NODES_PATH, project: this.#viewOfNode, keepsDeleted: KEPT_DELETED };
+    this.#nodes = freshness.informer('nodes', nodes);
     const onListed = (askedAt: number): void => expectations.listed(askedAt);
-    const shown = { project: viewOfShadow, keepsDeleted: DELETED_SHADOWS, onListed };
+    const shown = { project: viewOfShadow, keepsDeleted: KEPT_DELETED, onListed };
     const shadows = { ...access, path: shadowsPath(namespace), ...shown };
     this.#shadows = freshness.informer('shadows', shadows);
     const labelSelector = `${COMPONENT_LABEL}=${COMPONENTS.agent}`;
@@ -136,6 +137,7 @@ export class Caches {
       nodes: this.#seenNodes,
       shadows: this.#seenShadows.map((shadow) => this.#judged(shadow)),
       deletedShadows: this.#shadows.deleted,
+      deletedNodes: this.#nodes.deleted,
       drainRefusals: this.#refusedDrains.view(moment),
       silentSince: this.#silentSince,
       lastWords: this.#lastWords,

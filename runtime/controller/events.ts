@@ -4,7 +4,9 @@ import { durationText, instantOf } from '../lib/clock.ts';
 import type { Spec, Status } from '../shadow/model.ts';
 import { API_VERSION, KIND } from '../shadow/names.ts';
 import type { Command } from './plan/commands.ts';
-import type { Halted, OsReleaseName } from './plan/releases.ts';
+import { isUnasked } from './plan/blame.ts';
+import type { OsReleaseName } from './plan/ledgers.ts';
+import type { Halted } from './plan/releases.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 import type { Setback } from './plan/verdict.ts';
 import type { FleetReason } from './plan/reasons.ts';
@@ -75,6 +77,8 @@ function updateEnded(
 export function lastFailure(shadow: ShadowView, namespace: string): EventRecord | undefined {
   const { spec, status } = shadow;
   if (!status || status.crash_count === 0 || isCancelled(status)) return undefined;
+  // Its update ended well, and a verdict tells what became of the node since.
+  if (isUnasked(status.last_failure?.reason)) return undefined;
   return updateFailed(spec, status, referenceTo(shadow, namespace));
 }
 
@@ -125,7 +129,8 @@ export function setback({ verdict, node, shadow }: SetbackOn, namespace: string)
   // A reboot may be too short to be seen on the Node. Then only the step tells this update from an earlier one.
   const stepAt = instantOf(shadow.spec.state_transition_timestamp) ?? -Infinity;
   const changedAt = reason === 'NotReturned' ? Math.max(node.readyChangedAt, stepAt) : node.readyChangedAt;
-  const begun = reason === 'ProgressDeadlineExceeded' ? (verdict.since ?? changedAt) : changedAt;
+  const failedAt = isUnasked(reason) ? instantOf(shadow.status?.state_transition_failure_timestamp) : undefined;
+  const begun = reason === 'ProgressDeadlineExceeded' ? (verdict.since ?? changedAt) : (failedAt ?? changedAt);
   const occasion = `${reason.toLowerCase()}.${begun.toString(16)}`;
   return { regarding: referenceTo(shadow, namespace), type: 'Warning', reason, message, occasion };
 }

@@ -1,5 +1,5 @@
 /** What moves with the wall clock. When an update was offered does not: that is compared with the schedule and with no duration. */
-export const NODE_TIMES = ['readinessSeenAt', 'readyChangedAt', 'readyFrom', 'outAt'] as const;
+export const NODE_TIMES = ['readinessSeenAt', 'readyChangedAt', 'readyFrom', 'outAt', 'unreadyAt'] as const;
 export const SLOT_TIMES = ['since', 'rebootAskedAt'] as const;
 export const SHADOW_TIMES = [
   'stateSeenAt',
@@ -13,11 +13,15 @@ export const SHADOW_TIMES = [
 ] as const;
 
 /** The view with these of its times moved. */
-export function moved<K extends string, T extends { readonly [key in K]?: number | undefined }>(
+export function moved<K extends string, T extends { readonly [key in K]?: number | readonly number[] | undefined }>(
   view: T,
   times: readonly K[],
   byMs: number,
 ): T {
-  const later = times.flatMap((time) => (view[time] === undefined ? [] : [[time, view[time] + byMs]]));
+  const later = times.flatMap((time) => {
+    const at: number | readonly number[] | undefined = view[time];
+    if (at === undefined) return [];
+    return [[time, typeof at === 'number' ? at + byMs : at.map((one) => one + byMs)]];
+  });
   return { ...view, ...Object.fromEntries(later) };
 }

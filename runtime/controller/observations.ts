@@ -5,6 +5,7 @@ import type { SlotView } from './plan/permit.ts';
 import { isAtRest, isCalledOff, isUnderWay, isUndisturbed, type Phase, phaseOf } from './plan/phase.ts';
 import type { Reason } from './plan/reasons.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
+import { unreadyTimes } from './plan/trial.ts';
 import { moved, NODE_TIMES, SHADOW_TIMES, SLOT_TIMES } from './moved-times.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
@@ -143,7 +144,8 @@ function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): No
   const readyChangedAt = isSame ? last.view.readyChangedAt : notLater(stated, now);
   const from = last ? now : readyChangedAt;
   const readyFrom = isSame ? last.view.readyFrom : from;
-  return { ...node, readinessSeenAt, readyChangedAt, readyFrom, ...outSeen(facts, last?.view, now) };
+  const unreadyAt = isSame ? last.view.unreadyAt : unreadyTimes(last?.view, now);
+  return { ...node, readinessSeenAt, readyChangedAt, readyFrom, unreadyAt, ...outSeen(facts, last?.view, now) };
 }
 
 function outSeen(facts: NodeFacts, last: NodeView | undefined, now: number): Pick<NodeView, 'outAt' | 'wasReady'> {

@@ -4,7 +4,7 @@ import type { PolicyConditionType, PolicyStatus } from '../policy/model.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../policy/names.ts';
 import { type Planned, type Statement, type Statements, topicOf } from './statements.ts';
 import { nameOf, rolloutComplete, rolloutStarted } from './events.ts';
-import type { OsReleaseName } from './plan/releases.ts';
+import type { OsReleaseName } from './plan/ledgers.ts';
 import type { PolicyReport, ReleaseReport } from './plan/report.ts';
 
 /** What plans say of policies. Where the status of a policy says it already, this process or one before it has told people. */

@@ -23,7 +23,7 @@ import { phaseOf } from './plan/phase.ts';
 import type { Plan } from './plan/plan.ts';
 import { needsRescue } from './plan/recovery.ts';
 import { isReason, OF_FLEET, type SetbackReason } from './plan/reasons.ts';
-import type { OsReleaseName } from './plan/releases.ts';
+import type { OsReleaseName } from './plan/ledgers.ts';
 import { type Snapshot, variablesOf } from './plan/snapshot.ts';
 import { isSetback, type Verdict } from './plan/verdict.ts';
 
@@ -119,7 +119,10 @@ function setbacks({ plan: { verdicts }, snapshot, namespace }: Planned): readonl
     // The condition says it already, so this process or one before it has recorded the Event.
     const isKnown = upToDate(shadow.status)?.reason === verdict.reason;
     const event = setback({ verdict, node, shadow }, namespace);
-    const about = aboutNode(verdict, shadow.spec.version);
+    const about = aboutNode(
+      verdict,
+      shadow.spec.version ?? shadow.status?.finished?.version ?? shadow.status?.last_failure?.version,
+    );
     return {
       kind: 'setback',
       of: node.uid,

@@ -7,6 +7,7 @@ import { FIRST_OPERATOR_KEYS } from '../shadow/first-operator.ts';
 import {
   ADOPTED_ANNOTATION,
   HOLD_ANNOTATION,
+  LAST_ATTEMPT_ANNOTATION,
   LAST_UPDATE_ANNOTATION,
   LAST_UPDATE_FINISHED_ANNOTATION,
   MANAGED_LABEL,
@@ -26,7 +27,10 @@ import type { NodeView, ShadowView } from './plan/snapshot.ts';
 /** Objects of the API server as plans see them. The caches keep nothing else of an object. */
 
 /** A node as it was read. Its times are by the clocks of others, so `Observations` decides what they count as. */
-export type NodeFacts = Omit<NodeView, 'readyChangedAt' | 'readinessSeenAt' | 'readyFrom' | 'outAt' | 'wasReady'> & {
+export type NodeFacts = Omit<
+  NodeView,
+  'readyChangedAt' | 'readinessSeenAt' | 'readyFrom' | 'outAt' | 'wasReady' | 'unreadyAt'
+> & {
   /** Since when it is cordoned, or about to be removed, as its taints say; undefined where they do not. */
   readonly outStatedAt?: number;
 
@@ -207,6 +211,7 @@ export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFa
     status: status ?? undefined,
     lastUpdateMs: lastUpdateMs(metadata),
     hint: hintIn(metadata.annotations),
+    lastAttempt: metadata.annotations?.[LAST_ATTEMPT_ANNOTATION],
     updatedFrom: versionIn(metadata, UPDATED_FROM_ANNOTATION),
     finishStatedAt: instantOf(metadata.annotations?.[LAST_UPDATE_FINISHED_ANNOTATION]),
   };

@@ -72,6 +72,8 @@ export const LAST_UPDATE_FINISHED_ANNOTATION = `${GROUP}/last-update-finished`;
 export const UPDATED_FROM_ANNOTATION = `${GROUP}/updated-from`;
 /** On a shadow: the version that the node ran before its last complete update. */
 export const VERSION_BEFORE_ANNOTATION = `${GROUP}/version-before`;
+/** On a shadow: names the attempt that was the node's last complete update (rule F3). */
+export const LAST_ATTEMPT_ANNOTATION = `${GROUP}/last-attempt`;
 /** On a shadow: the version that its node is to prepare at rest, and since when (rule H1). */
 export const STAGE_ANNOTATION = `${GROUP}/stage`;
 /** On a shadow that is given out as v1, and on no other: its spec and status as of v2. */

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { routesOf } from '../../runtime/controller/routes.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import { setback } from '../../runtime/controller/events.ts';
@@ -167,6 +168,33 @@ test.each([
   await stage.pass(1_000_000);
   expect((await setbacks()).filter((reason) => reason === 'NotReturned')).toHaveLength(1);
   expect(await counted(second, 'NotReturned')).toBe(again);
+});
+
+test('a node that has left its version unasked is told of once, and not as a failed update', async () => {
+  stage = await Stage.with('a', 'b');
+  const stop = new AbortController();
+  stage.start({ signal: stop.signal });
+  await stage.pass();
+  await stage.update('a');
+  const time = rfc3339(stage.clock.now());
+  await stage.report('a', {
+    current_version: '1.0.0',
+    crash_count: 1,
+    failed_versions: ['1.1.0'],
+    state_transition_failure_timestamp: time,
+    last_failure: { state: 'Idle', reason: 'Reverted', message: 'nobody had asked for it', version: '1.1.0', time },
+  });
+  await stage.pass(5000);
+  stop.abort();
+  await stage.pass(5000);
+  stage.start();
+  await stage.pass(60_000);
+  const warnings = (await stage.told()).filter(
+    ({ type, involvedObject: { name } }) => type === 'Warning' && name === 'brs-a',
+  );
+  expect(warnings).toMatchObject([
+    { reason: 'Reverted', message: 'nobody had asked for it', count: 1, involvedObject: { name: 'brs-a' } },
+  ]);
 });
 
 test('a node that dies while it stages is told once, and gives its place to another in the end', async () => {

@@ -59,6 +59,23 @@ test('an offer is as old as its condition says at first sight, and begins anew w
   expect(seen(runs, '1.7.0', '1.7.0')).toEqual([undefined, minutes(1), minutes(1)]);
 });
 
+test('a node went not Ready each time that it is seen so, and once between two looks of which the later one says so', () => {
+  const at = (ready: boolean, minute: number) =>
+    [nodeFacts({ ready, readinessStatedAt: minutes(minute) }), shadowFacts()] as const;
+  const seen = looks([
+    at(true, -9),
+    at(false, 0),
+    at(false, 1),
+    at(true, 2),
+    at(true, 3),
+    at(false, 5),
+    at(true, 6),
+    at(false, 7),
+  ]);
+  expect(seen[4]?.node.unreadyAt).toEqual([minutes(1), minutes(4)]);
+  expect(seen.at(-1)?.node.unreadyAt).toEqual([minutes(4), minutes(5), minutes(7)]);
+});
+
 test('each state, and each version that it leads to, begins anew', () => {
   const spec = (version: string): Partial<ShadowFacts> => ({ spec: { state: 'RebootedIntoUpdate', version } });
   const seen = looks([

@@ -151,6 +151,23 @@ test('a node whose failure no ledger takes comes to rest, and its permit keeps i
   expect((await statusOf())?.failures).toMatchObject({ [uid]: { node: 'a', reason: 'BootFailed' } });
 });
 
+test('a machine that is given up soon after its update has failed on it, by the attempt that its shadow names', async () => {
+  stage = await Stage.with('a', 'b');
+  stage.start();
+  await stage.pass();
+  await stage.update('a');
+  const { metadata } = (await stage.shadows.get('brs-a'))!;
+  const attempt = metadata.annotations?.['brupop.bottlerocket.aws/last-attempt'];
+  await stage.setReady('a', false);
+  await stage.pass();
+  const { uid } = (await stage.nodes.get('a'))!.metadata;
+  await stage.shadows.delete('brs-a', {});
+  await remove('/api/v1/nodes/a');
+  await stage.pass(5000);
+  expect(attempt).toBeDefined();
+  expect((await statusOf())?.failures).toMatchObject({ [uid]: { node: 'a', attempt, reason: 'Gone' } });
+});
+
 test('a ledger that was written without an answer keeps no node waiting', async () => {
   stage = await Stage.with('a');
   let unanswered = 0;

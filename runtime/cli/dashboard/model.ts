@@ -1,6 +1,6 @@
 import type { Holder } from '../../controller/plan/busy.ts';
 import { needsPerson, VERDICTS } from '../../controller/plan/reasons.ts';
-import type { OsReleaseName } from '../../controller/plan/releases.ts';
+import type { OsReleaseName } from '../../controller/plan/ledgers.ts';
 import { concurrency } from '../../policy/quantity.ts';
 import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';

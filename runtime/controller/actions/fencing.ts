@@ -4,7 +4,7 @@ import { readMarks } from '../../marks/marks.ts';
 import { RELEASED_ANNOTATION } from '../../marks/names.ts';
 import { GROUP, nodeNameOf } from '../../shadow/names.ts';
 import type { Free } from '../plan/commands.ts';
-import { mayBeAsked } from '../plan/ends.ts';
+import { mayBeAsked } from '../plan/gone.ts';
 import { isAtRest } from '../plan/phase.ts';
 import type { SlotKey } from '../plan/permit.ts';
 import { type ActionPorts, agentRuns, ownShadow } from './ports.ts';

@@ -5,6 +5,7 @@ import { hintText } from '../../shadow/hint.ts';
 import {
   COMPONENT_LABEL,
   COMPONENTS,
+  LAST_ATTEMPT_ANNOTATION,
   LAST_UPDATE_ANNOTATION,
   LAST_UPDATE_FINISHED_ANNOTATION,
   NAME_LABEL,
@@ -40,11 +41,15 @@ export async function writeSpec(
 }
 
 /** Of the update, how long it took, where that is known, when it was over, and what to go back to: nothing, where that is not known. */
-function completed({ beganAt, versionBefore }: Completion, now: number): Readonly<Record<string, string | null>> {
+function completed(
+  { beganAt, attempt, versionBefore }: Completion,
+  now: number,
+): Readonly<Record<string, string | null>> {
   const took = beganAt !== undefined && { [LAST_UPDATE_ANNOTATION]: String(Math.round((now - beganAt) / 1000)) };
   return {
     ...took,
     [LAST_UPDATE_FINISHED_ANNOTATION]: rfc3339(now),
+    [LAST_ATTEMPT_ANNOTATION]: attempt ?? null,
     [VERSION_BEFORE_ANNOTATION]: versionBefore ?? null,
   };
 }

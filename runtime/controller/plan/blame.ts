@@ -43,7 +43,9 @@ export function unaskedBootOf({ node, shadow }: Pick<AssessedNode, 'node' | 'sha
   return isUnasked(reason) && version != null ? { reason, version, message } : undefined;
 }
 
-const isUnasked = (reason: string): reason is UnaskedBoot['reason'] => reason === 'Reverted' || reason === 'Unstable';
+/** What becomes of a node after its update, by its last failure or its verdict. */
+export const isUnasked = (reason: string | undefined): reason is UnaskedBoot['reason'] =>
+  reason === 'Reverted' || reason === 'Unstable';
 
 interface UnaskedBoot {
   readonly reason: 'Reverted' | 'Unstable';

@@ -1,8 +1,8 @@
 import { DAY_MS, instantOf } from '../../lib/clock.ts';
 import type { UpdatePolicy } from '../../policy/policy.ts';
 import { type Book, OverPolicies, saysOf } from './counts.ts';
-import { type EnteredLedgers, keyOf } from './entered.ts';
-import type { OsReleaseName } from './releases.ts';
+import type { EnteredLedgers } from './entered.ts';
+import { keyOf, type OsReleaseName } from './ledgers.ts';
 
 interface Terms {
   readonly names: ReadonlySet<string>;

@@ -1,7 +1,8 @@
 import { compareSemver } from '../../shadow/semver.ts';
 import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
-import type { OsRelease, OsReleaseName, OsReleases } from './releases.ts';
+import type { OsReleaseName } from './ledgers.ts';
+import type { OsRelease, OsReleases } from './releases.ts';
 import { type GateResult, PASS } from './requeue.ts';
 import { keepsOut } from './snapshot.ts';
 import { found, listed } from './verdict.ts';

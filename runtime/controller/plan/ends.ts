@@ -22,7 +22,12 @@ export function badEndOf(info: AssessedNode): End | undefined {
   if (noted) return noted;
   const end = node.managed && shadow?.status ? reasonOf(info, shadow, shadow.status) : undefined;
   if (!end || !shadow) return undefined;
-  return { ...end, attempt: slot?.id ?? attemptWithoutSlot(node.uid, end.version, shadow) };
+  return { ...end, attempt: attemptOf(info, end.version, shadow) };
+}
+
+function attemptOf({ node, slot, phase }: NodeInfo, version: string, shadow: ShadowView): string {
+  const finished = phase.kind === 'resting' ? shadow.lastAttempt : undefined;
+  return slot?.id ?? finished ?? attemptWithoutSlot(node.uid, version, shadow);
 }
 
 const notedOn = ({ id: attempt, version, ended: reason }: SlotView): End | undefined =>
@@ -33,6 +38,7 @@ type Reason = Pick<End, 'version' | 'reason'>;
 function reasonOf(info: AssessedNode, { spec }: ShadowView, status: Status): Reason | undefined {
   const { health, phase, slot } = info;
   if (health.notReturned && spec.version != null) return { version: spec.version, reason: 'NotReturned' };
+  if (health.isUnstable) return { version: status.current_version, reason: 'Unstable' };
   if (health.soak === 'failed') return { version: status.current_version, reason: 'SoakFailed' };
   if (phase.kind === 'failed') return reportedOn(status, spec.version ?? '', slot !== undefined);
   const boot = phase.kind === 'resting' ? unaskedBootOf(info) : undefined;
@@ -65,22 +71,6 @@ export const failureOf = ({ node, ruling }: AssessedNode, { attempt, reason }: E
   reason,
   at: rfc3339(now),
 });
-
-/**
- * Whether a node that is gone may have been asked for its reboot. What is not known counts as asked: nobody but its shadow tells that it was not.
- * @param shadow of that very node, as it is or as it was when it was deleted; undefined where neither is known
- */
-export function mayBeAsked(
-  { rebootAskedAt }: Pick<SlotView, 'rebootAskedAt'>,
-  shadow: Pick<ShadowView, 'spec' | 'status'> | undefined,
-): boolean {
-  if (rebootAskedAt !== undefined || !shadow?.status) return true;
-  const { spec, status } = shadow;
-  if (spec.state === 'Idle' || spec.state === 'StagedAndPerformedUpdate') return false;
-  const { reboot, current_state: reached } = status;
-  // An agent that keeps records leaves a probe with what it has staged, so that one without a time says that none was asked for.
-  return reached !== 'StagedAndPerformedUpdate' || !reboot || reboot.requested_at != null;
-}
 
 /** From when on a node at rest on a version takes its entry back: it has been Ready there for so long. */
 export function recoveredAt({ node, shadow, phase, silentSince }: NodeInfo, version: string, forMs: number): number {

@@ -1,78 +1,24 @@
-import { rfc3339 } from '../../lib/clock.ts';
-import { EMPTY, enter, isFullFor, type Ledger, remove, strictest } from '../../release/ledger.ts';
+import { EMPTY, enter, isFullFor, type Ledger, remove } from '../../release/ledger.ts';
 import type { Decision, Failure } from '../../release/model.ts';
-import { ANY_FAMILY, releaseObjectName } from '../../release/names.ts';
-import { nodeNameOf } from '../../shadow/names.ts';
 import type { Free, NoteEnd } from './commands.ts';
-import { badEndOf, type End, failureOf, mayBeAsked, recoveredAt } from './ends.ts';
+import { badEndOf, type End, failureOf, recoveredAt } from './ends.ts';
+import { type FailureOn, failuresOfGone, type Gone, lastOf, mayBeAsked, shadowOf } from './gone.ts';
 import type { AssessedNode, Fleet } from './health.ts';
-import type { SlotKey, SlotView } from './permit.ts';
-import type { OsReleaseName } from './releases.ts';
+import type { SlotView } from './permit.ts';
+import { keyOf, type Ledgers, type OsReleaseName } from './ledgers.ts';
 import { NEVER } from './requeue.ts';
 import type { Rulings } from './rulings.ts';
 import { seedsOf } from './seeds.ts';
-import type { LastOfShadow, NodeView, ReleaseView, Settings, ShadowView, Snapshot, WriteRefusal } from './snapshot.ts';
-import { type Finding, found } from './verdict.ts';
+import type { NodeView, Settings, Snapshot, WriteRefusal } from './snapshot.ts';
 
 /** What is decided on. */
 interface Known {
-  readonly snapshot: Pick<Snapshot, 'releases' | 'slots' | 'shadows' | 'deletedShadows'>;
-  readonly rulings: Pick<Rulings, 'all'>;
+  readonly snapshot: Gone['snapshot'] & Pick<Snapshot, 'releases'>;
+  readonly rulings: Pick<Rulings, 'all' | 'claims'>;
   readonly fleet: Pick<Fleet, 'all' | 'managed' | 'unsettled'>;
   readonly settings: Pick<Settings, 'soakTimeoutMs'>;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
-}
-
-export const keyOf = ({ family, version }: OsReleaseName): string => `${family} ${version}`;
-
-/** The ledgers of a snapshot. */
-export class Ledgers {
-  readonly #own = new Map<string, ReleaseView>();
-  readonly #decisions = new Map<string, Decision[]>();
-  readonly #refused: ReadonlyMap<string, string>;
-
-  constructor({ objects, refused }: Snapshot['releases']) {
-    this.#refused = refused;
-    for (const view of objects) {
-      const key = keyOf(view);
-      if (view.name === releaseObjectName(view)) this.#own.set(key, view);
-      this.#decisions.set(key, [...(this.#decisions.get(key) ?? []), view.decision]);
-    }
-  }
-
-  get own(): Iterable<ReleaseView> {
-    return this.#own.values();
-  }
-
-  /** That the controller keeps; undefined where there is none yet. */
-  of(release: OsReleaseName): ReleaseView | undefined {
-    return this.#own.get(keyOf(release));
-  }
-
-  /** What people have decided. */
-  decisionOn({ family, version }: OsReleaseName): Decision {
-    const said = [family, ANY_FAMILY].flatMap((one) => this.#decisions.get(keyOf({ family: one, version })) ?? []);
-    return strictest(said);
-  }
-
-  /** Whether some are being made: what is said of their nodes meanwhile is over within a moment, and not worth a write each. */
-  awaits(writes: readonly { readonly name: string; readonly seen: ReleaseView | undefined }[]): boolean {
-    return writes.some(({ name, seen }) => !seen && !this.#refused.has(name));
-  }
-
-  /** Why it cannot be written, as a sentence. */
-  refusalOf(release: OsReleaseName): string | undefined {
-    const refused = this.#refused.size === 0 ? undefined : this.#refused.get(releaseObjectName(release));
-    return refused === undefined ? undefined : `${release.version}: ${refused}`;
-  }
-
-  /** Why nothing starts on it: what becomes of it could not be remembered. */
-  unkept(release: OsReleaseName): Finding | undefined {
-    const refused = this.refusalOf(release);
-    if (refused !== undefined) return found('WriteRefused', refused);
-    return this.of(release) ? undefined : found('WaitingForSlot', `the ledger of ${release.version} is being made`);
-  }
 }
 
 /** The ledgers with what this plan sees of ends of attempts: bad ones are entered, and entries of nodes that have recovered are removed (rule F3). */
@@ -93,7 +39,7 @@ export class EnteredLedgers {
     if (known.snapshot.releases.seeds) this.#seed();
     for (const one of this.#all.values()) one.ledger = this.#withoutRecovered(one, one.ledger);
     for (const info of known.fleet.all) this.#enter(info);
-    this.#enterGone();
+    for (const one of failuresOfGone({ ...known, ledgers })) this.#enterGone(one);
   }
 
   get all(): Iterable<OsReleaseName> {
@@ -159,8 +105,9 @@ export class EnteredLedgers {
 
   /** Nothing is asked for by way of a shadow that is gone. */
   #freedUnasked(free: Free, slot: SlotView): readonly Free[] {
-    if (mayBeAsked(slot, this.#lastOf(slot))) return [];
-    return [this.#shadowOf(slot) ? { ...free, isUnasked: true } : free];
+    const { snapshot } = this.#known;
+    if (mayBeAsked(slot, lastOf(slot, snapshot))) return [];
+    return [shadowOf(slot, snapshot) ? { ...free, isUnasked: true } : free];
   }
 
   /** A full ledger is not waited for: its release has failed often enough without this. */
@@ -206,27 +153,8 @@ export class EnteredLedgers {
     }
   }
 
-  /** A node that has a slot is not settled. */
-  #enterGone(): void {
-    const { snapshot, fleet } = this.#known;
-    if (snapshot.slots.length === 0) return;
-    const there = new Set(fleet.unsettled.map(({ node }) => node.uid));
-    for (const slot of snapshot.slots) if (!there.has(slot.nodeUid)) this.#enterGoneOf(slot);
-  }
-
-  #enterGoneOf(slot: SlotView): void {
-    const { family, version, nodeUid, id, policy, ended } = slot;
-    if (family === undefined || version === undefined) return;
-    if (!ended && !mayBeAsked(slot, this.#lastOf(slot))) return;
-    const node = nodeNameOf(slot.shadow) ?? slot.shadow;
-    const gone = {
-      node,
-      policy: policy?.name ?? '',
-      attempt: id,
-      reason: ended ?? 'Gone',
-      at: rfc3339(this.#known.now),
-    } as const;
-    this.#change({ family, version }, (ledger) => (nodeUid in ledger.failures ? ledger : enter(ledger, nodeUid, gone)));
+  #enterGone({ family, version, uid, failure }: FailureOn): void {
+    this.#change({ family, version }, (ledger) => (uid in ledger.failures ? ledger : enter(ledger, uid, failure)));
   }
 
   #withoutRecovered({ version }: OsReleaseName, ledger: Ledger): Ledger {
@@ -246,16 +174,4 @@ export class EnteredLedgers {
     this.#nodes ??= new Map(this.#known.fleet.all.map((info) => [info.node.uid, info]));
     return this.#nodes.get(uid);
   }
-
-  #shadowOf(slot: SlotKey): ShadowView | undefined {
-    return this.#known.snapshot.shadows.find((shadow) => isOf(slot, shadow));
-  }
-
-  /** What its shadow says, or said when it was deleted. */
-  #lastOf(slot: SlotKey): LastOfShadow | undefined {
-    return this.#shadowOf(slot) ?? this.#known.snapshot.deletedShadows?.findLast((shadow) => isOf(slot, shadow));
-  }
 }
-
-const isOf = ({ shadow, nodeUid }: SlotKey, { name, owners }: Pick<LastOfShadow, 'name' | 'owners'>): boolean =>
-  name === shadow && owners.includes(nodeUid);

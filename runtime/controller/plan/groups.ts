@@ -5,7 +5,8 @@ import type { Books } from './books.ts';
 import type { Book } from './counts.ts';
 import { type GroupTimes, timesOf } from './group-times.ts';
 import type { AssessedNode } from './health.ts';
-import { type OsReleaseName, OsReleases } from './releases.ts';
+import type { OsReleaseName } from './ledgers.ts';
+import { OsReleases } from './releases.ts';
 import type { Ruling, Rulings } from './rulings.ts';
 import type { PolicyView, Settings } from './snapshot.ts';
 

@@ -1,13 +1,12 @@
-import { upToDate } from './conditions.ts';
 import { Join } from './join.ts';
 import { type Soak, startable } from './machine.ts';
+import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf } from './trial.ts';
+import type { Ledgers } from './ledgers.ts';
 import { isCalledOff, isOverUnreported, isRefused, isUnderWay, mayCallOff, PHASES, RESTING } from './phase.ts';
 import type { PolicyNodes } from '../../policy/model.ts';
-import type { UpdatePolicy } from '../../policy/policy.ts';
 import type { Ruling, Rulings } from './rulings.ts';
 import { NEVER, nextAfter } from './requeue.ts';
-import { keepsOut, type NodeInfo, type NodeView, type Settings, type ShadowView, type Snapshot } from './snapshot.ts';
-import type { SetbackReason } from './reasons.ts';
+import { keepsOut, type NodeInfo, type Settings, type ShadowView, type Snapshot } from './snapshot.ts';
 
 /** What time says about a node. */
 interface Health {
@@ -22,6 +21,8 @@ interface Health {
    * finished. Undefined where nothing depends on it.
    */
   readonly soak: Soak;
+  /** It is at rest, and went not Ready three times soon after its update: until it has been Ready for as long as a soak may take. */
+  readonly isUnstable: boolean;
   /** Until when the node, which is not Ready or was taken out by somebody else, takes a place for that: milliseconds since the Unix epoch. */
   readonly outageUntil: number | undefined;
   /** From when on its update, which has not disturbed it, takes up its place for too long. It is called off where others wait. */
@@ -53,15 +54,13 @@ export interface Fleet {
   readonly unsettled: readonly AssessedNode[];
 }
 
-/** For how long after an update an outage of the node is blamed on its release, milliseconds. */
-const PROBATION_MS = 3_600_000;
-
 /** The health of nearly every node. */
 const WELL: Health = {
   agentSilent: false,
   goesDown: false,
   notReturned: false,
   soak: undefined,
+  isUnstable: false,
   outageUntil: undefined,
   overdueFrom: NEVER,
   isGivenBack: false,
@@ -71,10 +70,8 @@ const WELL: Health = {
 interface Rules {
   readonly rulings: Pick<Rulings, 'claims'>;
   readonly settings: Settings;
+  readonly ledgers: Pick<Ledgers, 'probationMs'>;
 }
-
-/** What one node is measured by. */
-type Measures = Settings & Pick<UpdatePolicy, 'soakMs'>;
 
 /** What the last plan was made of. */
 interface Last {
@@ -89,14 +86,17 @@ interface Last {
 const LAST = new WeakMap<Rulings['claims'], Last>();
 
 /** Every node of the snapshot, by name. @param now milliseconds since the Unix epoch */
-export function assess(snapshot: Snapshot, { rulings, settings }: Rules, now: number): Fleet {
+export function assess(snapshot: Snapshot, { rulings, settings, ledgers }: Rules, now: number): Fleet {
   const last = LAST.get(rulings.claims);
   const join = new Join(snapshot, last?.join);
   const make = (info: NodeInfo): AssessedNode => {
     const ruling = rulings.claims.of(info.node);
-    const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs: ruling.rules.soakMs }, now);
+    const { soakMs } = ruling.rules;
+    const { current_version: version = '' } = info.shadow?.status ?? {};
+    const probationMs = (): number => ledgers.probationMs({ family: info.node.family, version }, ruling);
+    const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs, probationMs }, now);
     const offered = info.shadow && startable(info.shadow);
-    const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed');
+    const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed' || health.isUnstable);
     // A copy that begins with the spread is several times as fast as any other way to add a field.
     return { ...info, ruling, health, offered, standing, isSettled: health === WELL && isSettled(info) };
   };
@@ -130,9 +130,11 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   const overdueFrom = overdueFromOf(info);
   const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;
   const freedAt = isCalledOff(info.phase) && info.slot?.writes === 'settled' && !info.node.marks ? overdueFrom : NEVER;
-  const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt, freedAt]);
+  const unstableUntil = unstableUntilOf(info, measures);
+  const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt, freedAt, unstableUntil]);
   const outageUntil = outageOf(info, measures, now);
-  return { ...WELL, agentSilent, notReturned, soak, outageUntil, overdueFrom, isGivenBack, changesAt };
+  const isUnstable = now < unstableUntil;
+  return { ...WELL, agentSilent, notReturned, soak, isUnstable, outageUntil, overdueFrom, isGivenBack, changesAt };
 }
 
 function departedHealth(info: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
@@ -143,10 +145,15 @@ function departedHealth(info: NodeInfo, { returnTimeoutMs }: Measures, now: numb
   return { ...WELL, goesDown: until > now, changesAt: nextAfter(now, [until]) };
 }
 
-function isUnremarkable({ node, silentSince, phase: { kind } }: NodeInfo): boolean {
+function isUnremarkable(info: NodeInfo): boolean {
+  const {
+    node,
+    silentSince,
+    phase: { kind },
+  } = info;
   const isTimed = kind === 'monitoring' || PHASES[kind].givesBackMs !== Infinity;
   const isThere = node.managed && node.ready && node.outAt === undefined;
-  return isThere && silentSince === undefined && !isTimed;
+  return isThere && silentSince === undefined && !isTimed && !hasFlapped(info);
 }
 
 /**
@@ -194,47 +201,6 @@ function unreportedSince(info: NodeInfo): number | undefined {
 function rebootAskedAt({ shadow, slot }: NodeInfo): number | undefined {
   if (shadow?.rebootAskedAt === undefined) return undefined;
   return Math.min(shadow.rebootAskedAt, slot?.rebootAskedAt ?? Infinity);
-}
-
-/** What the node is watched for after its update. */
-interface Trial {
-  readonly endsAt: number;
-  readonly meanwhile: Soak;
-  readonly result: Soak;
-}
-
-const NO_TRIAL: Trial = { endsAt: NEVER, meanwhile: undefined, result: undefined };
-
-function trialOf({ node, shadow, phase }: NodeInfo, measures: Measures): Trial {
-  if (shadow && phase.kind === 'resting') return relapseOf(node, shadow, measures);
-  const isSoaking = phase.kind === 'monitoring' && phase.at === 'soaking';
-  return shadow && isSoaking ? soakOf(node, shadow, measures) : NO_TRIAL;
-}
-
-/** A reboot can be too short for the node to be seen not Ready, so both times count from the entry into MonitoringUpdate. */
-function soakOf(node: NodeView, shadow: ShadowView, { soakMs, soakTimeoutMs }: Measures): Trial {
-  const { stale, stateSeenAt } = shadow;
-  const since = Math.max(stateSeenAt, node.readinessSeenAt);
-  if (node.ready) return { endsAt: stale ? NEVER : since + soakMs, meanwhile: 'waiting', result: 'passed' };
-  return { endsAt: dueAt('SoakFailed', shadow, since + soakTimeoutMs), meanwhile: 'waiting', result: 'failed' };
-}
-
-/**
- * A node that has finished its update still fails its soak where it went not Ready soon after. Later outages are no fault of the release.
- */
-function relapseOf({ ready, readinessSeenAt }: NodeView, shadow: ShadowView, { soakTimeoutMs }: Measures): Trial {
-  const { finishedAt } = shadow;
-  if (ready || finishedAt === undefined) return NO_TRIAL;
-  const failsAt = readinessSeenAt <= finishedAt + PROBATION_MS ? readinessSeenAt + soakTimeoutMs : NEVER;
-  return { endsAt: dueAt('SoakFailed', shadow, failsAt), meanwhile: undefined, result: 'failed' };
-}
-
-/**
- * When a verdict is due: at `instant`, or long ago (-Infinity) where the condition already says it. A new leader starts to count again, but
- * a release that was halted must stay halted.
- */
-function dueAt(reason: SetbackReason, { status }: ShadowView, instant: number): number {
-  return upToDate(status)?.reason === reason ? -Infinity : instant;
 }
 
 function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Measures, now: number): number | undefined {

@@ -3,9 +3,10 @@ import { mergePatch } from '../../lib/json.ts';
 import { type Ledger, shown, under } from '../../release/ledger.ts';
 import type { Decision } from '../../release/model.ts';
 import { releaseObjectName } from '../../release/names.ts';
-import { type EnteredLedgers, keyOf, type Ledgers } from './entered.ts';
+import type { EnteredLedgers } from './entered.ts';
 import type { Group, Groups } from './groups.ts';
-import type { OsRelease, OsReleaseName } from './releases.ts';
+import { keyOf, type Ledgers, type OsReleaseName } from './ledgers.ts';
+import type { OsRelease } from './releases.ts';
 import { compare, type ReleaseView } from './snapshot.ts';
 
 /** What the ledger of one release is to be. */

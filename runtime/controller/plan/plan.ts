@@ -10,7 +10,8 @@ import { Groups } from './groups.ts';
 import { assess, type AssessedNode, type Fleet } from './health.ts';
 import { hintsFor } from './hints.ts';
 import { Books } from './books.ts';
-import { EnteredLedgers, Ledgers } from './entered.ts';
+import { EnteredLedgers } from './entered.ts';
+import { Ledgers } from './ledgers.ts';
 import { ledgerWrites, type ReleaseWrite } from './ledger.ts';
 import { calledOff, progress } from './machine.ts';
 import { recover, recoverSlot } from './recovery.ts';
@@ -94,9 +95,9 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
 /** What starts, and what that was decided on. */
 function start(snapshot: Snapshot, settings: Settings, now: number) {
   const rulings = new Rulings(snapshot);
-  const fleet = assess(snapshot, { rulings, settings }, now);
-  const { managed } = fleet;
   const ledgers = new Ledgers(snapshot.releases);
+  const fleet = assess(snapshot, { rulings, settings, ledgers }, now);
+  const { managed } = fleet;
   const entered = new EnteredLedgers(ledgers, { snapshot, rulings, fleet, settings, now });
   const names = new Set(snapshot.policies.map(({ policy }) => policy.name ?? ''));
   const books = new Books(entered, { names, isCurrent: snapshot.notCurrent === undefined, now });
@@ -211,7 +212,7 @@ function nextStep(info: AssessedNode, stop: Stop | undefined, timestamp: string)
   const spec = progress({ shadow, phase }, health.soak, timestamp);
   if (!spec) return undefined;
   const completes = health.soak === 'passed' && {
-    completes: { beganAt: slot?.since, versionBefore: shadow.updatedFrom },
+    completes: { beganAt: slot?.since, attempt: slot?.id, versionBefore: shadow.updatedFrom },
   };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
 }

@@ -185,7 +185,7 @@ export const VERDICTS = {
     urgency: 13,
     remedy: 'Look at the node, then kubectl brupop retry NODE; or hold it where it is to stay.',
     alert: 'BrupopUnaskedBoot',
-    told: undefined,
+    told: 'setback',
     is: ['failure'],
   },
   Unstable: {
@@ -193,7 +193,7 @@ export const VERDICTS = {
     urgency: 14,
     remedy: 'Look at the node, or hold it where it is to stay.',
     alert: 'BrupopUnaskedBoot',
-    told: undefined,
+    told: 'setback',
     is: ['failure'],
   },
   CannotLookForUpdates: {

@@ -4,16 +4,12 @@ import type { UnderPolicy } from '../../release/model.ts';
 import { hasFailed } from './blame.ts';
 import type { Book } from './counts.ts';
 import type { AssessedNode } from './health.ts';
+import type { OsReleaseName } from './ledgers.ts';
 import { headsFor, isAtRestOn, isDisturbed, isInDoubt } from './in-flight.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
 import { NEVER, type Refusal } from './requeue.ts';
 import { keepsOut, type ShadowView } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
-
-export interface OsReleaseName {
-  readonly family: string;
-  readonly version: string;
-}
 
 /** A release, and whose nodes it is about. */
 export interface ReleaseUnderPolicy extends OsReleaseName {

@@ -5,7 +5,7 @@ import { failedOn } from './blame.ts';
 import { attemptWithoutSlot, failureOf } from './ends.ts';
 import type { AssessedNode } from './health.ts';
 import { saysOf } from './counts.ts';
-import type { OsReleaseName } from './releases.ts';
+import type { OsReleaseName } from './ledgers.ts';
 import type { Rulings } from './rulings.ts';
 
 /** What a term adds to a ledger that another has kept. */

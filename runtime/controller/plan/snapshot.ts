@@ -18,6 +18,8 @@ export interface Snapshot {
   readonly shadows: readonly ShadowView[];
   /** As they were when they were deleted. Not all: what a list alone shows to be gone is not known so. */
   readonly deletedShadows?: readonly LastOfShadow[];
+  /** Likewise. */
+  readonly deletedNodes?: readonly LastOfNode[];
   readonly slots: readonly SlotView[];
   /** By node name, since when this process has seen no container of its agent run; a node that is not in here has a running agent. */
   readonly silentSince: ReadonlyMap<string, number>;
@@ -159,6 +161,8 @@ export interface NodeView {
   readonly unschedulable: boolean;
   /** Since when it is cordoned, or about to be removed: as the taint states, but not later than first seen. Undefined where it is neither. */
   readonly outAt?: number | undefined;
+  /** When this process has seen it go not Ready, the last three times at most. */
+  readonly unreadyAt?: readonly number[] | undefined;
   /** This process has seen it Ready. */
   readonly wasReady?: boolean;
   readonly ready: boolean;
@@ -224,6 +228,8 @@ export interface ShadowView {
   readonly lastUpdateMs: number | undefined;
   /** What the node is named to prepare while it waits; undefined where nothing is. */
   readonly hint: Hint | undefined;
+  /** Names the attempt that was its last complete update; undefined where that is not known. */
+  readonly lastAttempt?: string | undefined;
   /** The version that it ran when its present update, or its last one, began; undefined where that is not known. */
   readonly updatedFrom: string | undefined;
   /** Absent for a host that offers versions by itself. Otherwise the target of `status` is what this says. */
@@ -231,7 +237,17 @@ export interface ShadowView {
 }
 
 /** What a shadow said last. */
-export type LastOfShadow = Pick<ShadowView, 'name' | 'owners' | 'spec' | 'status'>;
+export interface LastOfShadow extends Pick<ShadowView, 'name' | 'owners' | 'spec' | 'status' | 'lastAttempt'> {
+  readonly finishedAt?: number | undefined;
+  /** As the shadow states it, where it was deleted. */
+  readonly finishStatedAt?: number | undefined;
+}
+
+/** What a Node said last. */
+export type LastOfNode = Pick<
+  NodeView,
+  'name' | 'uid' | 'family' | 'labels' | 'managed' | 'ready' | 'held' | 'leaving'
+>;
 
 /** What a host that offers no versions by itself is ordered to run. The same object for as long as it says the same. */
 export type HostOrder =

@@ -172,10 +172,18 @@ function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>, now
 /** The finding on a node that is offered what it runs. */
 function withoutOffer(info: AssessedNode, shadow: ShadowView, newest: ReadonlyMap<string, string>): Finding {
   const { order, status } = shadow;
-  const boot = unaskedBootOf(info);
-  if (boot && boot.version === status?.current_version) return found(boot.reason, boot.message);
+  const unstable = unstableOn(info, shadow);
+  if (unstable) return unstable;
   if (order?.version === undefined && order) return order.stop.because;
   return status && isBehind(status, newest.get(info.node.family)) ? NOT_OFFERED : NEWEST;
+}
+
+/** It has left what it runs and is offered, and come back; or goes not Ready again and again. */
+function unstableOn(info: AssessedNode, { status }: ShadowView): Finding | undefined {
+  const boot = unaskedBootOf(info);
+  if (boot && boot.version === status?.current_version) return found(boot.reason, boot.message);
+  if (!info.health.isUnstable) return undefined;
+  return found('Unstable', `it went not Ready three times since its update to ${status?.current_version}`);
 }
 
 const NOT_OFFERED = found('NoUpdateOffered', 'the host is not offered the version that others of its kind know of');

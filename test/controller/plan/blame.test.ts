@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
+import { EMPTY } from '../../../runtime/release/ledger.ts';
 import type { RebootRecord } from '../../../runtime/shadow/model.ts';
 import {
   DRAINED,
   fleet,
+  ledgerObject,
   MARKS,
   minutes,
   moment,
@@ -136,9 +138,57 @@ describe('a node that has finished its update', () => {
     expect(plan(withA(finished(70), since(14)), once, NOW).requeueAt).toBe(minutes(1));
   });
 
+  const proven = {
+    releases: {
+      objects: [
+        ledgerObject(
+          { family: 'aws-k8s-1.33/amd64', version: '1.1.0' },
+          { ...EMPTY, policies: { '': { provenAt: moment(-70) } } },
+        ),
+      ],
+      refused: new Map(),
+      seeds: false,
+    },
+  };
+
   test('does not count for what befalls it later, or where nobody knows when it finished', () => {
-    expect(reasons(withA(finished(77), since(16)))[0]).toBe('UpToDate');
-    expect(reasons(withA(updated, since(16)))[0]).toBe('UpToDate');
+    expect(reasons(withA(finished(77), since(16), proven))[0]).toBe('UpToDate');
+    expect(reasons(withA(updated, since(16), proven))[0]).toBe('UpToDate');
+  });
+
+  test('counts for a day while the release is not proven', () => {
+    expect(reasons(withA(finished(77), since(16)))).toEqual(blamed('SoakFailed'));
+    expect(reasons(withA(finished(1457), since(16)))[0]).toBe('UpToDate');
+  });
+
+  describe('and went not Ready three times since', () => {
+    const times = (...ago: readonly number[]) => ({ unreadyAt: ago.map((one) => minutes(-one)) });
+    const wellFor = (ago: number) => ({ readyChangedAt: minutes(-ago) });
+
+    test('counts until it has been Ready for as long as a soak may take', () => {
+      expect(reasons(withA(finished(60), { ...times(50, 40, 15), ...wellFor(14) }, proven))).toEqual(
+        blamed('Unstable'),
+      );
+      expect(plan(withA(finished(60), { ...times(50, 40, 15), ...wellFor(14) }, proven), once, NOW).requeueAt).toBe(
+        minutes(1),
+      );
+      expect(reasons(withA(finished(60), { ...times(50, 40, 15), ...wellFor(15) }, proven))[0]).toBe('UpToDate');
+      expect(reasons(withA(finished(60), { ...times(50, 40, 5), ...since(5) }, proven))).toEqual(blamed('Unstable'));
+    });
+
+    test.each([
+      ['once while it was still being updated', { ...times(61, 40, 15), ...wellFor(1) }],
+      ['twice', { ...times(40, 15), ...wellFor(1) }],
+      ['under the hands of somebody who holds it', { ...times(50, 40, 15), ...wellFor(1), held: true }],
+    ])('does not count %s', (_, on) => {
+      expect(reasons(withA(finished(60), on, proven))[0]).not.toBe('Unstable');
+    });
+
+    test('does not count for what comes later than an hour, but for a day while the release is not proven', () => {
+      const late = { ...times(50, 40, 5), ...wellFor(1) };
+      expect(reasons(withA(finished(66), late, proven))[0]).toBe('UpToDate');
+      expect(reasons(withA(finished(66), late))).toEqual(blamed('Unstable'));
+    });
   });
 
   test('goes on counting under a controller that has just come', () => {

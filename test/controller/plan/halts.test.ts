@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { plan as planOnce } from '../../../runtime/controller/plan/plan.ts';
+import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
 import { EMPTY, type Ledger } from '../../../runtime/release/ledger.ts';
 import type { Decision } from '../../../runtime/release/model.ts';
 import {
@@ -259,6 +260,45 @@ describe('a node that is gone with its permit', () => {
     const ofAnother = said.deletedShadows.map((one) => ({ ...one, owners: ['uid-another'] }));
     expect(failures({ ...said, deletedShadows: ofAnother })).toContain('Gone');
   });
+});
+
+describe('a node that was deleted soon after its update', () => {
+  const last = (more: Partial<NodeView> = {}) => node('a', { ready: false, ...more });
+  const world = (gone: NodeView, finished = -59, ledger: Partial<Ledger> = { policies: { '': MET } }): World => {
+    const said = shadow('a', { ...updated, finishedAt: minutes(finished), lastAttempt: 'try' });
+    return { ...withLedger(fleet({ b: {} }), ledger), deletedNodes: [gone], deletedShadows: [said] };
+  };
+  const failures = (of: World) =>
+    planOnce(underRules(of, POLICY), POLICY, NOW).ledger.flatMap(({ ledger }) => Object.values(ledger?.failures ?? {}));
+  const gone = [{ node: 'a', policy: '', attempt: 'try', reason: 'Gone', at: moment(0) }];
+
+  test('while it was not Ready counts as failed: within an hour, or a day while the release is not proven', () => {
+    expect(failures(world(last()))).toEqual(gone);
+    expect(failures(world(last(), -60))).toEqual([]);
+    expect(failures(world(last(), -1439, {}))).toEqual(gone);
+    expect(failures(world(last(), -1440, {}))).toEqual([]);
+  });
+
+  test.each([
+    ['while it was Ready', last({ ready: true })],
+    ['by whoever removes machines', last({ leaving: true })],
+    ['while somebody held it', last({ held: true })],
+    ['once it was managed no more', last({ managed: false })],
+  ])('%s blames nobody', (_, one) => {
+    expect(failures(world(one))).toEqual([]);
+  });
+
+  test('is not entered again once a person has cleared it', () => {
+    const cleared = { 'uid-a': { attempt: 'try', at: moment(-1) } };
+    expect(failures(world(last(), -59, { policies: { '': MET }, cleared }))).toEqual([]);
+  });
+});
+
+test('what becomes of a node at rest is put down to the attempt that it has finished', () => {
+  const down = { nodes: [node('a', { ready: false, readyChangedAt: minutes(-15) })] };
+  const world = withLedger(fleet({ a: { ...updated, finishedAt: minutes(-20), lastAttempt: 'try' } }, down), {});
+  const entered = planOnce(underRules(world, POLICY), POLICY, NOW).ledger.map(({ ledger }) => ledger?.failures);
+  expect(entered).toContainEqual({ 'uid-a': expect.objectContaining({ attempt: 'try', reason: 'SoakFailed' }) });
 });
 
 test('a false entry of a leader that was deposed goes once its node has been well for as long as a soak may take', () => {
