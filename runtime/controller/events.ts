@@ -57,19 +57,28 @@ function tookMs({ completes }: Extract<Command, { kind: 'set-spec' }>, now: numb
   return completes?.beganAt === undefined ? undefined : Math.max(0, now - completes.beganAt);
 }
 
-/** A spec that leads to Idle ends an update, well or badly. */
+/** How an update ends whose spec goes on from this shadow; undefined where it only goes a step further, or is over already. */
+export function resultOf({ spec, status }: ShadowView): 'succeeded' | 'failed' | 'cancelled' | undefined {
+  // Where there is no status, somebody has removed it, and the update ends as it is.
+  if (!status) return spec.state === 'Idle' ? undefined : 'failed';
+  if (status.current_state === 'ErrorReset') return isCancelled(status) ? 'cancelled' : 'failed';
+  return spec.state === 'MonitoringUpdate' ? 'succeeded' : undefined;
+}
+
 function updateEnded(
-  { spec, status }: ShadowView,
+  shadow: ShadowView,
   regarding: ObjectReference,
   took: number | undefined,
 ): EventRecord | undefined {
-  if (status?.current_state === 'ErrorReset') return updateFailed(spec, status, regarding);
-  if (!status && spec.state !== 'Idle') {
+  const { spec, status } = shadow;
+  const result = resultOf(shadow);
+  if (result === undefined) return undefined;
+  if (!status) {
     const message = `update to ${spec.version} ended: the status of the shadow was removed`;
     return { regarding, type: 'Warning', reason: 'UpdateFailed', message };
   }
-  if (spec.state !== 'MonitoringUpdate') return undefined;
-  const message = `the node runs ${status?.current_version}${took === undefined ? '' : `, after ${durationText(took)}`}`;
+  if (result !== 'succeeded') return updateFailed(spec, status, regarding);
+  const message = `the node runs ${status.current_version}${took === undefined ? '' : `, after ${durationText(took)}`}`;
   return { regarding, type: 'Normal', reason: 'UpdateFinished', message };
 }
 
@@ -94,7 +103,7 @@ function updateFailed({ version }: Spec, status: Status, regarding: ObjectRefere
 }
 
 /** Whether an update that ended as ErrorReset was cancelled and has not failed: the host is no longer offered the version. */
-export function isCancelled({ last_failure: failure }: Pick<Status, 'last_failure'>): boolean {
+function isCancelled({ last_failure: failure }: Pick<Status, 'last_failure'>): boolean {
   return failure?.reason === 'TargetChanged';
 }
 

@@ -2,8 +2,9 @@ import { isDefinite } from '../kube/errors.ts';
 import type { Fields, Logger } from '../lib/log.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { type ActionPorts, isMoved, type Outcome } from './actions/ports.ts';
-import { callOff, type SpecWrite, writeSpec } from './actions/specs.ts';
-import { keepUp } from './actions/upkeep.ts';
+import { adopt, forget } from './actions/nodes.ts';
+import { deleteShadow, disown, releaseNode, rescue } from './actions/release.ts';
+import { callOff, type SpecWrite, writeHint, writeSpec } from './actions/specs.ts';
 import { type LiveLook, MOST_IN_A_LOOK } from './live-look.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import { bump, mayFree } from './actions/fencing.ts';
@@ -200,13 +201,10 @@ export class Executor {
   }
 
   async #single(command: Single, signal: AbortSignal): Promise<Outcome> {
-    const ports = this.#ports;
     if (command.kind === 'set-spec') return this.#write(command, signal);
-    if (command.kind === 'call-off') {
-      const write = await callOff(ports, command, signal);
-      return write ? this.#write(write, signal) : 'moved';
-    }
-    return keepUp(ports, command, signal);
+    if (command.kind !== 'call-off') return keepUp(this.#ports, command, signal);
+    const write = await callOff(this.#ports, command, signal);
+    return write ? this.#write(write, signal) : 'moved';
   }
 
   /** A write of unknown outcome may land later, so the slot is in doubt until the shadow was bumped. A refused write never lands. */
@@ -255,6 +253,19 @@ export class Executor {
     if (isMoved(error)) this.#logger.debug('state has changed', { ...what, error });
     else this.#logger.warn('command failed', { ...what, error });
   }
+}
+
+/** Commands that no slot depends on. */
+type Upkeep = Exclude<Single, { kind: 'set-spec' | 'call-off' }>;
+
+function keepUp(ports: ActionPorts, command: Upkeep, signal: AbortSignal): Promise<Outcome> {
+  if (command.kind === 'set-hint') return writeHint(ports, command, signal);
+  if (command.kind === 'release') return releaseNode(ports, command.node, signal);
+  if (command.kind === 'rescue') return rescue(ports, command.node, signal);
+  if (command.kind === 'disown') return disown(ports, command.node, signal);
+  if (command.kind === 'adopt') return adopt(ports, command.node, signal);
+  if (command.kind === 'forget') return forget(ports, command.node, signal);
+  return deleteShadow(ports, command, signal);
 }
 
 interface Run {

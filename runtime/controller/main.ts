@@ -4,9 +4,8 @@ import { serveHttp } from '../lib/http.ts';
 import { type ProcessContext, runProcess } from '../lib/process.ts';
 import { type ControllerConfig, controllerEnv, readControllerConfig } from './config.ts';
 import { channelOrders } from './k3os/channels.ts';
-import { createManager, newIdentity } from './manager.ts';
+import { createManager, newIdentity, routesOf } from './manager.ts';
 import { notificationsOf } from './notifications/notifications.ts';
-import { routesOf } from './routes.ts';
 
 async function run(config: ControllerConfig, { signal, logger, clock, random }: ProcessContext): Promise<void> {
   const { transport, namespace } = await connect(config, userAgent('controller'));

@@ -7,6 +7,7 @@ import { crdsOf, leasesOf, nodesOf, podsOf, policiesOf, releasesOf, shadowsOf } 
 import type { KubeTransport } from '../kube/transport.ts';
 import { unlessAborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
+import { type HttpRoute, probeRoutes } from '../lib/http.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Random, randomId } from '../lib/random.ts';
 import { Wakeup } from '../lib/wakeup.ts';
@@ -24,6 +25,7 @@ import { nodeAnnotationWriter } from './node-annotation-writer.ts';
 import { notifierBy, type NotifierFactory } from './notifier.ts';
 import { ordersBy, type OrdersFactory } from './orders.ts';
 import { LiveLook } from './live-look.ts';
+import { planReport } from './plan-report.ts';
 import { Planner, type Preview } from './planner.ts';
 import { Policies } from './policies.ts';
 import { PolicyStatusWriter } from './policy-status-writer.ts';
@@ -171,4 +173,15 @@ function recorderOf({ transport, config, identity, refusedEvents, ...rest }: Ret
   const instance = config.MY_POD_NAME || identity;
   const onAnswer: RefusedEvents['note'] = (refusal) => refusedEvents.note(refusal);
   return eventRecorder(transport, { ...rest, onAnswer, component: EVENT_REPORTERS.controller, instance });
+}
+
+/** What the controller answers over plain HTTP. */
+export function routesOf(manager: Manager): Readonly<Record<string, HttpRoute>> {
+  const { registry } = manager.metrics;
+  const plan = (): string => `${JSON.stringify(planReport(manager.preview()))}\n`;
+  return {
+    ...probeRoutes(() => manager.ready),
+    '/metrics': async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
+    '/plan': () => ({ status: 200, contentType: 'application/json', body: plan() }),
+  };
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { instantOf } from '../lib/clock.ts';
-import { isCancelled } from './events.ts';
+import { resultOf } from './events.ts';
 import type { Freshness } from './freshness.ts';
 import { NotificationMetrics } from './notification-metrics.ts';
 import type { Command } from './plan/commands.ts';
@@ -122,18 +122,16 @@ export class ControllerMetrics {
   }
 
   /** @param shadow as the command was decided on; `now` in milliseconds since the Unix epoch */
-  carriedOut(command: Command, { spec, status }: ShadowView, now: number): void {
+  carriedOut(command: Command, shadow: ShadowView, now: number): void {
     if (command.kind === 'rescue') this.#updates.inc({ result: 'rescued' });
     if (command.kind === 'call-off') this.#updates.inc({ result: 'called_off' });
-    if (command.kind !== 'set-spec' || spec.state === 'Idle') return;
-    // Where there is no status, somebody has removed it, and the update ends as it is.
-    if (!status) return this.#updates.inc({ result: 'failed' });
-    if (status.current_state === 'ErrorReset')
-      return this.#updates.inc({ result: isCancelled(status) ? 'cancelled' : 'failed' });
-    this.#took(spec.state, instantOf(spec.state_transition_timestamp), now);
-    if (spec.state !== 'MonitoringUpdate') return;
-    this.#updates.inc({ result: 'succeeded' });
-    this.#took('Update', command.completes?.beganAt, now);
+    const { state, state_transition_timestamp: since } = shadow.spec;
+    if (command.kind !== 'set-spec' || state === 'Idle') return;
+    const result = resultOf(shadow);
+    if (result) this.#updates.inc({ result });
+    if (result === 'failed' || result === 'cancelled') return;
+    this.#took(state, instantOf(since), now);
+    if (result) this.#took('Update', command.completes?.beganAt, now);
   }
 
   #took(step: string, since: number | undefined, now: number): void {

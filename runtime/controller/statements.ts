@@ -54,7 +54,7 @@ export type Statement = {
 );
 
 /** What a statement is about, by name. */
-export interface About extends Partial<OsReleaseName> {
+interface About extends Partial<OsReleaseName> {
   readonly node?: string;
   /** Absent where the controller's variables rule. */
   readonly policy?: string;

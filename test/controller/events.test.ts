@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
-import { routesOf } from '../../runtime/controller/routes.ts';
-import type { Manager } from '../../runtime/controller/manager.ts';
+import { type Manager, routesOf } from '../../runtime/controller/manager.ts';
 import { setback } from '../../runtime/controller/events.ts';
 import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
 import { CONTROLLER_LEASE, EVENTS_REFUSED_ANNOTATION, NAMESPACE } from '../../runtime/shadow/names.ts';

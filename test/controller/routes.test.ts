@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
-import { routesOf } from '../../runtime/controller/routes.ts';
+import { routesOf } from '../../runtime/controller/manager.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 

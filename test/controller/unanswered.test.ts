@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
-import { routesOf } from '../../runtime/controller/routes.ts';
+import { routesOf } from '../../runtime/controller/manager.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';

@@ -11,7 +11,7 @@ import { GithubReleases } from './releases.ts';
 import { channelPolicy, hostOrderOf, isK3os, isThere, unchanged } from './host-order.ts';
 
 /** What k3OS nodes should run, by the UpdateChannels of a cluster. */
-export class Channels {
+class Channels {
   readonly #parts: OrdersParts;
   readonly #listeners = new Set<() => void>();
   #answers: Answers = new Map();

@@ -18,7 +18,7 @@ export interface Holder {
 }
 
 /** Who is busy. This is the one definition of it: the budget of each policy and that of all together count by it (rules L6 and L7). */
-export interface Busy {
+interface Busy {
   readonly uid: string;
   /** Undefined where no such node is known. */
   readonly info: AssessedNode | undefined;

@@ -131,7 +131,7 @@ function lastEndOf(members: readonly AssessedNode[]): number {
 }
 
 /** What is known of all hosts of a variant and architecture, whichever policies rule them. */
-export class Families {
+class Families {
   /** By family, the versions that any of its hosts runs or is offered. */
   readonly #versions = new Map<string, Set<string>>();
   readonly #longestMs = new Map<string, number>();

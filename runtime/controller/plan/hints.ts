@@ -12,7 +12,7 @@ import { type Candidate, candidateOf, inTurn } from './turns.ts';
 import type { Ahead } from './verdict.ts';
 
 /** Which nodes prepare their update while they wait for their turn (rule H2). */
-export interface Hints {
+interface Hints {
   readonly commands: readonly SetHint[];
   /** When time alone changes which nodes these are. */
   readonly changesAt: number;

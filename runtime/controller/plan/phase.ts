@@ -96,7 +96,7 @@ export const PHASES: Readonly<Record<PhaseKind, Row>> = {
   returning: { ...inService, limitMs: () => OTHER_MS, givesBackMs: RETURNING_MS },
 };
 
-export interface ShadowSaid {
+interface ShadowSaid {
   readonly spec: Spec;
   readonly status: Status | undefined;
 }

@@ -273,9 +273,9 @@ function adoptions(
 function answeredRequests(unsettled: readonly AssessedNode[]): Command[] {
   const answered = unsettled.filter(({ node, shadow, offered, phase }) => {
     const isAsked = node.askedBy !== undefined || node.retryOf !== undefined;
-    if (!isAsked || node.marks || !shadow?.status || shadow.stale) return false;
-    const { current_state: state, state_transition_failure_timestamp: failedAt } = shadow.status;
-    if (shadow.spec.state === 'Idle') return state === 'Idle' && offered === undefined;
+    if (!isAsked || node.marks || !shadow?.status || shadow.stale || phase.kind === 'returning') return false;
+    if (phase.kind === 'resting') return offered === undefined;
+    const failedAt = shadow.status.state_transition_failure_timestamp;
     return !(AHEAD_OF_DRAIN.has(phase.kind) && isRetryOf(node, failedAt));
   });
   return answered.map(({ node }) => ({ kind: 'forget', node: node.name }));

@@ -224,7 +224,7 @@ type Told<Kind> = { [R in Reason]: (typeof VERDICTS)[R]['told'] extends Kind ? R
 /** Troubles of an update that only a person, or the node itself, can end. */
 export type SetbackReason = Told<'setback'>;
 export type FleetReason = Told<'fleet'>;
-export type ToldReason = Told<NonNullable<Row['told']>>;
+type ToldReason = Told<NonNullable<Row['told']>>;
 export type VerdictAlert = NonNullable<(typeof VERDICTS)[Reason]['alert']>;
 
 interface Said {

@@ -24,7 +24,7 @@ export interface Halted extends ReleaseUnderPolicy {
 }
 
 /** How a policy has releases proven, and where it is read how they did. */
-export interface ReleaseRules extends ProvingRules {
+interface ReleaseRules extends ProvingRules {
   readonly bookOf: (release: OsReleaseName) => Book;
 }
 

@@ -28,11 +28,5 @@ export type Refusal = GateResult & { readonly finding: Finding };
 
 export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
 
-/** The result of two gates in a row: `outer` passes, so `inner` decides. It changes when time changes either. */
-export function within(outer: GateResult, inner: GateResult): GateResult {
-  if (inner === PASS) return outer;
-  return outer.changesAt < inner.changesAt ? { finding: inner.finding, changesAt: outer.changesAt } : inner;
-}
-
 /** Time changes this result at the instant that the finding names, or never. */
 export const stopped = (finding: Finding): Refusal => ({ finding, changesAt: finding.until ?? NEVER });

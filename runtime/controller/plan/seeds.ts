@@ -9,7 +9,7 @@ import type { OsReleaseName } from './ledgers.ts';
 import type { Rulings } from './rulings.ts';
 
 /** What a term adds to a ledger that another has kept. */
-export interface Seed extends OsReleaseName {
+interface Seed extends OsReleaseName {
   readonly add: (ledger: Ledger) => Ledger;
 }
 
