@@ -1,4 +1,4 @@
-import { ApiStatusError, ConflictError, type KubeStatus, NotFoundError } from './errors.ts';
+import { ApiStatusError, BusyError, ConflictError, type KubeStatus, NotFoundError } from './errors.ts';
 import { objectPath } from './paths.ts';
 import { deleteOptions } from './collection.ts';
 import { podsOf, podsPath } from './resources.ts';
@@ -16,8 +16,11 @@ export type EvictionResult =
   | { readonly kind: 'accepted' }
   /** There is no such pod any more. */
   | { readonly kind: 'gone' }
-  /** 429. `by` names what asks to wait: PodDisruptionBudgets, an admission webhook, or the API server that is merely busy. */
-  | { readonly kind: 'blocked'; readonly by: readonly string[]; readonly retryAfterMs?: number }
+  /**
+   * 429. `by` names what asks to wait: PodDisruptionBudgets, an admission webhook, or the API server. `isBusy`: that has not looked at the pod at
+   * all, and may let it go in a moment.
+   */
+  | { readonly kind: 'blocked'; readonly by: readonly string[]; readonly isBusy?: true; readonly retryAfterMs?: number }
   /** Any other answer; `message` is the API server's. */
   | { readonly kind: 'refused'; readonly status: number; readonly message: string };
 
@@ -43,7 +46,7 @@ export function evictionPort(transport: KubeTransport): EvictionPort {
         const unclear = error instanceof ConflictError || error instanceof NotFoundError;
         if (unclear && (await podsOf(transport, pod.namespace).get(pod.name))?.metadata.uid !== pod.uid)
           return { kind: 'gone' };
-        return evictionResult(error.status, pod.namespace);
+        return evictionResult(error, pod.namespace);
       }
     },
   };
@@ -62,11 +65,13 @@ function eviction({ namespace, name, uid }: PodIdentity): object {
 /** A webhook can ask to wait for a day, and mean an hour of work that it does now. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
-function evictionResult(status: KubeStatus, namespace: string): EvictionResult {
+function evictionResult(error: ApiStatusError, namespace: string): EvictionResult {
+  const { status } = error;
   const { code, reason, message, details } = status;
   if (code !== 429) return { kind: 'refused', status: code, message: message ?? reason ?? 'no message' };
   const ms = Math.min((details?.retryAfterSeconds ?? 0) * 1000, LONGEST_RETRY_AFTER_MS);
-  return { kind: 'blocked', by: whoBlocks(status, namespace), ...(ms > 0 && { retryAfterMs: ms }) };
+  const isBusy = error instanceof BusyError && ({ isBusy: true } as const);
+  return { kind: 'blocked', by: whoBlocks(status, namespace), ...isBusy, ...(ms > 0 && { retryAfterMs: ms }) };
 }
 
 /** The API server names the budget, or the webhook, only in its texts. */

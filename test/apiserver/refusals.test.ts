@@ -94,6 +94,42 @@ describe('an eviction that never succeeds ends at the deadline, with who is left
   });
 });
 
+describe('evictions that a busy API server turns away', () => {
+  const EVICTION = { verbs: ['create'], resource: 'pods', subresource: 'eviction' } as const;
+  const blockedBy = async (): Promise<readonly string[] | undefined> =>
+    (await world.shadow()).status?.drain?.blocked_by;
+
+  test('now and then are told as nothing that keeps a pod, and are asked for again as soon as they may', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `web-${index}`);
+    for (const name of names) await world.addPod(name);
+    let n = 0;
+    world.cluster.disturb({ ...EVICTION, where: () => n++ % 3 !== 0 }, { kind: 'busy' });
+    const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
+    const said: unknown[] = [];
+    for (let second = 0; second < 8; second++) {
+      await world.clock.advance(1000);
+      said.push(...((await blockedBy()) ?? []));
+    }
+    expect(said).toEqual([]);
+    expect((await world.pods()).filter((pod) => pod.metadata.deletionTimestamp === undefined)).toEqual([]);
+    for (const name of names) await world.endPod(name);
+    expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('for ten seconds on end are told, in the name of the API server', async () => {
+    await world.addPod('web-1');
+    world.cluster.disturb(EVICTION, { kind: 'busy' });
+    const replica = world.replica();
+    const drain = started(replica.service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(9000);
+    expect(await blockedBy()).toEqual([]);
+    await world.clock.advance(6000);
+    expect(await blockedBy()).toEqual(['the Kubernetes API, which asks to wait (pod shop/web-1)']);
+    expect(await outcome(drain)).toBe('pending');
+    replica.service.close();
+  });
+});
+
 test('a pod whose namespace ends is refused its eviction and waited for', async () => {
   await world.addPod('web-1');
   const details = { causes: [{ reason: 'NamespaceTerminating' }] };

@@ -185,6 +185,7 @@ describe('a busy API server', () => {
     await expect(evictionPort(cluster.transport(ADMIN)).evict(pod)).resolves.toEqual({
       kind: 'blocked',
       by: ['the Kubernetes API, which asks to wait'],
+      isBusy: true,
       retryAfterMs: 1000,
     });
   });

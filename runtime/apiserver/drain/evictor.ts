@@ -3,7 +3,7 @@ import { MAX_SLOW_REQUESTS } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { FairLimiter } from '../../lib/fair-limiter.ts';
 import type { Random } from '../../lib/random.ts';
-import { backoff } from '../../lib/retry.ts';
+import { backoff, Streak } from '../../lib/retry.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Blocked } from './drain.ts';
 import { type DrainPod, originOf } from './pod.ts';
@@ -148,20 +148,25 @@ export class Evictor {
   }
 
   async #evict(pod: DrainPod, task: Task): Promise<void> {
-    const { clock, signal, onBlocked } = this.#options;
+    const { clock, signal } = this.#options;
     const cancelled = AbortSignal.any([signal, task.cancel.signal]);
     if (task.delayMs > 0) await clock.sleep(task.delayMs, cancelled).catch(() => undefined);
+    const busy = new Streak(clock);
     for (let attempt = 0; !cancelled.aborted; attempt++) {
       const failure = await this.#ask(pod, cancelled);
-      const why = failure && describe(failure);
-      if (why !== task.blocked) {
-        if (why === undefined) delete task.blocked;
-        else task.blocked = why;
-        onBlocked();
-      }
+      const busyMs = busy.note(isBusy(failure));
+      if (!isBusy(failure) || busyMs >= TOLD_BUSY_MS) this.#note(task, failure);
       if (!failure) return;
       await clock.sleep(this.#delay(failure, attempt), cancelled).catch(() => undefined);
     }
+  }
+
+  #note(task: Task, failure: EvictionFailure | undefined): void {
+    const why = failure && describe(failure);
+    if (why === task.blocked) return;
+    if (why === undefined) delete task.blocked;
+    else task.blocked = why;
+    this.#options.onBlocked();
   }
 
   /** Undefined when nothing is left to ask for. */
@@ -178,9 +183,17 @@ export class Evictor {
   #delay(failure: EvictionFailure, attempt: number): number {
     const { random } = this.#options;
     if (failure.kind === 'refused') return backoff(attempt, { ...REFUSED_BACKOFF, random });
+    // Nothing keeps the pod, and no drain comes before this one.
+    if (isBusy(failure) && failure.retryAfterMs !== undefined) return failure.retryAfterMs;
     return Math.max(failure.retryAfterMs ?? 0, backoff(attempt, { ...BLOCKED_BACKOFF, random }));
   }
 }
+
+/** An API server that is busy keeps no pod from going. For how long it has to be so before people are told, milliseconds. */
+const TOLD_BUSY_MS = 10_000;
+
+const isBusy = (failure: EvictionFailure | undefined): failure is Extract<EvictionFailure, { kind: 'blocked' }> =>
+  failure?.kind === 'blocked' && failure.isBusy === true;
 
 /** Characters kept of a message. It may be a webhook's and of any length. */
 const LONGEST_MESSAGE = 300;
