@@ -97,13 +97,20 @@ function isBusy({ code, reason, message = '', details }: KubeStatus): boolean {
   return code === 429 && reason === 'TooManyRequests' && !isAnswer;
 }
 
-/** What priority and fairness, and the filter of most requests in flight, answer in plain text before anything looks at the request. */
-const TURNED_AWAY = 'Too many requests, please try again later.';
+/**
+ * What priority and fairness, the filter of most requests in flight, and an API server that shuts down answer in plain text before anything looks
+ * at the request.
+ */
+const TURNED_AWAY: ReadonlySet<string> = new Set([
+  'Too many requests, please try again later.',
+  'The apiserver is shutting down, please try again later.',
+]);
 
 /** The error for an answer of 400 or above that has no `Status`. @param status what its head says */
 export function textError(call: string, status: KubeStatus, text: string): ApiStatusError {
-  if (status.code !== 429 || text.trim() !== TURNED_AWAY) return new UnexpectedAnswerError(call, status);
-  return new BusyError(call, { ...status, reason: 'TooManyRequests', message: TURNED_AWAY });
+  const message = text.trim();
+  if (status.code !== 429 || !TURNED_AWAY.has(message)) return new UnexpectedAnswerError(call, status);
+  return new BusyError(call, { ...status, reason: 'TooManyRequests', message });
 }
 
 /** Statuses of a server or proxy that gave up waiting. The request may still be under way. */

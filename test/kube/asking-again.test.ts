@@ -14,6 +14,8 @@ const NODE = { method: 'PATCH', path: '/api/v1/nodes/n1', body: { metadata: { la
 const POD = { method: 'PATCH', path: '/api/v1/namespaces/default/pods/p1', body: {} } as const;
 const TOO_MANY = { code: 429, reason: 'TooManyRequests' };
 const TURNED_AWAY = 'Too many requests, please try again later.\n';
+/** With `--shutdown-send-retry-after`. */
+const SHUTTING_DOWN = 'The apiserver is shutting down, please try again later.';
 
 /** A transport whose first answers are these, and what is asked of it when. */
 function failing(...errors: readonly Error[]) {
@@ -125,6 +127,7 @@ describe('a busy API server', () => {
 
   test.each([
     ['in the plain text of priority and fairness', TURNED_AWAY, { busy: true, definite: true }],
+    ['in the plain text of one that shuts down', `${SHUTTING_DOWN}\n`, { busy: true, definite: true }],
     ['in a Status', JSON.stringify(status), { busy: true, definite: true }],
     ['and it is a proxy that says so', '<html>slow down</html>', { busy: false, definite: false }],
     ['and it is a webhook', JSON.stringify({ ...status, message: DENIED }), { busy: false, definite: true }],
