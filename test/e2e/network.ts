@@ -61,7 +61,7 @@ export async function clusterNetwork({ transport, api }: RealCluster, dir: strin
 }
 
 /** To the loopback of the control plane's own network namespace. */
-async function addAddress(address: string): Promise<void> {
+export async function addAddress(address: string): Promise<void> {
   await promisify(execFile)('ip', ['address', 'replace', `${address}/32`, 'dev', 'lo']);
 }
 

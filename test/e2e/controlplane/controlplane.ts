@@ -19,6 +19,7 @@ import { type OwnFolder, ownFolder } from './folder.ts';
 import { exchange } from './exchange.ts';
 import { admitKwok, KWOK, kwokArguments } from './kwok.ts';
 import { Outages } from './outages.ts';
+import { DIALS_SERVICES } from './programs.ts';
 import { createPki, kubeconfig } from './pki.ts';
 import { STAGES } from './stages.ts';
 import { freePorts } from '../../../sim/world/ports.ts';
@@ -202,7 +203,7 @@ async function prepare(dir: string, { clock, kubeProxy = false }: ControlPlaneOp
     dataDir: join(dir, 'etcd'),
     auditPolicyFile,
     auditLogFile: join(dir, 'audit.log'),
-    kubeProxy,
+    kubeProxy: kubeProxy || DIALS_SERVICES,
   };
 }
 

@@ -11,6 +11,12 @@ function moduleOf(version: string): string {
   return module;
 }
 
+/**
+ * The oldest finds no EndpointSlices, and its controllers overwrite the Endpoints of a Service whose pods have no address: webhooks are dialled at
+ * their Services' addresses, which the scenarios give to loopback.
+ */
+export const DIALS_SERVICES = MODULE === MODULES['oldest'];
+
 const VERSION = 'k8s.io/component-base/version';
 /** A build from a module has no git behind it, and clients refuse to talk to a server of version 0. */
 const KUBERNETES_VERSION = versionVariables(
