@@ -58,8 +58,6 @@ export interface RequestEntry {
   readonly code: number;
   /** The resourceVersion that it carried; undefined where it carried none. */
   readonly version?: string | undefined;
-  /** That of the one object with which it was answered. */
-  readonly shown?: string | undefined;
   /** Whether it changed nothing, though it was to: its body says more than of which object. */
   readonly isVain: boolean;
 }

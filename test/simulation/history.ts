@@ -72,15 +72,14 @@ export class History {
     if (told) this.add(told);
   }
 
-  /** A request was answered with `code`, by the Kubernetes API or by something on the way. @param body of the API's own answer */
-  answered(request: SentRequest, user: Pick<UserInfo, 'username'>, code: number, body?: unknown): void {
+  /** A request was answered with `code`, by the Kubernetes API or by something on the way. */
+  answered(request: SentRequest, user: Pick<UserInfo, 'username'>, code: number): void {
     const { verb, resource } = understand(request);
     const by = request.sender?.by ?? user.username;
     const { plural = request.path, name, namespace, subresource } = resource ?? {};
     const about = { by, verb, resource: plural, name, namespace, subresource };
-    const versions = { version: versionIn(request.body), shown: versionIn(body) };
     const isVain = says(request.body) && !this.#changing.has(request);
-    this.add({ kind: 'request', ...about, code, ...versions, isVain });
+    this.add({ kind: 'request', ...about, code, version: versionIn(request.body), isVain });
   }
 }
 

@@ -161,7 +161,7 @@ export class SimulatedNetwork implements Network {
       to: API,
       land: async () => {
         const response = await cluster.handle(sent, member.user);
-        history.answered(sent, member.user, response.status, 'body' in response ? response.body : undefined);
+        history.answered(sent, member.user, response.status);
         if ('stream' in response || response.status < 400) return response;
         throw refusal(call, response);
       },

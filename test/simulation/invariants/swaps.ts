@@ -1,9 +1,6 @@
-import type { Entry, RequestEntry } from '../types.ts';
+import type { RequestEntry } from '../types.ts';
 import { isApiserver, isOperator, LEASE, nodeFacts } from './facts.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
-
-/** What a process has read of one Node lately: so many versions are remembered. */
-const READ = 8;
 
 type Accepted = RequestEntry & { readonly name: string };
 
@@ -35,15 +32,22 @@ function isSwap({ by, resource, name, subresource }: Accepted): boolean {
   return resource === 'nodes' || (resource === 'leases' && name === LEASE);
 }
 
-/** M3: the last look begins with the Node, and the proof is a write on that. */
+/** M3: who proves a Node to be drained has listed its pods since that was last changed, by whomever. */
 export const lastLook: Rule = {
   name: 'last-look',
   begin() {
-    const looks = new Looks();
+    let order = 0;
+    // By name of the Node, and by process, as numbers in the order of things.
+    const changed = new Map<string, number>();
+    const listed = new Map<string, number>();
     return {
       see(entry) {
-        if (entry.kind === 'request' && isApiserver(entry.by)) looks.note(entry);
-        return isProof(entry) && !looks.isLast(entry)
+        order += 1;
+        if (entry.kind === 'request' && entry.resource === 'pods' && entry.verb === 'list') listed.set(entry.by, order);
+        if (entry.kind !== 'write' || entry.resource !== 'nodes') return NOTHING;
+        const isLast = (changed.get(entry.name) ?? 0) < (listed.get(entry.by) ?? 0);
+        changed.set(entry.name, order);
+        return isProof(entry) && !isLast
           ? [`${entry.by} proved ${entry.name} to be drained as it was after the last look at its pods`]
           : NOTHING;
       },
@@ -51,36 +55,8 @@ export const lastLook: Rule = {
   },
 };
 
-/** What apiservers read, in its order. */
-class Looks {
-  #order = 0;
-  /** By process and Node, when it first read which version. */
-  readonly #read = new Map<string, Map<string, number>>();
-  /** By process, when it last listed pods. */
-  readonly #listed = new Map<string, number>();
-
-  note({ by, verb, resource, name, shown }: RequestEntry): void {
-    this.#order += 1;
-    if (resource === 'pods' && verb === 'list') this.#listed.set(by, this.#order);
-    if (resource === 'nodes' && name !== undefined && shown !== undefined) this.#noteRead(`${by} ${name}`, shown);
-  }
-
-  #noteRead(key: string, version: string): void {
-    const versions = this.#read.get(key) ?? new Map<string, number>();
-    this.#read.set(key, versions);
-    if (!versions.has(version)) versions.set(version, this.#order);
-    if (versions.size > READ) for (const oldest of [...versions.keys()].slice(0, -READ)) versions.delete(oldest);
-  }
-
-  /** Whether the version of the Node on which this was written had been read before the pods were listed last. */
-  isLast({ by, name, version = '' }: Write): boolean {
-    const readAt = this.#read.get(`${by} ${name}`)?.get(version) ?? Infinity;
-    return readAt < (this.#listed.get(by) ?? 0);
-  }
-}
-
-function isProof(entry: Entry): entry is Entry & Write {
-  if (entry.kind !== 'write' || entry.resource !== 'nodes' || !isApiserver(entry.by) || !entry.after) return false;
+function isProof(entry: Write): boolean {
+  if (!isApiserver(entry.by) || !entry.after) return false;
   const proof = nodeFacts(entry.after).marks?.proof;
   return proof !== undefined && proof !== (entry.before && nodeFacts(entry.before).marks?.proof);
 }
