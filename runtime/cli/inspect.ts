@@ -1,5 +1,6 @@
 import { type ControllerConfig, policyOf, settingsOf } from '../controller/config.ts';
 import { statedOrders } from '../controller/k3os/host-order.ts';
+import { Rulers } from '../controller/rulers.ts';
 import { Observations } from '../controller/observations.ts';
 import { upToDate } from '../controller/plan/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/orders.ts';
@@ -203,6 +204,7 @@ function snapshotOf(
     nodes: nodeViews,
     shadows: observations.shadows(facts, nodeViews, now),
     slots: slotsOn(lease.value),
+    ruledSince: new Rulers().see({ nodes: nodeViews, policies }, { now, monotonic: now }),
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
     lastWords: lastWordsOf(agentViews),
     paused: paused.value,

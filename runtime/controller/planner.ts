@@ -11,6 +11,7 @@ import type { Policies } from './policies.ts';
 import type { LedgerWriter } from './releases/ledger-writer.ts';
 import type { ReleaseCache } from './releases/releases.ts';
 import type { CommandLimiters } from './write-limiter.ts';
+import { Rulers } from './rulers.ts';
 import { slotsOn } from './slots/entries.ts';
 import type { SlotLedger } from './slots/ledger.ts';
 
@@ -43,6 +44,7 @@ export interface Preview extends Plan {
 /** Plans on what this process knows. It writes nothing. */
 export class Planner {
   readonly #options: PlannerOptions;
+  readonly #rulers = new Rulers();
   readonly #settings: Omit<Settings, 'conditionWrites'>;
 
   constructor(options: PlannerOptions) {
@@ -76,8 +78,10 @@ export class Planner {
   ): Plan & Pick<Preview, 'snapshot'> {
     const { freshness, limiters, ledgers, ledger, election } = this.#options;
     const releases = { objects, refused: ledgers.refused, seeds: election.leading && ledger.seeds };
+    if (!election.leading) this.#rulers.forget();
     const snapshot = {
       ...seen,
+      ruledSince: this.#rulers.see(seen, moment),
       releases,
       notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
       refusals: limiters.refusals(moment),

@@ -99,9 +99,15 @@ export class Policies {
 
 /** Only what is read: a change of anything else, e.g. of `managedFields`, is no reason to plan. */
 function policyOnly({ metadata, spec, status }: UpdatePolicyObject): UpdatePolicyObject {
-  const { name, uid, resourceVersion, generation } = metadata;
+  const { name, uid, resourceVersion, generation, creationTimestamp } = metadata;
   return {
-    metadata: { name, uid, resourceVersion, ...(generation !== undefined && { generation }) },
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      ...(generation !== undefined && { generation }),
+      ...(creationTimestamp != null && { creationTimestamp }),
+    },
     spec,
     ...(status && { status }),
   };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { UpdatePolicyObject } from '../kube/objects.ts';
+import { instantOf } from '../lib/clock.ts';
 import { parsePolicy } from '../policy/parse.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../policy/policy.ts';
 import { type ControllerConfig, policyOf, scheduleOf } from './config.ts';
@@ -80,10 +81,10 @@ interface Known {
 }
 
 function resourceOf({
-  metadata: { uid, resourceVersion, generation = 0 },
+  metadata: { uid, resourceVersion, generation = 0, creationTimestamp },
   status,
 }: UpdatePolicyObject): PolicyResource {
-  return { uid, resourceVersion, generation, status: status ?? undefined };
+  return { uid, resourceVersion, generation, createdAt: instantOf(creationTimestamp), status: status ?? undefined };
 }
 
 function viewOf({ rules, resource }: Known, now: number): PolicyView {

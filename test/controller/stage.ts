@@ -69,14 +69,14 @@ export class Stage {
     this.leases = leasesOf(this.transport, NAMESPACE);
   }
 
-  /** With nodes of these names at rest, 1.1.0 on offer to each. */
+  /** With nodes of these names at rest for a minute, 1.1.0 on offer to each. */
   static with(...names: readonly string[]): Promise<Stage> {
     return Stage.#build(names, shadowCrd());
   }
 
   /** The same at another moment, for programs that have a clock of their own. */
   static at(now: number, ...names: readonly string[]): Promise<Stage> {
-    return Stage.#build(names, shadowCrd(), new VirtualClock(now));
+    return Stage.#build(names, shadowCrd(), now);
   }
 
   /** With the CRD that an upstream installation has left, which drops all the newer fields. */
@@ -93,7 +93,8 @@ export class Stage {
     return Stage.#build(names, shadowCrd(schema));
   }
 
-  static async #build(names: readonly string[], definition: object, clock = new VirtualClock()): Promise<Stage> {
+  static async #build(names: readonly string[], definition: object, now = Date.parse('2026-01-01')): Promise<Stage> {
+    const clock = new VirtualClock(now - 60_000);
     const stage = new Stage(clock);
     await stage.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
     const metadata = { name: CONTROLLER_LEASE, annotations: { [SLOTS_ANNOTATION]: '[]' } };
@@ -104,6 +105,7 @@ export class Stage {
       metadata: { name: 'brupop-agent' },
     })) as KubeObject;
     for (const name of names) await stage.join(name);
+    await clock.advance(60_000);
     return stage;
   }
 

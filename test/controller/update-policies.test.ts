@@ -23,6 +23,7 @@ async function withPolicies(
 ): Promise<void> {
   stage = await Stage.with(...nodes);
   await definePolicies(stage, policies, schema);
+  await stage.pass(30_000);
 }
 const statusOf = async (name: string): Promise<PolicyStatus> =>
   (await policiesOf(stage.transport).get(name))?.status ?? {};
@@ -122,7 +123,7 @@ describe('a policy that cannot be obeyed says which field it is', () => {
     });
     expect([verdicts(controller), await stage.specs('a')]).toEqual([[verdict], ['Idle']]);
     await stage.patch(`${POLICIES_PATH}/bad`, { spec: { nodeSelector: { matchExpressions: null }, after: null } });
-    await stage.pass(10_000);
+    await stage.pass(40_000);
     expect(await conditionOf('bad', 'Accepted')).toMatchObject({ status: 'True' });
     expect(await told()).toEqual(['bad NotAccepted 1', 'bad Accepted 1']);
     expect(await stage.specs('a')).toEqual(['StagedAndPerformedUpdate 1.1.0']);

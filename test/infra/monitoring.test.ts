@@ -201,7 +201,7 @@ describe('alerts', () => {
   test('call somebody for every verdict that does not end by itself, or by whoever it names', () => {
     const reasons = rules.flatMap(({ expr }) => /reason=~"([^"]*)"/.exec(expr)?.[1]?.split('|') ?? []);
     const rest = ['UpToDate', 'NoUpdateOffered', 'Updating'];
-    const patient = ['OutsideWindow', 'BackingOff', 'Frozen', 'Pausing'];
+    const patient = ['OutsideWindow', 'BackingOff', 'Frozen', 'Pausing', 'NewlyRuled'];
     const queued = ['WaitingForSlot', 'WaitingForPolicy', 'Unproven', 'ZoneBusy'];
     // A node that is not Ready and has begun nothing is for whoever watches nodes.
     const said = ['Paused', 'Held', 'Leaving', 'NodeNotReady'];

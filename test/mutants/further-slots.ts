@@ -125,4 +125,20 @@ export const furtherSlots: readonly Mutant[] = [
     replace: 'const isGivenBack = isCalledOff(info.phase) && overdueFrom < 0;',
     tests: ['test/controller/plan/deadlines.test.ts'],
   },
+  {
+    rule: 'L8',
+    does: 'starts nodes however many are not Ready',
+    file: 'runtime/controller/plan/others.ts',
+    find: 'return because ? stopped(because) : PASS;',
+    replace: 'return PASS;',
+    tests: ['test/controller/plan/unhealthy.test.ts'],
+  },
+  {
+    rule: 'L8',
+    does: 'decides by a policy that rules for a moment',
+    file: 'runtime/controller/rulers.ts',
+    find: 'if (last === ruler.name) continue;',
+    replace: 'if (last !== undefined) continue;',
+    tests: ['test/controller/rulers.test.ts'],
+  },
 ];

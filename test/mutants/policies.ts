@@ -50,14 +50,6 @@ export const policyMutants: readonly Mutant[] = [
     tests: PROPERTIES,
   },
   {
-    rule: 'L8',
-    does: 'starts nodes however many are not Ready',
-    file: OTHERS,
-    find: 'return because ? stopped(because) : PASS;',
-    replace: 'return PASS;',
-    tests: ['test/controller/plan/unhealthy.test.ts'],
-  },
-  {
     rule: 'P2',
     does: 'does not keep the budget of a policy',
     file: OTHERS,

@@ -58,6 +58,7 @@ export const GATES: readonly Gate[] = [
   { name: 'backoff', of: 'node', forbidsHint: true, again: undefined, ask: backingOff },
   { name: 'refused drain', of: 'node', forbidsHint: true, again: undefined, ask: refusedLately },
   { name: 'window', of: 'policy', forbidsHint: true, again: undefined, ask: outsideWindow },
+  { name: 'ruler', of: 'policy', forbidsHint: true, again: 'wait', ask: newlyRuled },
   { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
   { name: 'unhealthy', of: 'fleet', forbidsHint: true, again: 'call-off', ask: unhealthy },
   { name: 'writes', of: 'node', forbidsHint: false, again: undefined, ask: writeRefused },
@@ -222,6 +223,18 @@ function refusedLately({ shadow: { name, status } }: Asking, { snapshot: { drain
 
 function outsideWindow({ info: { node }, shadow, group }: Asking, world: World): GateResult {
   return group ? byWindow({ node, shadow, group }, world) : PASS;
+}
+
+/** For so long a policy has to rule a node before anything is decided by it: a sync may delete it for a moment, and labels may come after their node. */
+export const RULED_FOR_MS = 30_000;
+
+function newlyRuled({ info: { node }, group }: Asking, { snapshot: { ruledSince }, now }: World): GateResult {
+  const since = ruledSince?.get(node.uid);
+  if (since === undefined || since + RULED_FOR_MS <= now) return PASS;
+  const name = group?.rules.name;
+  const ruler = name === undefined ? "the controller's variables" : `policy ${name}`;
+  const until = since + RULED_FOR_MS;
+  return stopped({ ...found('NewlyRuled', `ruled by ${ruler} since ${atTime(since)} only`, until), since });
 }
 
 function pausing({ group }: Asking): GateResult {

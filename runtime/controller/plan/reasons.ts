@@ -65,6 +65,7 @@ export const VERDICTS = {
     is: ['ahead', 'lifted'],
   },
   Pausing: { ...QUIET, ends: 'time', condition: IN_TURN, is: ['ahead'] },
+  NewlyRuled: { ...QUIET, ends: 'time', condition: IN_TURN, is: ['ahead'] },
   BackingOff: { ...QUIET, ends: 'time', is: ['ahead'] },
   Frozen: { ...QUIET, ends: 'time', condition: { reason: 'Frozen', message: 'its policy is frozen' }, is: [] },
   Held: { ...QUIET, ends: 'person', is: [] },

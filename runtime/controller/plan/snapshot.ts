@@ -25,6 +25,8 @@ export interface Snapshot {
   readonly silentSince: ReadonlyMap<string, number>;
   /** By node name: what the last container of its agent that ended has said of that. */
   readonly lastWords?: ReadonlyMap<string, string>;
+  /** By UID of the node, since when its policy rules it, where that is news; a node that is not in here has been ruled so for long. */
+  readonly ruledSince?: ReadonlyMap<string, number>;
   /** The namespace has the annotation `paused`. */
   readonly paused: boolean;
   /** Every policy. The last is that of the controller's variables, which rules the nodes that no other policy selects. */
@@ -119,6 +121,7 @@ export interface PolicyResource {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation: number;
+  readonly createdAt?: number | undefined;
   /** As last read. */
   readonly status: PolicyStatus | undefined;
 }

@@ -136,7 +136,7 @@ describe('nothing starts, and node and channel say why', () => {
       ['Accepted Conflict', 'Resolved NotAccepted'],
     ]);
     await k3os.channels.delete('other', {});
-    await k3os.pass();
+    await k3os.pass(40_000);
     expect(await specs('n1')).toEqual(['StagedAndPerformedUpdate 1.1.0']);
   });
 
@@ -191,6 +191,7 @@ describe('a policy that selects k3OS nodes as well', () => {
   ])('%s', async (_, priority, upgrading) => {
     k3os = await K3osStage.with('n1', 'n2');
     await definePolicies(k3os.stage, { everything: { nodeSelector: {}, priority, maxConcurrent: 2 } });
+    await k3os.pass(30_000);
     await k3os.make();
     k3os.start();
     await k3os.pass();

@@ -48,7 +48,7 @@ when('kubectl describe upchan -A', () => {
     expect(await described()).toMatch(/^ +Version: +latest$[^]*^ +Polling: +k3os-21702$/m);
 
     tell({ kind: 'found', tag: 'v1.1.0' });
-    await k3os.pass();
+    await k3os.pass(30_000);
     expect(await described()).toMatch(/^ +Version: +v1\.1\.0$[^]*^ +Polling: *\n +Upgrading:\n +k3os-21702$/m);
 
     await k3os.stage.update('k3os-21702');

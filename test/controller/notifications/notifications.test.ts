@@ -119,6 +119,7 @@ test('a rollout tells that it begins and that it is over, once, also over a cont
 test('of a policy its own rollout is told, and by its name: once, also to the next controller and where a node joins late', async () => {
   stage = await Stage.with('a', 'b');
   await definePolicies(stage, { all: { nodeSelector: {}, maxFailed: 1 } });
+  await stage.pass(30_000);
   await configure({ name: 'all', format, policies: ['all'] }, { name: 'other', format, policies: ['other'] });
   const { kill } = await controller();
   await stage.pass(10_000);
@@ -134,7 +135,7 @@ test('of a policy its own rollout is told, and by its name: once, also to the ne
   await kill();
   await controller();
   await stage.join('c');
-  await stage.pass(10_000);
+  await stage.pass(40_000);
   await stage.update('c');
   await stage.pass(10_000);
   expect(told.slice(3)).toEqual(whole);

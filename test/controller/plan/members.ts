@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import type { DrainRefusal, NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { UP_TO_DATE } from '../../../runtime/shadow/names.ts';
 import { type State, STATES } from '../../../runtime/shadow/states.ts';
-import { asked, DRAINED, MARKS, minutes, moment, node, shadow, slot } from './fleet.ts';
+import { asked, DRAINED, MARKS, minutes, moment, node, NOW, shadow, slot } from './fleet.ts';
 
 /** Nodes as they may be found, most of them in order: a fleet in which nearly every node is in trouble starts nothing. */
 
@@ -22,6 +22,8 @@ export interface Member {
   readonly shadow: ShadowView | undefined;
   readonly slot: Snapshot['slots'][number] | undefined;
   readonly silentSince: number | undefined;
+  /** Since when its policy rules it, where that is news. */
+  readonly ruledSince: number | undefined;
   readonly drainRefusal: DrainRefusal | undefined;
 }
 
@@ -104,6 +106,10 @@ const diceFor = (stands: Standing) =>
     writes: fc.constantFrom('settled' as const, 'settled' as const, 'unknown' as const, 'gone' as const),
     tookMinutes: fc.option(ago, { nil: undefined }),
     silent: ago,
+    ruledFor: fc.oneof(
+      { weight: 29, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 29 }) },
+    ),
     changed: ago,
     since: ago,
     offered: ago,
@@ -146,6 +152,7 @@ export const member = (name: string): fc.Arbitrary<Member> =>
       shadow: dice.stands === 'bare' ? undefined : asked(shadowOf(name, dice), on, minutes(-dice.since)),
       slot: dice.slotted ? slot(name, dice.writes) : undefined,
       silentSince: dice.troubles.has('silent') ? minutes(-dice.silent) : undefined,
+      ruledSince: dice.ruledFor === undefined ? undefined : NOW - dice.ruledFor * 1000,
       drainRefusal: refusalOf(dice),
     };
   });

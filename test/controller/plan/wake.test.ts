@@ -111,6 +111,8 @@ const TIMED: Readonly<Record<string, (left: number) => World>> = {
       { a: { lastUpdateMs: 600_000 }, b: staging },
       { window: { open: true, triggeredAt: undefined, changesAt: NOW + left + 599_999 } },
     ),
+  'a policy that rules only since a moment ago': (left) =>
+    fleet({ a: {} }, { ruledSince: new Map([['uid-a', NOW + left - 30_000]]) }),
   'an agent that is silent': (left) => fleet({ a: updated }, { silentSince: new Map([['a', NOW + left - 900_000]]) }),
   'a reboot that takes too long': (left) =>
     fleet(

@@ -88,6 +88,9 @@ export const world: fc.Arbitrary<World> = fc
     silentSince: new Map(
       members.flatMap((one) => (one.silentSince === undefined ? [] : [[one.node.name, one.silentSince] as const])),
     ),
+    ruledSince: new Map(
+      members.flatMap((one) => (one.ruledSince === undefined ? [] : [[one.node.uid, one.ruledSince] as const])),
+    ),
     paused,
     refusals,
     drainRefusals: new Map(
