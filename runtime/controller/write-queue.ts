@@ -41,6 +41,8 @@ interface WriteQueueOptions {
 export class WriteQueue {
   readonly #options: WriteQueueOptions;
   readonly #wakeup = new Wakeup();
+  /** By key, what the newest plan wants. */
+  #wanted: ReadonlyMap<string, Write> = new Map();
   #pending: readonly Write[] = [];
   readonly #underWay = new Map<string, Promise<void>>();
   /** By key, the resourceVersion that the last write made. */
@@ -60,7 +62,8 @@ export class WriteQueue {
 
   /** What a plan wants now. Nothing is left to write of what it leaves out: that has landed without an answer, or is no longer needed. */
   replace(wanted: readonly Write[]): void {
-    const keys = new Set(wanted.map(({ key }) => key));
+    const keys = new Map(wanted.map((write) => [write.key, write]));
+    this.#wanted = keys;
     const dropped = [...this.refused.keys()].filter((key) => !keys.has(key) && !this.#underWay.has(key));
     for (const key of dropped) this.#limiter.taken(key);
     if (dropped.length > 0) this.#options.onRefusals?.();
@@ -73,6 +76,7 @@ export class WriteQueue {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, paceMs = 0 } = this.#options;
     const underWay = this.#underWay;
+    this.#wanted = new Map();
     this.#pending = [];
     this.#made.clear();
     this.#limiter = this.#newLimiter();
@@ -130,6 +134,8 @@ export class WriteQueue {
 
   #refuse(key: string, error: unknown): void {
     const { logger, what, onRefusals } = this.#options;
+    const again = this.#wanted.get(key);
+    if (again) this.#pending = [...this.#pending.filter((one) => one !== again), again];
     this.#limiter.refused(key, error);
     logger.warn('not written', { what, key, isDefinite: isDefinite(error), error });
     onRefusals?.();

@@ -100,6 +100,17 @@ test('what was refused is known, with the last error, until it is taken or no lo
   expect(told).toBe(4);
 });
 
+test('a write that was in vain is tried again though no plan is made, unless the newest one does not want it', async () => {
+  await wanted('a1');
+  begun[0]?.fail(error(403));
+  await clock.advance(1000);
+  expect(begun.map(({ item }) => item)).toEqual(['a1', 'a1']);
+  await wanted();
+  begun[1]?.fail(error(403));
+  await clock.advance(10_000);
+  expect(begun).toHaveLength(2);
+});
+
 test('a definition that drops what is written counts as refused', async () => {
   await wanted('a1');
   begun[0]?.end('1');
