@@ -34,6 +34,7 @@ import { COMPONENTS, CONTROLLER_LEASE, nodeNameOf, PAUSED_ANNOTATION } from '../
 import { viewOfRelease } from '../controller/releases/releases.ts';
 import type { Cluster } from './command.ts';
 import { deployedSettings } from './deployed-settings.ts';
+import { snapshotOfLeader } from './leader-plan.ts';
 import { type NoLeader, noLeaderIn, whyNobodyLeads, withoutSlot } from './leader.ts';
 import { ifAllowed, type Read, readPolicies, readReleases, selecting } from './reading.ts';
 
@@ -64,24 +65,32 @@ export interface Overrides {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-const NO_OVERRIDES: Overrides = { policies: [], settings: {} };
+const NO_OVERRIDES: Assumed = { policies: [], settings: {} };
+
+interface Assumed extends Overrides {
+  /** The leader was asked in vain just now. @default it is asked */
+  readonly isSilent?: boolean;
+}
 
 /**
- * Plans as the controller does, for the cluster as it is now, with the settings of the controller's Deployment. It writes nothing and needs
- * no running controller. The user must be allowed to list nodes and shadows.
+ * Plans as the controller does, with the settings of its Deployment, on what the leader plans on. Where it does not say that, on the cluster
+ * as it is now, and on guesses of what only a controller remembers: the user must then be allowed to list nodes and shadows. It writes nothing.
  * @throws UnknownSettingsError, and as `KubeTransport.request`
  */
-export async function inspect(cluster: Cluster, now: number, overrides = NO_OVERRIDES): Promise<Inspection> {
+export async function inspect(cluster: Cluster, now: number, overrides: Assumed = NO_OVERRIDES): Promise<Inspection> {
+  const known = overrides.isSilent ? undefined : await snapshotOfLeader(cluster);
   const [{ config, unknown }, read] = await Promise.all([
     deployedSettings(cluster, overrides.settings),
-    readObjects(cluster),
+    readObjects(cluster, known !== undefined),
   ]);
   const policies = { ...read.policies, value: withOverrides(read.policies.value, overrides.policies) };
   const objects = { ...read, policies, channels: await readChannels(cluster, config) };
   const orders = channelOrders(objects.channels, config);
   const views = new PolicyViews(config);
   const policiesAt = (at: number) => views.at(policies.value, at, orders?.policies());
-  const snapshot = snapshotOf(objects, { config, orders, policies: policiesAt(now) }, now);
+  const snapshot = known
+    ? { ...known, policies: policiesAt(now) }
+    : snapshotOf(objects, { config, orders, policies: policiesAt(now) }, now);
   const made = [snapshot, { ...settingsOf(config), conditionWrites: 0 }, now] as const;
   const planned = plan(...made);
   const assumed = [...unknown, ...refusedReads(objects, objects.channels)];
@@ -138,15 +147,18 @@ interface ClusterObjects {
   readonly paused: Read<boolean>;
 }
 
-async function readObjects({ transport, namespace }: Cluster): Promise<ClusterObjects> {
+/** @param known whether the leader has said what only plans need; the Lease still says whether it lives */
+async function readObjects({ transport, namespace }: Cluster, known: boolean): Promise<ClusterObjects> {
+  const unless = <T, O>(read: () => Promise<T>, otherwise: O) =>
+    known ? { value: otherwise, refused: undefined } : ifAllowed(read(), otherwise);
   const [policies, releases, nodes, shadows, agents, lease, home] = await Promise.all([
     ifAllowed(readPolicies(transport), []),
-    ifAllowed(readReleases(transport), []),
-    nodesOf(transport).list(),
-    shadowsOf(transport, namespace).list(),
-    ifAllowed(podsOf(transport, namespace).list(selecting(COMPONENTS.agent)), []),
+    unless(() => readReleases(transport), []),
+    known ? [] : nodesOf(transport).list(),
+    known ? [] : shadowsOf(transport, namespace).list(),
+    unless(() => podsOf(transport, namespace).list(selecting(COMPONENTS.agent)), []),
     ifAllowed(leasesOf(transport, namespace).get(CONTROLLER_LEASE), undefined),
-    ifAllowed(namespacesOf(transport).get(namespace), undefined),
+    unless(() => namespacesOf(transport).get(namespace), undefined),
   ]);
   const paused = home.value?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
   return { policies, releases, nodes, shadows, agents, lease, paused: { ...home, value: paused } };

@@ -1,52 +1,53 @@
-import type { PlanReport } from '../controller/plan-report.ts';
+import type { Answering, PlanReport, SnapshotReport } from '../controller/plan-report.ts';
 import { ApiStatusError } from '../kube/errors.ts';
 import { collectionPath } from '../kube/paths.ts';
-import type { Clock } from '../lib/clock.ts';
+import { fromPlain } from '../lib/plain.ts';
 import { VERSION } from '../lib/version.ts';
 import { CONTROLLER_PORT_NAME, CONTROLLER_SERVICE, PLAN_SCHEMA } from '../shadow/names.ts';
 import type { Cluster } from './command.ts';
 
-/** The leader's own plan, or why it could not be had: a clause that follows "the leader's own plan: ". */
-export type LeaderPlan = { readonly report: PlanReport } | { readonly missing: string };
+/** What the leader says, or why that could not be had: a clause that follows "the leader's own plan: ". */
+type Asked<T> = { readonly said: T } | { readonly missing: string };
 
 /** A person waits for so long before the plan is made here, milliseconds. */
 const PATIENCE_MS = 2000;
+/** The Service leads to any controller, and those that stand by only know who leads. */
+const TRIES = 8;
 
-/** What the API server lets somebody ask who may `get` `services/proxy` of this name. */
-export const PLAN_PROXY = `http:${CONTROLLER_SERVICE}:${CONTROLLER_PORT_NAME}`;
+/** Asks the leader for its plan. */
+export async function askPlan(cluster: Cluster): Promise<Asked<PlanReport>> {
+  const asked = await askLeader<PlanReport>(cluster, 'plan');
+  if ('missing' in asked) return asked;
+  const { places } = asked.said;
+  // JSON has no number that is infinite.
+  const { capacity } = places as { readonly capacity: number | null };
+  return { said: { ...asked.said, places: { ...places, capacity: capacity ?? Infinity } } };
+}
 
-/** Asks the leader for its plan. It may take several tries: the Service leads to any controller, and the others only know who leads. */
-export async function askLeader({ transport, namespace }: Cluster, clock: Clock): Promise<LeaderPlan> {
+/** What the leader plans on; undefined where it does not say. */
+export async function snapshotOfLeader(cluster: Cluster): Promise<SnapshotReport['snapshot'] | undefined> {
+  const asked = await askLeader<SnapshotReport>(cluster, 'plan/snapshot');
+  return 'missing' in asked ? undefined : (fromPlain(asked.said.snapshot) as SnapshotReport['snapshot']);
+}
+
+async function askLeader<T extends Answering>({ transport, namespace }: Cluster, path: string): Promise<Asked<T>> {
   const services = collectionPath({ version: 'v1', plural: 'services', namespace });
-  const path = `${services}/${PLAN_PROXY}/proxy/plan`;
-  const end = clock.monotonic() + PATIENCE_MS;
+  // Of the right `services/proxy`, this is the resource's name.
+  const service = `http:${CONTROLLER_SERVICE}:${CONTROLLER_PORT_NAME}`;
+  const request = { method: 'GET', path: `${services}/${service}/proxy/${path}`, timeoutMs: PATIENCE_MS } as const;
   try {
-    for (;;) {
-      const timeoutMs = end - clock.monotonic();
-      if (timeoutMs <= 0) return { missing: 'it did not answer in time' };
-      const said = (await transport.request({ method: 'GET', path, timeoutMs })) as Partial<PlanReport>;
-      const { schema, version, leading, leader } = said;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const said = (await transport.request(request)) as T;
+      const { schema, version, leading, leader } = said as Partial<Answering>;
       if (schema !== PLAN_SCHEMA || version !== VERSION)
         return { missing: `the controller is version ${version ?? 'older'}, and this is ${VERSION}` };
-      if (leading) return { report: decoded(said as PlanReport) };
+      if (leading) return { said };
       if (leader === undefined) return { missing: 'nobody leads' };
-      await clock.sleep(RETRY_MS);
     }
+    return { missing: 'only controllers that stand by have answered' };
   } catch (error) {
     return { missing: whyMissing(error) };
   }
-}
-
-/** Another try may lead to the leader, milliseconds. */
-const RETRY_MS = 100;
-
-/** JSON has no number that is infinite. */
-function decoded(report: PlanReport): PlanReport {
-  const { capacity, holders } = report.places as {
-    readonly capacity: number | null;
-    readonly holders: PlanReport['places']['holders'];
-  };
-  return { ...report, places: { capacity: capacity ?? Infinity, holders } };
 }
 
 function whyMissing(error: unknown): string {

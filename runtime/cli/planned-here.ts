@@ -12,7 +12,7 @@ import type { Said } from './why.ts';
  * @throws as `inspect`
  */
 export async function plannedHere(cluster: Cluster, now: number, missing: string): Promise<Said> {
-  const seen = await inspect(cluster, now);
+  const seen = await inspect(cluster, now, { policies: [], settings: {}, isSilent: true });
   const { snapshot } = seen;
   const written = snapshot.shadows.flatMap(({ name, status }) => {
     const condition = upToDate(status);

@@ -11,7 +11,7 @@ import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../shadow/names.ts';
 import { type Answer, type Cluster, type Command, EXIT, RefusedCommandError } from './command.ts';
 import type { Inspection } from './inspect.ts';
 import { noLeaderLines, noLeaderValue } from './leader.ts';
-import { askLeader } from './leader-plan.ts';
+import { askPlan } from './leader-plan.ts';
 import { PLAIN, table } from './terminal.ts';
 import { aheadText, firstOf, timeValue, unknownLines, verdictValue } from './output.ts';
 
@@ -44,12 +44,12 @@ the controller's Deployment, and says so. It writes nothing. Without NODE it sho
 };
 
 async function saidOf(cluster: Cluster, names: readonly string[], clock: Clock): Promise<Said> {
-  const answer = await askLeader(cluster, clock);
+  const answer = await askPlan(cluster);
   if ('missing' in answer) {
     const { plannedHere } = await import('./planned-here.ts');
     return plannedHere(cluster, clock.now(), answer.missing);
   }
-  const { report } = answer;
+  const { said: report } = answer;
   const judged = new Set(report.verdicts.map(({ node }) => node));
   const others = await Promise.all(
     names.filter((name) => !judged.has(name)).map((name) => nodesOf(cluster.transport).get(name)),

@@ -7,9 +7,10 @@ import { crdsOf, leasesOf, nodesOf, podsOf, policiesOf, releasesOf, shadowsOf } 
 import type { KubeTransport } from '../kube/transport.ts';
 import { unlessAborted } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
-import { type HttpRoute, probeRoutes } from '../lib/http.ts';
+import { type HttpAnswer, type HttpRoute, probeRoutes } from '../lib/http.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Random, randomId } from '../lib/random.ts';
+import { plainText } from '../lib/plain.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 import { CONTROLLER_LEASE, EVENT_REPORTERS } from '../shadow/names.ts';
 import { Caches } from './caches.ts';
@@ -25,7 +26,7 @@ import { nodeAnnotationWriter } from './node-annotation-writer.ts';
 import { notifierBy, type NotifierFactory } from './notifier.ts';
 import { ordersBy, type OrdersFactory } from './orders.ts';
 import { LiveLook } from './live-look.ts';
-import { planReport } from './plan-report.ts';
+import { planReport, snapshotReport } from './plan-report.ts';
 import { Planner, type Preview } from './planner.ts';
 import { Policies } from './policies.ts';
 import { PolicyStatusWriter } from './policy-status-writer.ts';
@@ -178,10 +179,12 @@ function recorderOf({ transport, config, identity, refusedEvents, ...rest }: Ret
 /** What the controller answers over plain HTTP. */
 export function routesOf(manager: Manager): Readonly<Record<string, HttpRoute>> {
   const { registry } = manager.metrics;
-  const plan = (): string => `${JSON.stringify(planReport(manager.preview()))}\n`;
   return {
     ...probeRoutes(() => manager.ready),
     '/metrics': async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
-    '/plan': () => ({ status: 200, contentType: 'application/json', body: plan() }),
+    '/plan': () => json(JSON.stringify(planReport(manager.preview()))),
+    '/plan/snapshot': () => json(plainText(snapshotReport(manager.preview()))),
   };
 }
+
+const json = (text: string): HttpAnswer => ({ status: 200, contentType: 'application/json', body: `${text}\n` });

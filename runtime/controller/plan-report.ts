@@ -10,17 +10,9 @@ import { VERSION } from '../lib/version.ts';
 import { PLAN_SCHEMA } from '../shadow/names.ts';
 
 /** What a controller says on `/plan`, as JSON. Times are milliseconds since the Unix epoch; what is infinite is null. */
-export interface PlanReport extends Pick<Plan, 'halted' | 'warnings' | 'policies' | 'verdicts'>, Kept {
-  /** Another one where readers of this one would misread it. */
-  readonly schema: typeof PLAN_SCHEMA;
-  /** Of the controller. */
-  readonly version: string;
+export interface PlanReport extends Answering, Pick<Plan, 'halted' | 'warnings' | 'policies' | 'verdicts'>, Kept {
   /** When it was made. */
   readonly at: number;
-  /** Whether who answers carries the plan out. */
-  readonly leading: boolean;
-  /** Identity of who does, by the Lease; absent while nobody does. */
-  readonly leader?: string | undefined;
   readonly paused: boolean;
   /** Of the controller's variables. */
   readonly window: WindowState;
@@ -30,6 +22,23 @@ export interface PlanReport extends Pick<Plan, 'halted' | 'warnings' | 'policies
   readonly wakeAt?: number | undefined;
   /** What is not known as it is now; absent = nothing. */
   readonly notCurrent?: string | undefined;
+}
+
+/** What it says on `/plan/snapshot`, as `plainText` writes it: what its plans are made of, without what time alone changes. */
+export interface SnapshotReport extends Answering {
+  readonly snapshot: Omit<Snapshot, 'policies'>;
+}
+
+/** Who answers. */
+export interface Answering {
+  /** Another one where readers of this one would misread it. */
+  readonly schema: typeof PLAN_SCHEMA;
+  /** Of the controller. */
+  readonly version: string;
+  /** Whether who answers carries the plan out. */
+  readonly leading: boolean;
+  /** Identity of who does, by the Lease; absent while nobody does. */
+  readonly leader?: string | undefined;
 }
 
 /** Why nodes do not take what they are offered. */
@@ -58,13 +67,25 @@ export interface Halt {
 }
 
 export function planReport(preview: Preview): PlanReport {
-  const { verdicts, halted, warnings, policies, budget, requeueAt, snapshot, leading, leader, now } = preview;
+  const { verdicts, halted, warnings, policies, budget, requeueAt, snapshot, now } = preview;
   const { slots, paused, notCurrent } = snapshot;
   const { window } = variablesOf(snapshot);
   const fleet = { paused, window, slots, places: budget, wakeAt: requeueAt, halted, warnings };
   const said = { ...fleet, policies, notCurrent, verdicts, ...keptIn(snapshot, preview.keepers()) };
-  return { schema: PLAN_SCHEMA, version: VERSION, at: now, leading, leader, ...said };
+  return { ...answering(preview), at: now, ...said };
 }
+
+export function snapshotReport(preview: Preview): SnapshotReport {
+  const { policies: _, ...snapshot } = preview.snapshot;
+  return { ...answering(preview), snapshot };
+}
+
+const answering = ({ leading, leader }: Preview): Answering => ({
+  schema: PLAN_SCHEMA,
+  version: VERSION,
+  leading,
+  leader,
+});
 
 /** @param keepers as `keepersOf` */
 export function keptIn(snapshot: Snapshot, keepers: (node: string) => readonly Finding[]): Kept {

@@ -5,7 +5,7 @@ import { why } from '../../runtime/cli/why.ts';
 import { type Manager, routesOf } from '../../runtime/controller/manager.ts';
 import { GROUP, MANAGED_LABEL, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
-import { bind, createRole, deploy, requestOn } from './deployed.ts';
+import { bind, createRole, deploy, requestOn, seenOn } from './deployed.ts';
 
 const CLOSED = { SCHEDULER_CRON_EXPRESSION: '* * 2 * * * *' };
 
@@ -58,14 +58,27 @@ describe('where the leader answers', () => {
     expect(value).toMatchObject({ nodes: verdicts.map(({ node, reason }) => ({ node, reason })) });
   });
 
+  test('other commands plan on what it plans on, its memory too, and read no fleet either', async () => {
+    const controller = await deploy(stage, { MAX_CONCURRENT_UPDATE: '2', ...CLOSED });
+    await stage.loseAgent('b');
+    await stage.pass(16 * 60_000);
+    serve(controller);
+    const before = stage.cluster.audit.length;
+    const { snapshot } = await seenOn(stage);
+    const read = new Set(stage.cluster.audit.slice(before).map(({ resource }) => resource));
+    expect(read).not.toContain('nodes');
+    expect(read).not.toContain('bottlerocketshadows');
+    const { policies: _, ...known } = controller.preview().snapshot;
+    expect(snapshot).toEqual({ ...known, policies: expect.anything() });
+    expect(snapshot.silentSince).toEqual(new Map([['b', expect.any(Number)]]));
+  });
+
   test('a controller that stands by is asked again until the leader answers', async () => {
     const leader = await deploy(stage, CLOSED);
     const standby = stage.start();
     await stage.pass();
     serve(standby, leader);
-    const answer = why.run(requestOn(stage));
-    await stage.pass();
-    expect((await answer).value).toMatchObject({ source: 'leader' });
+    expect((await why.run(requestOn(stage))).value).toMatchObject({ source: 'leader' });
     expect(asked).toHaveLength(2);
   });
 

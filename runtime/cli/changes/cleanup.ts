@@ -1,18 +1,19 @@
 import { agentRuns, ownShadow } from '../../controller/actions/ports.ts';
 import { isAtRest } from '../../controller/plan/phase.ts';
+import { slotsOn } from '../../controller/slots/entries.ts';
 import { NotFoundError } from '../../kube/errors.ts';
 import type { Node } from '../../kube/objects.ts';
-import { NODES_PATH, podsOf, shadowsOf } from '../../kube/resources.ts';
+import { leasesOf, NODES_PATH, podsOf, shadowsOf } from '../../kube/resources.ts';
 import { readMarks } from '../../marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../../marks/names.ts';
 import { releasePatch } from '../../marks/patches.ts';
-import { shadowName } from '../../shadow/names.ts';
+import { CONTROLLER_LEASE, shadowName } from '../../shadow/names.ts';
 import { isSemver } from '../../shadow/semver.ts';
 import { type Cluster, type Command, RefusedCommandError, type CommandRequest } from '../command.ts';
 import { NAME } from '../help.ts';
-import { inspect } from '../inspect.ts';
 import { howToUndo } from '../leftovers.ts';
 import { connectToOperator, type OperatedCluster } from '../operator.ts';
+import { ifAllowed } from '../reading.ts';
 import { versionIn } from '../releases/known.ts';
 import { CHANGE_OPTIONS, patchObject, type Change, changeEach, isDryRun } from './change.ts';
 
@@ -28,7 +29,7 @@ not remove a cordon without marks: run kubectl uncordon.`,
   most: Infinity,
   run: async (request) => {
     const cluster = await connectToOperator(request);
-    const slotted = await slotHolders(cluster, request);
+    const slotted = await slotHolders(cluster);
     return changeEach(request, 'node', (name) =>
       releaseNode({ request, cluster, slotted }, name).catch(explainVersion(name)),
     );
@@ -52,9 +53,10 @@ interface Session {
   readonly slotted: ReadonlySet<string>;
 }
 
-async function slotHolders(cluster: Cluster, { clock }: CommandRequest): Promise<ReadonlySet<string>> {
-  const { snapshot } = await inspect(cluster, clock.now());
-  return new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
+/** By the Lease, or by nothing where the user may not read it: a shadow that is not at rest says the same. */
+async function slotHolders({ transport, namespace }: Cluster): Promise<ReadonlySet<string>> {
+  const { value } = await ifAllowed(leasesOf(transport, namespace).get(CONTROLLER_LEASE), undefined);
+  return new Set(slotsOn(value).map(({ nodeUid }) => nodeUid));
 }
 
 async function releaseNode({ request, cluster, slotted }: Session, name: string): Promise<Change> {
