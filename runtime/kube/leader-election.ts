@@ -2,7 +2,7 @@ import { withDeadline } from '../lib/abort.ts';
 import { type Clock, rfc3339 } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { jitter, type Random } from '../lib/random.ts';
-import { ApiStatusError, ConflictError } from './errors.ts';
+import { ApiStatusError, BusyError, ConflictError } from './errors.ts';
 import type { Collection } from './collection.ts';
 import { isAsNewAs, type Lease } from './objects.ts';
 
@@ -38,6 +38,8 @@ const RENEW_DEADLINE_MS = 10_000;
 /** Share of the remaining time that one request may take, so that after an unanswered one there is time for another. */
 const ATTEMPT_SHARE = 0.5;
 const RETRY_MS = 2_000;
+/** After an API server was too busy to look: the request was asked again for as long as it might be, and nothing has changed. */
+const BUSY_MS = 250;
 const RELEASE_DEADLINE_MS = 3_000;
 
 /** The reason with which a leader's signal aborts when another process leads, or may lead. */
@@ -45,7 +47,7 @@ export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 }
 
-type LeaseOutcome = 'held' | 'other' | 'conflict' | 'failed';
+type LeaseOutcome = 'held' | 'other' | 'conflict' | 'busy' | 'failed';
 
 /**
  * Elects one leader among the candidates for a Lease, by the rules of Kubernetes' own components. The age of a renewal counts from when this
@@ -133,7 +135,8 @@ export class LeaderElection {
     let outcome: LeaseOutcome = 'held';
     const left = (): number => renewed + RENEW_DEADLINE_MS - clock.monotonic();
     while (!term.signal.aborted) {
-      if (outcome !== 'conflict') await this.#pause(Math.min(RETRY_MS, Math.max(0, left())), term.signal);
+      const pauseMs = outcome === 'busy' ? BUSY_MS : RETRY_MS;
+      if (outcome !== 'conflict') await this.#pause(Math.min(pauseMs, Math.max(0, left())), term.signal);
       const began = clock.monotonic();
       outcome = left() > 0 ? await this.#attempt(left() * ATTEMPT_SHARE, term.signal) : 'other';
       if (outcome === 'held') renewed = began;
@@ -148,12 +151,14 @@ export class LeaderElection {
     try {
       return await withDeadline({ ms, clock, signal }, (inner) => this.#takeOrRenew(inner));
     } catch (error) {
-      this.#held = undefined;
+      const isBusy = error instanceof BusyError;
+      // What was turned away has changed nothing, so the next attempt reads nothing either.
+      if (!isBusy) this.#held = undefined;
       if (error instanceof ConflictError) return 'conflict';
       if (signal.aborted) return 'failed';
       logger.warn('lease not written', { error });
       if (error instanceof ApiStatusError) onRefused?.(error);
-      return 'failed';
+      return isBusy ? 'busy' : 'failed';
     }
   }
 

@@ -67,14 +67,14 @@ describe('what was certainly not carried out', () => {
     expect(asked).toEqual([0, 250, 750]);
   });
 
-  test('comes behind what keeps a leader in office or gives a node back', async () => {
+  test('comes behind what cordons a node or gives it back, and that behind the Lease', async () => {
     const first = async (request: KubeRequest): Promise<number | undefined> => {
       const { transport, clock, asked } = failing(busy());
       await outcomeOf(transport, request, clock);
       return asked[1];
     };
     const lease = { method: 'PUT', path: '/apis/coordination.k8s.io/v1/namespaces/a/leases/b', body: {} } as const;
-    expect([await first(lease), await first(NODE), await first(POD)]).toEqual([1000, 1000, 1100]);
+    expect([await first(lease), await first(NODE), await first(POD)]).toEqual([500, 1000, 1100]);
   });
 
   test('is given up after ten seconds, and sooner where the sender has less time', async () => {

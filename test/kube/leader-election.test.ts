@@ -14,6 +14,7 @@ import {
   swapSlots,
   unanswered,
 } from './candidates.ts';
+import { seeded } from '../random.ts';
 import { random, world } from './world.ts';
 
 describe('a process that was started anew in the place of a dead one', () => {
@@ -147,6 +148,19 @@ describe('a leader', () => {
     expect(a.election.leading).toBe(true);
     expect(a.lost()).toBeUndefined();
     expect((await read(cluster)).spec?.leaseTransitions).toBe(0);
+  });
+
+  test('keeps the lease at an API server that turns away nearly half of what it is asked', async () => {
+    const cluster = world();
+    const a = candidate(cluster, 'a');
+    await cluster.clock.advance(0);
+    candidate(cluster, 'b');
+    const random = seeded();
+    const asked = { verbs: ['get', 'update'], resource: 'leases', where: () => random() < 0.45 };
+    cluster.cluster.disturb(asked, { kind: 'busy' });
+    await cluster.clock.advance(600_000);
+    expect(a.lost()).toBeUndefined();
+    expect(a.election.leading).toBe(true);
   });
 
   test('stands again after it was refused for a while', async () => {

@@ -67,6 +67,7 @@ export const random = (): number => 0.5;
 
 export interface World {
   readonly clock: VirtualClock;
+  readonly cluster: EmbeddedCluster;
   /** The cluster as its administrator sees it, for the test itself. */
   readonly admin: KubeTransport;
   /** A connection of its own for a party under test. */
@@ -77,7 +78,7 @@ export function world(): World {
   const clock = new VirtualClock();
   const cluster = new EmbeddedCluster({ clock, random });
   const admin = cluster.transport(ADMIN);
-  return { clock, admin, tap: () => new Tapped(cluster.transport(ADMIN)) };
+  return { clock, cluster, admin, tap: () => new Tapped(cluster.transport(ADMIN)) };
 }
 
 export async function createNode(admin: KubeTransport, name: string, labels = {}): Promise<KubeObject> {
