@@ -20,7 +20,13 @@ export function policyStatements({ plan, snapshot }: Planned, before: Statements
   const statuses = new Map(snapshot.policies.map(({ resource }) => [resource?.uid, resource?.status]));
   return plan.policies.flatMap((report) => {
     const said = { report, status: statuses.get(report.uid), before };
-    return [accepted(said), halted(said), ...report.releases.flatMap((release) => milestones(release, said))];
+    const passed = report.passedOver.map((one) => passedOver(one, said));
+    return [
+      accepted(said),
+      halted(said),
+      ...passed,
+      ...report.releases.flatMap((release) => milestones(release, said)),
+    ];
   });
 }
 
@@ -40,6 +46,15 @@ function halted(said: Said): Statement {
     status === 'True' ? ['Warning', 'RolloutHalted', message] : ['Normal', 'RolloutResumed', message];
   const statement = stated(said, { fact: 'halted', value: status, isKnown, event });
   return status === 'True' ? statement : { ...statement, follows: topicOf(statement) };
+}
+
+/** Each process gives it the same occasion. */
+function passedOver({ policy, family }: PolicyReport['passedOver'][number], said: Said): Statement {
+  const message = `it does not wait for policy ${policy}, which has had no nodes of ${family} for seven days`;
+  const event: EventText = ['Warning', 'PolicyPassedOver', message];
+  const statement = stated(said, { fact: `passed over ${policy} ${family}`, value: 'so', isKnown: false, event });
+  const occasion = `passedover.${policy}.${family.replaceAll(/[^a-z0-9.-]/g, '-')}`;
+  return { ...statement, event: { ...statement.event, occasion } };
 }
 
 /** Each milestone is reached once. One that was reached before the policy was made is not told: it was no rollout of this policy. */

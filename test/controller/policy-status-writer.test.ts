@@ -35,6 +35,7 @@ const report = ({ metadata: { name, uid } }: UpdatePolicyObject, waiting: number
   accepted: { status: 'True', reason: 'Valid', message: '' },
   progressing: { status: 'True', reason: 'Waiting', message: '' },
   halted: { status: 'False', reason: 'NotHalted', message: '' },
+  passedOver: [],
   nextChangeAt: undefined,
 });
 

@@ -46,6 +46,12 @@ export class Books {
     };
   }
 
+  /** When the last update under the policy was finished, on whichever node: it may be gone since. */
+  lastFinishedAt(policy: string): number {
+    const known = [...this.#ledgers.all].map((one) => this.#ledgers.of(one).policies[policy]?.lastFinishedAt);
+    return Math.max(-Infinity, ...known.flatMap((time) => Math.min(instantOf(time) ?? -Infinity, this.#terms.now)));
+  }
+
   #overOf(key: string, failed: number): OverPolicies {
     const known = this.#over.get(key) ?? new OverPolicies(failed, this.#terms.now);
     this.#over.set(key, known);

@@ -1,4 +1,7 @@
+import { DAY_MS, instantOf } from '../../lib/clock.ts';
+import type { UnderPolicy } from '../../release/model.ts';
 import { compareSemver } from '../../shadow/semver.ts';
+import type { EnteredLedgers } from './entered.ts';
 import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsReleaseName } from './ledgers.ts';
@@ -10,10 +13,12 @@ import { found, listed } from './verdict.ts';
 /** Where a release has to be complete first: under the policies that `after` names. */
 export class Dependencies {
   readonly #groups: Groups;
+  readonly #entered: Pick<EnteredLedgers, 'all' | 'of'>;
   readonly #known = new Map<OsRelease, GateResult>();
 
-  constructor(groups: Groups) {
+  constructor(groups: Groups, entered: Pick<EnteredLedgers, 'all' | 'of'>) {
     this.#groups = groups;
+    this.#entered = entered;
   }
 
   /** What keeps the nodes of the group from starting on the release; it names the first policy that it waits for. */
@@ -30,10 +35,16 @@ export class Dependencies {
     for (const awaited of rules.after) {
       const group = this.#groups.named(awaited);
       if (!group) return waiting(`there is no policy ${awaited} that could be waited for`);
-      if (isComplete(group, name)) continue;
+      if (this.#isComplete(group, name)) continue;
       if (group.view.kind === 'broken') return waiting(`policy ${awaited} cannot be obeyed`);
       if (group.releases.family(name.family).isContested) {
         return waiting(`nodes of policy ${awaited} are in conflict with another policy`);
+      }
+      const passedAt = this.#passedAt(group, name.family);
+      if (passedAt <= group.now) continue;
+      if (passedAt !== Infinity) {
+        const message = `policy ${awaited} has no nodes of ${name.family} to prove ${name.version}`;
+        return { finding: found('WaitingForPolicy', message, passedAt), changesAt: passedAt };
       }
       const release = group.releases.of(name.family, name.version);
       const missing = missingFor(group, release);
@@ -46,6 +57,64 @@ export class Dependencies {
     }
     return PASS;
   }
+
+  /** Policies that the group does not wait for, and of which family they have no nodes. */
+  passedOver({ rules, releases, now }: Group): readonly PassedOver[] {
+    const families = new Set(releases.all.filter(({ wanted }) => wanted).map(({ family }) => family));
+    return rules.after.flatMap((policy) => {
+      const group = this.#groups.named(policy);
+      const passed = group ? [...families].filter((family) => this.#passedAt(group, family) <= now) : [];
+      return passed.map((family) => ({ policy, family }));
+    });
+  }
+
+  /**
+   * From when on nobody waits for nodes of the family under the policy, which it has not had for so long: an autoscaler may only have taken the last one
+   * away. Infinity where it has some, or may have some, and where nothing was written down yet.
+   */
+  #passedAt({ rules, view, releases }: Group, family: string): number {
+    const { members, isContested } = releases.family(family);
+    if (members > 0 || isContested || view.kind === 'broken') return Infinity;
+    const kept = [...this.#entered.all].filter((one) => one.family === family).map((one) => this.#entered.of(one));
+    const seen = kept.flatMap(({ policies }) => instantOf(policies[rules.name ?? '']?.lastSeenAt) ?? []);
+    const begun = kept.flatMap(({ firstOfferedAt }) => instantOf(firstOfferedAt) ?? []);
+    return (seen.length > 0 ? Math.max(...seen) : Math.min(...begun)) + UNSEEN_MS;
+  }
+
+  /** What was complete once stays so, however many nodes join, but not where it is halted since. */
+  #isComplete(group: Group, name: OsReleaseName): boolean {
+    const { releases } = group;
+    const { family, version } = name;
+    if (releases.of(family, version).isHalted) return false;
+    if (this.#under(group, name).completedAt != null) return true;
+    if (releases.family(family).isContested) return false;
+    return (
+      releases.of(family, version).completeAt <= group.now ||
+      (isLeft(releases, name) && this.#isNewerComplete(group, name))
+    );
+  }
+
+  #under({ rules }: Group, name: OsReleaseName): UnderPolicy {
+    return this.#entered.of(name).policies[rules.name ?? ''] ?? {};
+  }
+
+  #isNewerComplete(group: Group, { family, version }: OsReleaseName): boolean {
+    const newer = [...group.releases.all, ...this.#entered.all].filter(
+      (one) => one.family === family && compareSemver(one.version, version) > 0,
+    );
+    return newer.some((one) => {
+      const { isHalted, completeAt } = group.releases.of(family, one.version);
+      return !isHalted && (completeAt <= group.now || this.#under(group, one).completedAt != null);
+    });
+  }
+}
+
+/** A family that a policy has not had for as long is not waited for. */
+const UNSEEN_MS = 7 * DAY_MS;
+
+interface PassedOver {
+  readonly policy: string;
+  readonly family: string;
 }
 
 const waiting = (message: string): GateResult => ({
@@ -66,21 +135,6 @@ function missingFor({ members }: Group, { family, version, canaries, proof }: Os
   return known.size + others.length - missing.length < proof.needed ? missing.map(({ node }) => node.name) : [];
 }
 
-/** A release that was complete once stays so: a node that joins later does not hold others up. */
-function isComplete({ view, releases, now }: Group, name: OsReleaseName): boolean {
-  const { family, version } = name;
-  const isStated = view.resource?.status?.releases?.some(
-    (one) => one.family === family && one.version === version && one.completedAt != null,
-  );
-  if (isStated) return true;
-  const { members, isContested } = releases.family(family);
-  if (isContested) return false;
-  return members === 0 || releases.of(family, version).completeAt <= now || isSkipped(releases, name);
-}
-
-/** The nodes have passed over the release: none runs it as the newest that it is offered, and a newer one runs there. */
-function isSkipped(releases: OsReleases, { family, version }: OsReleaseName): boolean {
-  const { newest, offered } = releases.family(family);
-  if (offered.has(version) || releases.of(family, version).isUnderWay) return false;
-  return newest !== undefined && compareSemver(version, newest) < 0;
-}
+/** Nobody is offered it any more, and nobody is on the way to it. */
+const isLeft = (releases: OsReleases, { family, version }: OsReleaseName): boolean =>
+  !releases.family(family).offered.has(version) && !releases.of(family, version).isUnderWay;

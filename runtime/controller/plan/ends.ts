@@ -55,7 +55,8 @@ function reportedOn(status: Status, version: string, hasSlot: boolean): Reason |
 }
 
 const isPresumed = (status: Status, version: string): boolean =>
-  isFailureUnrecorded(status) || (!status.last_failure && status.failed_versions?.includes(version) === true);
+  status.current_version !== version &&
+  (isFailureUnrecorded(status) || (!status.last_failure && status.failed_versions?.includes(version) === true));
 
 /** The attempt of a node that has no slot any more, or never had one of ours. */
 export function attemptWithoutSlot(uid: string, version: string, { spec, status, finishedAt }: ShadowView): string {

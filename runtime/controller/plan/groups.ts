@@ -43,7 +43,7 @@ export class Groups {
     const all = rulings.all.map((one) => ({ ...one, counted: noneCounted(one, books, time) }));
     const byPolicy = new Map(all.map(({ view, counted }) => [view.policy, counted]));
     assign(managed, byPolicy, this.families);
-    this.all = all.map((one) => groupOf(one, time));
+    this.all = all.map((one) => groupOf(one, books, time));
     this.#byPolicy = new Map(this.all.map((group) => [group.view.policy, group]));
   }
 
@@ -108,9 +108,11 @@ interface CountedPolicy {
   readonly counted: Counted;
 }
 
-function groupOf({ ruling: { rules, against }, view, counted }: CountedPolicy, { now }: Time): Group {
+function groupOf({ ruling: { rules, against }, view, counted }: CountedPolicy, books: Books, { now }: Time): Group {
   const { members, releases } = counted;
-  const pausesUntil = rules.pauseBetweenMs === 0 ? -Infinity : lastEndOf(members) + rules.pauseBetweenMs;
+  const { name = '', pauseBetweenMs } = rules;
+  const endedAt = pauseBetweenMs === 0 ? -Infinity : Math.max(lastEndOf(members), books.lastFinishedAt(name));
+  const pausesUntil = endedAt + pauseBetweenMs;
   releases.settle();
   return {
     view,

@@ -78,10 +78,14 @@ function underPolicy(ledger: Ledger, group: Group, { release, now }: At): Ledger
   const seen = releases.of(release.family, release.version);
   return under(ledger, name, {
     ...seen.standing(at),
+    lastFinishedAt: laterOf(before.lastFinishedAt, seen.finishedAt),
     completedAt: before.completedAt ?? (seen.completeAt <= now ? at : null),
     lastSeenAt: isRecent(before.lastSeenAt, now) ? before.lastSeenAt : at,
   });
 }
+
+const laterOf = (before: string | null | undefined, finishedAt: number): string | null =>
+  finishedAt > (instantOf(before) ?? -Infinity) ? rfc3339(finishedAt) : (before ?? null);
 
 const isRecent = (time: string | null | undefined, now: number): boolean =>
   (instantOf(time) ?? -Infinity) + DAY_MS > now;

@@ -60,7 +60,7 @@ export interface Plan {
 /** Makes a plan. It depends on nothing but its arguments. @param now milliseconds since the Unix epoch */
 export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan {
   const { rulings, fleet, groups, busy, starts, world, out } = start(snapshot, settings, now);
-  const { withheld, ledgers, entered, places } = world;
+  const { withheld, ledgers, entered, places, dependencies } = world;
   const { managed, unsettled } = fleet;
   const { stops, stopsAt } = stopsOf(unsettled, starts, { ...world, places: out, given: NONE_GIVEN });
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, world);
@@ -73,7 +73,7 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const ledger = ledgerWrites(ledgers, entered, groups);
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
   const conditions = conditionCommands(judged, { written, limit, now });
-  const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt }) ?? []);
+  const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt, dependencies }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...groups.all.map(releasesChangeAt), ...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
@@ -111,7 +111,7 @@ function start(snapshot: Snapshot, settings: Settings, now: number) {
     unhealthy: unhealthyOf(fleet, settings),
     groups,
     now,
-    dependencies: new Dependencies(groups),
+    dependencies: new Dependencies(groups, entered),
     ledgers,
     entered,
     withheld: new Withheld(snapshot, now),

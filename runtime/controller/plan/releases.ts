@@ -1,5 +1,4 @@
 import { failureBudget, provingNodes } from '../../policy/quantity.ts';
-import { newerOf } from '../../shadow/semver.ts';
 import type { UnderPolicy } from '../../release/model.ts';
 import { hasFailed } from './blame.ts';
 import type { Book } from './counts.ts';
@@ -39,6 +38,8 @@ export interface OsRelease extends OsReleaseName {
   readonly isHalted: boolean;
   /** What the ledger is to say of it under the policy. @param at RFC 3339 */
   standing(at: string): UnderPolicy;
+  /** When the last update to it was finished; -Infinity where that is not known. */
+  readonly finishedAt: number;
   /** Nodes wait for it. */
   readonly wanted: boolean;
   /** Nodes are on their way to it. */
@@ -48,7 +49,7 @@ export interface OsRelease extends OsReleaseName {
   /** Names of the nodes that run it or are on their way to it: who can prove it. */
   readonly canaries: readonly string[];
   /**
-   * When it is complete, if all stays as it is: milliseconds since the Unix epoch. It is complete when it is proven and not halted, no other
+   * When it is complete, if all stays as it is: milliseconds since the Unix epoch. It is complete when it is proven and not halted, one runs it, no other
    * policy claims nodes of the family, no node waits for it and none is on its way to it.
    * - Nodes that are held, leaving, not Ready, silent, or whose last update failed do not count as waiting.
    * - Lost nodes do not count as on their way.
@@ -65,8 +66,6 @@ interface FamilyCounts {
   readonly members: number;
   /** Other policies claim nodes of the family as well: what becomes of these is not known. */
   readonly isContested: boolean;
-  /** The newest version that any of them runs; undefined where none has said so. */
-  readonly newest: string | undefined;
   /** Versions that nodes are offered, be they those that they run. */
   readonly offered: ReadonlySet<string>;
 }
@@ -167,11 +166,6 @@ class Family implements FamilyCounts {
     return this.#counts;
   }
 
-  get newest(): string | undefined {
-    const running = [...this.tallies].filter(([, { isRun }]) => isRun).map(([version]) => version);
-    return running.length === 0 ? undefined : running.reduce(newerOf);
-  }
-
   tally(version: string): Tally {
     const known = this.tallies.get(version);
     if (known) return known;
@@ -193,6 +187,7 @@ class Tally implements OsRelease {
   readonly failed: ReadonlySet<string>;
   readonly proof: Proof;
   isRun = false;
+  finishedAt = -Infinity;
   wanted = false;
   hasBegun = false;
   readonly version: string;
@@ -238,7 +233,7 @@ class Tally implements OsRelease {
   }
 
   get completeAt(): number {
-    if (this.#isAwaited || this.isHalted || this.#family.isContested) return NEVER;
+    if (!this.isRun || this.#isAwaited || this.isHalted || this.#family.isContested) return NEVER;
     return Math.max(this.proof.provenAt, this.#underWayUntil);
   }
 
@@ -248,6 +243,7 @@ class Tally implements OsRelease {
   }
 
   rest(info: AssessedNode, shadow: ShadowView): void {
+    this.finishedAt = Math.max(this.finishedAt, shadow.finishedAt ?? -Infinity);
     if (this.failed.has(info.node.uid)) return;
     this.canaries.push(info.node.name);
     this.proof.rest(info, shadow);

@@ -1,6 +1,7 @@
 import type { PolicyNodes } from '../../policy/model.ts';
 import type { InvalidPolicy } from '../../policy/policy.ts';
 import type { Group } from './groups.ts';
+import type { Dependencies } from './dependencies.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsReleaseName } from './ledgers.ts';
 import type { OsRelease } from './releases.ts';
@@ -22,6 +23,8 @@ export interface PolicyReport {
   readonly accepted: ConditionReport;
   readonly progressing: ConditionReport;
   readonly halted: ConditionReport;
+  /** Policies that it does not wait for, and of which family they have had no nodes for long. */
+  readonly passedOver: ReturnType<Dependencies['passedOver']>;
   /** When time alone changes something for its nodes, milliseconds since the Unix epoch; undefined = never. */
   readonly nextChangeAt: number | undefined;
 }
@@ -49,6 +52,7 @@ export interface ConditionReport {
 /** What was decided on the nodes of all policies. */
 interface Decided {
   readonly starts: Starts;
+  readonly dependencies: Pick<Dependencies, 'passedOver'>;
   /** When time alone changes what becomes of updates that run. */
   readonly stopsAt: ReadonlyMap<Group | undefined, number>;
 }
@@ -69,6 +73,7 @@ export function reportOn(group: Group, decided: Decided): PolicyReport | undefin
     accepted: accepted(group),
     progressing: progressing(group, active, decided.starts),
     halted: halted(group),
+    passedOver: decided.dependencies.passedOver(group),
     nextChangeAt: nextChangeAt === NEVER ? undefined : nextChangeAt,
   };
 }
@@ -86,6 +91,7 @@ export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
     accepted: faults,
     progressing: faults,
     halted: NOT_HALTED,
+    passedOver: [],
     nextChangeAt: undefined,
   };
 }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { NodeView, PolicyView } from '../../../runtime/controller/plan/snapshot.ts';
+import { EMPTY, type Ledger } from '../../../runtime/release/ledger.ts';
 import {
   fleet,
+  ledgerObject,
   minutes,
   moment,
   monitoring,
@@ -51,6 +53,23 @@ const complete: Release = { family: 'aws-k8s-1.33/amd64', version: '1.1.0', comp
 /** Away for so long that it proves nothing. */
 const lost = (name: string): NodeView => node(name, { ...labels('test'), ready: false, readyChangedAt: minutes(-90) });
 
+/** What the ledger of the release says, and of the family under the awaited policy. */
+const remembered = (ledger: Partial<Ledger>, family = 'aws-k8s-1.33/amd64'): Pick<World, 'releases'> => ({
+  releases: {
+    objects: [ledgerObject({ family, version: '1.1.0' }, { ...EMPTY, ...ledger })],
+    refused: new Map(),
+    seeds: true,
+  },
+});
+const DAYS = -1440;
+const under = (more: Ledger['policies'][string]) => remembered({ policies: { test: more } });
+
+const beside = (...nodes: readonly NodeView[]): Pick<World, 'nodes'> => ({
+  nodes: [...nodes, node('p', labels('production'))],
+});
+
+const elsewhere = beside(node('t', { ...labels('test'), family: 'other' }));
+
 describe('a release goes on to the next policy', () => {
   test.each<[string, World]>([
     ['where it is proven and nobody waits for it', worldOf({ t: updated })],
@@ -60,25 +79,11 @@ describe('a release goes on to the next policy', () => {
     ],
     [
       'where those that wait are held',
-      worldOf(
-        { t: updated, u: {} },
-        {
-          nodes: [
-            node('t', labels('test')),
-            node('u', { ...labels('test'), held: true }),
-            node('p', labels('production')),
-          ],
-        },
-      ),
+      worldOf({ t: updated, u: {} }, beside(node('t', labels('test')), node('u', { ...labels('test'), held: true }))),
     ],
     [
       'where those that wait are not Ready',
-      worldOf(
-        { t: updated, u: {} },
-        {
-          nodes: [node('t', labels('test')), lost('u'), node('p', labels('production'))],
-        },
-      ),
+      worldOf({ t: updated, u: {} }, beside(node('t', labels('test')), lost('u'))),
     ],
     ['where those that wait have failed on it', worldOf({ t: updated, u: failed })],
     [
@@ -87,12 +92,15 @@ describe('a release goes on to the next policy', () => {
     ],
     ['where nobody is offered it and something newer runs', worldOf({ t: newer })],
     [
-      'where there are no nodes of its kind',
-      worldOf(
-        { t: {} },
-        { nodes: [node('t', { ...labels('test'), family: 'other' }), node('p', labels('production'))] },
-      ),
+      'where there were no nodes of its kind for seven days',
+      worldOf({ t: {} }, { ...elsewhere, ...under({ lastSeenAt: moment(7 * DAYS) }) }),
     ],
+    [
+      'where there never were nodes of its kind, seven days after there were any elsewhere',
+      worldOf({ t: {} }, { ...elsewhere, ...remembered({ firstOfferedAt: moment(7 * DAYS) }) }),
+    ],
+    ['where it was complete once, by its ledger', worldOf({ t: {} }, under({ completedAt: moment(-9) }))],
+    ['where its last node is gone since', worldOf({ t: {} }, { ...elsewhere, ...under({ completedAt: moment(-9) }) })],
   ])('%s', (_where, world) => {
     expect(onP(world)).toMatchObject(PASSED);
   });
@@ -135,27 +143,28 @@ describe('a release waits', () => {
 
   test.each<[string, World]>([
     ['for nodes that wait for it', worldOf({ t: updated, u: {} })],
+    [
+      'where it is halted, though it was complete once',
+      worldOf({ t: updated, u: failed }, { policies: [halting, production], ...under({ completedAt: moment(-9) }) }),
+    ],
+    [
+      'where it is left behind for one that is halted',
+      worldOf(
+        {
+          t: newer,
+          u: { status: { ...newer.status, current_version: '1.0.0', ...failed.status, failed_versions: ['1.2.0'] } },
+        },
+        { policies: [halting, production] },
+      ),
+    ],
     ['for nodes that are on their way', worldOf({ t: updated, u: monitoring() })],
     ['for one that fails the soak of it, though something newer runs', worldOf({ t: newer, u: stuckOn('1.1.0') })],
     ['for one that was offered something newer since', worldOf({ t: newer, u: stuckOn('1.2.0') })],
     [
       'for one that runs it, is unwell, and knows of nothing newer',
-      worldOf(
-        { t: newer, u: updated },
-        {
-          nodes: [node('t', labels('test')), lost('u'), node('p', labels('production'))],
-        },
-      ),
+      worldOf({ t: newer, u: updated }, beside(node('t', labels('test')), lost('u'))),
     ],
-    [
-      'for its proof',
-      worldOf(
-        { t: { ...updated } },
-        {
-          nodes: [lost('t'), node('p', labels('production'))],
-        },
-      ),
-    ],
+    ['for its proof', worldOf({ t: { ...updated } }, beside(lost('t')))],
     [
       'where it is halted, though it is proven',
       worldOf({ t: updated, u: failed }, { policies: [halting, production] }),
@@ -179,13 +188,26 @@ describe('a release waits', () => {
     ['though something newer is offered, as nobody runs that', worldOf({ t: { status: { target_version: '1.2.0' } } })],
     [
       'for its proof, though who runs it is offered something newer',
-      worldOf(
-        { t: { status: { current_version: '1.1.0', target_version: '1.2.0' } } },
-        { nodes: [lost('t'), node('p', labels('production'))] },
-      ),
+      worldOf({ t: { status: { current_version: '1.1.0', target_version: '1.2.0' } } }, beside(lost('t'))),
     ],
   ])('%s', (_what, world) => {
     expect(onP(world)).toMatchObject(incomplete);
+  });
+
+  test('for a policy that has had nodes of its kind in the last seven days, and people are told once it is passed over', () => {
+    const world = worldOf({ t: {} }, { ...elsewhere, ...under({ lastSeenAt: moment(7 * DAYS + 1) }) });
+    expect(onP(world)).toMatchObject({
+      ...waiting('policy test has no nodes of aws-k8s-1.33/amd64 to prove 1.1.0'),
+      until: minutes(1),
+    });
+    const told = (now: number) => plan(world, POLICY, now).policies.map(({ name, passedOver }) => [name, passedOver]);
+    expect(plan(world, POLICY, NOW).requeueAt).toBe(minutes(1));
+    const both = (passed: readonly object[]) => [
+      ['production', passed],
+      ['test', []],
+    ];
+    expect(told(NOW)).toEqual(both([]));
+    expect(told(minutes(1))).toEqual(both([{ policy: 'test', family: 'aws-k8s-1.33/amd64' }]));
   });
 
   test('for a policy that there is not, and for one that cannot be obeyed', () => {
@@ -216,7 +238,7 @@ describe('a release waits', () => {
       const world = worldOf({ u: {} }, { nodes: nodes.slice(1), policies: [test_, rival(), production] });
       expect(onP(world)).toMatchObject(waiting(message));
       const other = [node('u', { labels: { pool: 'test', rival: 'yes' }, family: 'other' }), nodes[2]!];
-      expect(onP({ ...world, nodes: other })).toMatchObject(PASSED);
+      expect(onP({ ...world, nodes: other, ...under({ lastSeenAt: moment(7 * DAYS) }) })).toMatchObject(PASSED);
     });
 
     test('though all others run it, which does not complete it for later either', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ReleaseView } from '../../../runtime/controller/plan/snapshot.ts';
 import { EMPTY, type Ledger } from '../../../runtime/release/ledger.ts';
-import { fleet, ledgerObject, minutes, moment, NOW, plan, POLICY, type World } from './fleet.ts';
+import { fleet, ledgerObject, minutes, moment, NOW, plan, POLICY, updated, type World } from './fleet.ts';
 
 const FAMILY = 'aws-k8s-1.33/amd64';
 const DAY = 1440;
@@ -35,6 +35,18 @@ describe('the ledger of a release that nobody runs, is offered or heads for', ()
     else expect(ledger).toBeUndefined();
     expect(writeOf(world(one))).toBeDefined();
   });
+});
+
+test('when the last update under a policy was finished stays known when its node is gone, and pauses the others', () => {
+  const pausing = { ...POLICY, pauseBetweenMs: 600_000 };
+  const kept = (of: World) => plan(of, pausing, NOW).ledger.find(({ version }) => version === '1.1.0')?.ledger;
+  const finished = fleet({ a: { ...updated, finishedAt: minutes(-3) }, b: {} });
+  expect(kept(finished)).toMatchObject({ policies: { '': { lastFinishedAt: moment(-3) } } });
+  const of = { family: FAMILY, version: '1.1.0' };
+  const releases = { objects: [ledgerObject(of, kept(finished))], refused: new Map(), seeds: false };
+  const [verdict] = plan(fleet({ b: {} }, { releases }), pausing, NOW).verdicts;
+  expect(verdict).toMatchObject({ reason: 'Pausing', until: minutes(7) });
+  expect(kept(fleet({ a: { ...updated, finishedAt: minutes(-4) }, b: {} }, { releases }))).toBeUndefined();
 });
 
 test('a day passes before it is written again that nodes of the family are there', () => {

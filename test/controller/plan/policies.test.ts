@@ -11,6 +11,7 @@ import {
   ledgerObject,
   moment,
   node,
+  NO_RELEASES,
   NOW,
   type Parts,
   plan,
@@ -179,6 +180,14 @@ function compareKeys(a: readonly (number | string)[], b: readonly (number | stri
   return at === -1 ? 0 : a[at]! < b[at]! ? -1 : 1;
 }
 
+/** So that a policy without nodes is not waited for. */
+const KNOWN_FOR_LONG: World['releases'] = {
+  ...NO_RELEASES,
+  objects: ['aws-k8s-1.33/amd64', 'other'].map((family) =>
+    ledgerObject({ family, version: '0.9.0' }, { ...EMPTY, firstOfferedAt: moment(-20_000) }),
+  ),
+};
+
 test('a healthy fleet is updated to its end under policies that come one after the other, and no plan on the way breaks one', () => {
   const says = fc.record({
     maxConcurrent: amount,
@@ -201,7 +210,10 @@ test('a healthy fleet is updated to its end under policies that come one after t
             ? { ...one, policy: { ...one.policy, after: ['policy-0'] } }
             : one,
         );
-        const { faults, world } = rolledOut({ ...fleetOf(members), policies }, { ...POLICY, maxConcurrent: most });
+        const { faults, world } = rolledOut(
+          { ...fleetOf(members), policies, releases: KNOWN_FOR_LONG },
+          { ...POLICY, maxConcurrent: most },
+        );
         expect(faults).toEqual([]);
         expect(
           world.shadows.filter(({ status }) => status!.current_version !== RELEASE).map(({ name }) => name),
