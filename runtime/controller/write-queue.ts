@@ -129,6 +129,7 @@ export class WriteQueue {
   #took(key: string, made: string | undefined, version: string | undefined): void {
     if (made === undefined) return this.#limiter.moved(key, version);
     this.#made.set(key, made);
+    this.#pending = this.#pending.filter((one) => one.key !== key || !this.#isOutdated(one));
     this.#limiter.taken(key);
   }
 

@@ -20,7 +20,8 @@ describe('a start', () => {
     });
     stage.start({ transport });
     await stage.pass();
-    expect(order).toEqual(['slot', 'spec']);
+    // The Lease is written again later: it says who keeps the ledgers.
+    expect(order.slice(0, 2)).toEqual(['slot', 'spec']);
   });
 
   test('writes no spec when the Lease was changed by somebody else, and is planned again', async () => {

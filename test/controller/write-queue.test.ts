@@ -64,6 +64,7 @@ test('where as many hang as may be under way, all others wait', async () => {
 
 test('a view from before the last write is not acted on, and a later one is at once', async () => {
   await wanted('a1');
+  await wanted('a1', 'a2');
   begun[0]?.end('5');
   await clock.advance(0);
   expect(await wanted('a4')).toEqual(['a1']);
