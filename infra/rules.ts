@@ -3,7 +3,7 @@ import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
 import { NOTIFICATIONS_STATE } from '../runtime/notifications/names.ts';
 import { POLICY_PLURAL } from '../runtime/policy/names.ts';
 import { RELEASE_PLURAL } from '../runtime/release/names.ts';
-import { CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
+import { CONTROL_PLANE_LEASES, CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
 import type { Component } from './labels.ts';
 import type { Settings } from './props/brupop.ts';
 
@@ -88,6 +88,13 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
       // The annotation on the operator's namespace pauses the fleet. It is read once more before each start.
       { apiGroups: [''], resources: ['namespaces'], resourceNames: [namespace], verbs: ['get', 'list', 'watch'] },
+      // Whether somebody makes and places what takes the place of evicted pods. Where they may not be read, nothing is said of it.
+      {
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        resourceNames: [...CONTROL_PLANE_LEASES],
+        verbs: ['get'],
+      },
       // What is decided for groups of nodes.
       { apiGroups: [GROUP], resources: [POLICY_PLURAL], verbs: ['list', 'watch'] },
       // What became of it. The decisions themselves are other people's.

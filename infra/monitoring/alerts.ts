@@ -97,6 +97,13 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     description:
       'Nothing new is disturbed until they are Ready, are gone, bear the hold annotation, or MAX_UNHEALTHY is raised (100% = never). kubectl brupop why names them.',
   },
+  BrupopControlPlaneAway: {
+    severity: 'critical',
+    during: '0m',
+    summary: '{{ $value }} node(s) wait because evicted pods would find no successors.',
+    description:
+      'kube-controller-manager or kube-scheduler has not renewed its Lease in kube-system for a minute. Nothing new is disturbed until it has.',
+  },
   BrupopNoRulingPolicy: {
     severity: 'warning',
     during: '5m',

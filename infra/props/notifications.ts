@@ -83,6 +83,7 @@ export type NotificationKind =
   | 'Unstable'
   | 'AgentMissing'
   | 'TooManyUnhealthy'
+  | 'ControlPlaneAway'
   | 'NotAccepted';
 
 /** The props, complete. */

@@ -8,6 +8,7 @@ import { type Clock, momentOf } from '../lib/clock.ts';
 import { inParallel } from '../lib/parallel.ts';
 import { type ActionPorts, agentsOn } from './actions/ports.ts';
 import { type Caches, type ClusterView, isPaused, type LiveNode } from './caches.ts';
+import type { ControlPlane } from './control-plane.ts';
 import type { Start } from './plan/commands.ts';
 import type { Planner } from './planner.ts';
 import type { Policies } from './policies.ts';
@@ -32,6 +33,7 @@ interface LiveLookOptions extends Pick<ActionPorts, 'shadows' | 'nodes' | 'pods'
   readonly policies: Pick<Policies, 'readLive'>;
   readonly planner: Pick<Planner, 'look' | 'planOn'>;
   readonly ledger: Pick<SlotLedger, 'confirm' | 'enter'>;
+  readonly controlPlane: Pick<ControlPlane, 'read'>;
 }
 
 /** What became of the starts of a plan. */
@@ -65,7 +67,7 @@ export class LiveLook {
    * @throws UnreadError: nothing may start; NotLeadingError, SlotsMovedError, UnreadableSlotsError
    */
   async confirm(starts: readonly Start[], outer: AbortSignal): Promise<Looked> {
-    const { clock, caches, policies, planner, ledger } = this.#options;
+    const { clock, caches, policies, planner, ledger, controlPlane } = this.#options;
     return withDeadline({ clock, ms: LOOK_MS, signal: outer }, async (signal) => {
       await reading('the list of slots', () => ledger.confirm(signal));
       // From before everything else is read, so that nothing older is laid over something newer.
@@ -76,6 +78,7 @@ export class LiveLook {
         reading('the list of policies', () => policies.readLive(signal)),
         reading('the list of releases', () => this.#releases.list({}, signal)),
         inParallel(starts, AT_ONCE, (start) => this.#candidate(start, signal)),
+        controlPlane.read(signal),
       ]);
       const live = candidates.flatMap((one) => one.live ?? []);
       outer.throwIfAborted();

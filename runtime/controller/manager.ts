@@ -16,6 +16,7 @@ import { CONTROLLER_LEASE, EVENT_REPORTERS } from '../shadow/names.ts';
 import { Caches } from './caches.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import type { ControllerConfig } from './config.ts';
+import { ControlPlane } from './control-plane.ts';
 import { Controller } from './controller.ts';
 import { Executor } from './executor.ts';
 import { Expectations } from './expectations.ts';
@@ -95,11 +96,18 @@ export function createManager(options: ManagerOptions): Manager {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
     const writing = [conditions, statuses, ledgers, ...nodeWriters].map((writer) => writer.run(signal));
     const writers = [...writing, migrateStorage(migration, signal)];
-    await Promise.all([notifier?.lead(signal), controller.run(signal), orders?.lead(signal), ...writers]);
+    await Promise.all([
+      notifier?.lead(signal),
+      controller.run(signal),
+      controlPlane.run(signal),
+      orders?.lead(signal),
+      ...writers,
+    ]);
   };
   const election = new LeaderElection({ ...base, ...tellingRefusals(base, events), name: CONTROLLER_LEASE, onLeading });
-  const planner = new Planner({ ...base, election });
-  const liveLook = new LiveLook({ ...base, planner });
+  const controlPlane = new ControlPlane(base);
+  const planner = new Planner({ ...base, election, controlPlane });
+  const liveLook = new LiveLook({ ...base, planner, controlPlane });
   const ports = { ...base, ledger };
   const executor = new Executor({ ...base, ports, liveLook, reporter, onOver: () => base.wakeup.ring() });
   const remaking = new Remaking({ ...base, ports, planner });

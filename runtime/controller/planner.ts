@@ -3,6 +3,7 @@ import { type Clock, type Moment, momentOf } from '../lib/clock.ts';
 import type { Caches, ClusterView } from './caches.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import { type ControllerConfig, settingsOf } from './config.ts';
+import type { ControlPlane } from './control-plane.ts';
 import type { Freshness } from './freshness.ts';
 import { keepersOf, type Plan, plan } from './plan/plan.ts';
 import type { Settings, Snapshot } from './plan/snapshot.ts';
@@ -25,6 +26,7 @@ interface PlannerOptions {
   readonly freshness: Pick<Freshness, 'lost'>;
   readonly ledger: Pick<SlotLedger, 'slots' | 'seeds' | 'lost'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
+  readonly controlPlane: Pick<ControlPlane, 'away'>;
   readonly limiters: Pick<CommandLimiters, 'refusals'>;
   readonly conditions: Pick<ConditionWriter, 'capacity'>;
 }
@@ -83,6 +85,7 @@ export class Planner {
       ...seen,
       ruledSince: this.#rulers.see(seen, moment),
       releases,
+      controlPlaneAway: this.#options.controlPlane.away,
       notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
       refusals: limiters.refusals(moment),
     };

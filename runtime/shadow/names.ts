@@ -36,6 +36,8 @@ export const EVENT_REPORTERS = { apiserver: 'brupop-apiserver', controller: 'bru
 
 export const CONTROLLER_DEPLOYMENT = 'brupop-controller-deployment';
 export const CONTROLLER_LEASE = 'brupop-controller';
+/** In kube-system: by these who makes pods and who places them elect their leaders. */
+export const CONTROL_PLANE_LEASES = ['kube-controller-manager', 'kube-scheduler'] as const;
 export const APISERVER_SERVICE = 'brupop-apiserver';
 export const CONTROLLER_SERVICE = 'brupop-controller-server';
 /** Name of its port. Monitors of existing installations go by it. */

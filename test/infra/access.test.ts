@@ -64,6 +64,7 @@ describe('each process may do what it does and no more', () => {
       'customresourcedefinitions bottlerocketshadows.brupop.bottlerocket.aws: get',
       'customresourcedefinitions/status bottlerocketshadows.brupop.bottlerocket.aws: patch',
       'events: create patch',
+      'leases kube-controller-manager,kube-scheduler: get',
       'namespaces brupop-bottlerocket-aws: get list watch',
       'nodes: get list watch patch',
     ]);

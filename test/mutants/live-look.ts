@@ -79,4 +79,12 @@ export const liveLookMutants: readonly Mutant[] = [
     replace: '[]',
     tests: OF_THE_LIST,
   },
+  {
+    rule: 'L8',
+    does: 'disturbs nodes while nobody replaces evicted pods',
+    file: 'runtime/controller/control-plane.ts',
+    find: 'isAway: now - since >= AWAY_MS',
+    replace: 'isAway: false',
+    tests: ['test/controller/control-plane.test.ts'],
+  },
 ];

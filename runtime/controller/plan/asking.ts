@@ -13,7 +13,10 @@ import type { Withheld } from './withheld.ts';
 
 /** What the gates look at besides the node itself. */
 export interface World {
-  readonly snapshot: Pick<Snapshot, 'notCurrent' | 'paused' | 'ruledSince' | 'drainRefusals' | 'lastWords'>;
+  readonly snapshot: Pick<
+    Snapshot,
+    'notCurrent' | 'controlPlaneAway' | 'paused' | 'ruledSince' | 'drainRefusals' | 'lastWords'
+  >;
   readonly settings: Settings;
   readonly rulings: Pick<Rulings, 'unknown'>;
   /** Why nothing new is disturbed, where too many nodes are not Ready. */

@@ -61,6 +61,7 @@ export const GATES: readonly Gate[] = [
   { name: 'ruler', of: 'policy', forbidsHint: true, again: 'wait', ask: newlyRuled },
   { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
   { name: 'unhealthy', of: 'fleet', forbidsHint: true, again: 'call-off', ask: unhealthy },
+  { name: 'control plane', of: 'fleet', forbidsHint: false, again: 'wait', ask: withoutControlPlane },
   { name: 'writes', of: 'node', forbidsHint: false, again: undefined, ask: writeRefused },
   { name: 'clean', of: 'node', forbidsHint: false, again: undefined, ask: uncleaned },
   {
@@ -235,6 +236,10 @@ function newlyRuled({ info: { node }, group }: Asking, { snapshot: { ruledSince 
   const ruler = name === undefined ? "the controller's variables" : `policy ${name}`;
   const until = since + RULED_FOR_MS;
   return stopped({ ...found('NewlyRuled', `ruled by ${ruler} since ${atTime(since)} only`, until), since });
+}
+
+function withoutControlPlane(_: Asking, { snapshot: { controlPlaneAway: away } }: World): GateResult {
+  return away === undefined ? PASS : stopped(found('ControlPlaneAway', away));
 }
 
 function pausing({ group }: Asking): GateResult {

@@ -34,6 +34,8 @@ export interface Snapshot {
   readonly releases: Releases;
   /** What of all this is not known to be current, as a sentence; undefined where all is. Nothing is disturbed anew meanwhile. */
   readonly notCurrent: string | undefined;
+  /** Why nobody would take the place of evicted pods, as a sentence; undefined where somebody does, or that is not known. */
+  readonly controlPlaneAway?: string | undefined;
   /**
    * Writes that the API server has refused or not answered of late, by name of the node's shadow. A write that it has taken since is not in
    * here.

@@ -108,7 +108,12 @@ class Judgement {
     const progress = drainAt(info, now);
     const believedUntil = progress?.kind === 'known' ? progress.until : NEVER;
     this.changesAt = nextAfter(now, [this.changesAt, changesAt, believedUntil]);
-    return finding ?? (kept ? { ...own, newer: kept } : own);
+    const said = finding ?? (kept ? { ...own, newer: kept } : own);
+    const { controlPlaneAway: away } = this.#world.snapshot;
+    // A budget waits for successors that do not come.
+    return said.reason === 'DrainBlocked' && away !== undefined
+      ? { ...said, message: `${said.message}; ${away}` }
+      : said;
   }
 }
 
