@@ -94,20 +94,13 @@ export function createManager(options: ManagerOptions): Manager {
   const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_MS });
   const onLeading = async (signal: AbortSignal): Promise<void> => {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
-    const writing = [conditions, statuses, ledgers, ...nodeWriters].map((writer) => writer.run(signal));
-    const writers = [...writing, migrateStorage(migration, signal)];
-    await Promise.all([
-      notifier?.lead(signal),
-      controller.run(signal),
-      controlPlane.run(signal),
-      orders?.lead(signal),
-      ...writers,
-    ]);
+    const beside = [conditions, statuses, ledgers, base.controlPlane, ...nodeWriters].map((one) => one.run(signal));
+    const writers = [...beside, migrateStorage(migration, signal)];
+    await Promise.all([notifier?.lead(signal), controller.run(signal), orders?.lead(signal), ...writers]);
   };
   const election = new LeaderElection({ ...base, ...tellingRefusals(base, events), name: CONTROLLER_LEASE, onLeading });
-  const controlPlane = new ControlPlane(base);
-  const planner = new Planner({ ...base, election, controlPlane });
-  const liveLook = new LiveLook({ ...base, planner, controlPlane });
+  const planner = new Planner({ ...base, election });
+  const liveLook = new LiveLook({ ...base, planner });
   const ports = { ...base, ledger };
   const executor = new Executor({ ...base, ports, liveLook, reporter, onOver: () => base.wakeup.ring() });
   const remaking = new Remaking({ ...base, ports, planner });
@@ -157,6 +150,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
   const orders = base.ordersOf && ordersBy(base.ordersOf, base);
   const manages = managedBesides(base.config, orders);
   const { notifierOf, metrics, config } = base;
+  const ledger = new SlotLedger(base);
   return {
     ...base,
     orders,
@@ -168,7 +162,8 @@ function partsOf(base: ReturnType<typeof baseOf>) {
     policies: new Policies({ ...base, orders }),
     releases: new ReleaseCache(base),
     ledgers: new LedgerWriter({ ...base, releases: releasesOf(base.transport) }),
-    ledger: new SlotLedger(base),
+    ledger,
+    controlPlane: new ControlPlane({ ...base, ledger }),
     conditions: new ConditionWriter(base),
     nodeWriters: [
       nodeAnnotationWriter({ ...base, isOn: base.config.NODE_ANNOTATIONS }),
