@@ -1,10 +1,13 @@
 import type { Mutant } from './mutant.ts';
 
 const ENTERED = 'runtime/controller/plan/entered.ts';
+const GONE = 'runtime/controller/plan/gone.ts';
+const TRIAL = 'runtime/controller/plan/trial.ts';
 const BOOKS = 'runtime/controller/plan/books.ts';
 const PROOF = 'runtime/controller/plan/proof.ts';
 const HALTS = ['test/controller/plan/halts.test.ts'];
 const KEPT = [...HALTS, 'test/releases/kept.test.ts'];
+const OF_BLAME = ['test/controller/plan/blame.test.ts'];
 
 /** Rules F2 to F4: what is remembered of a release, and what is risked on it. */
 export const ledgerMutants: readonly Mutant[] = [
@@ -35,9 +38,49 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     rule: 'F3',
     does: 'takes a node that is gone, with all that could tell of it, for one that was not asked to reboot',
-    file: 'runtime/controller/plan/ends.ts',
+    file: GONE,
     find: 'if (rebootAskedAt !== undefined || !shadow?.status) return true;',
     replace: 'if (rebootAskedAt !== undefined || !shadow?.status) return rebootAskedAt !== undefined;',
+    tests: KEPT,
+  },
+  {
+    rule: 'F1',
+    does: 'blames nobody for a machine that was asked for its reboot and is given up',
+    file: GONE,
+    find: 'if (!ended && !mayBeAsked(slot, lastOf(slot, snapshot))) return undefined;',
+    replace: 'if (!ended) return undefined;',
+    tests: ['test/releases/two-leaders.test.ts'],
+  },
+  {
+    rule: 'F1',
+    does: 'blames nobody for a machine that is given up soon after its update',
+    file: GONE,
+    find: '!last.ready && last.managed && !keepsOut(last)',
+    replace: 'last.ready && last.managed && !keepsOut(last)',
+    tests: HALTS,
+  },
+  {
+    rule: 'F1',
+    does: 'blames nobody for a node that goes not Ready again and again after its update',
+    file: TRIAL,
+    find: 'return node.ready ? node.readyFrom + Math.max(soakMs, soakTimeoutMs) : NEVER;',
+    replace: 'return node.ready ? -Infinity : NEVER;',
+    tests: OF_BLAME,
+  },
+  {
+    rule: 'F3',
+    does: 'leaves a node whose failure no ledger takes as it is',
+    file: ENTERED,
+    find: "const isToRest = phase.kind === 'failed' || health.agentSilent;",
+    replace: 'const isToRest = health.agentSilent;',
+    tests: KEPT,
+  },
+  {
+    rule: 'F3',
+    does: 'gives a slot back that alone knows of a failure',
+    file: ENTERED,
+    find: '    if (ended) return [];\n',
+    replace: '',
     tests: KEPT,
   },
   {

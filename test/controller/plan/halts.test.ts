@@ -128,6 +128,28 @@ test('forty policies together lose no more nodes to an unproven release than one
   );
 });
 
+test('37: a canary that never returned counts once, with its permit and its entry, so that two others may fail', () => {
+  const held = { ...slot('a'), id: 'try', family: FAMILY, version: '1.1.0' };
+  const down = { ready: false, readyChangedAt: minutes(-60) };
+  const gone: Parts = {
+    spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },
+    status: {
+      current_state: 'StagedAndPerformedUpdate',
+      reboot: { boot_id: 'boot-1', version: '1.1.0', requested_at: moment(-60) },
+    },
+  };
+  const nodes = [node('a', down), node('b'), node('c')];
+  const world = (count: number): World =>
+    withLedger(fleet({ a: gone, b: {}, c: {} }, { nodes, slots: [held] }), {
+      failures: Object.fromEntries([
+        ['uid-a', { node: 'a', policy: '', attempt: 'try', reason: 'NotReturned', at: moment(-9) } as const],
+        ...Array.from({ length: count }, (_, at) => failureOf(`x${at}`)),
+      ]),
+    });
+  expect(started(world(1), unlimited)).toEqual(['b']);
+  expect(reasons(world(2), unlimited)).toMatchObject({ b: 'RolloutHalted' });
+});
+
 describe('the permit of an attempt that has ended badly', () => {
   const ended: Parts = {
     spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },

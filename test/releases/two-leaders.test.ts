@@ -1,0 +1,118 @@
+import { afterEach, expect, test } from '@jest/globals';
+import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
+import { RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
+import type { ReleaseStatus } from '../../runtime/release/model.ts';
+import { Stage } from '../controller/stage.ts';
+
+/** What one leader knows of a release, and the next one has to. */
+
+const NAME = '1.1.0.aws-k8s-1.33.amd64';
+const MINUTE = 60_000;
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+const statusOf = async (): Promise<ReleaseStatus> => (await releasesOf(stage.transport).get(NAME))?.status ?? {};
+const failures = async () => Object.values((await statusOf()).failures ?? {});
+/** As an autoscaling group does: the garbage collector takes the shadow. */
+async function remove(node: string): Promise<void> {
+  await stage.loseAgent(node);
+  await stage.shadows.delete(`brs-${node}`, {});
+  await stage.transport.request({ method: 'DELETE', path: `/api/v1/nodes/${node}` });
+}
+
+/** The way to the cluster of a process that stops before the first request in question, and goes on when it is told to: no signal reaches it. */
+function stopping(which: (request: KubeRequest) => boolean) {
+  let goOn: (() => void) | undefined;
+  const outcomes: string[] = [];
+  let held: Promise<void> | undefined;
+  const transport: KubeTransport = {
+    request: async ({ signal: _, ...request }) => {
+      if (!held && which(request)) held = new Promise((resolve) => (goOn = resolve));
+      if (!held) return stage.transport.request(request);
+      await held;
+      const answer = stage.transport.request(request);
+      if (which(request))
+        answer.then(
+          () => outcomes.push('written'),
+          () => outcomes.push('refused'),
+        );
+      return answer;
+    },
+    watch: (request) => stage.transport.watch(request),
+  };
+  return { transport, outcomes, hasStopped: () => held !== undefined, goOn: () => goOn?.() };
+}
+
+const writesFailures = ({ method, path, body }: KubeRequest): boolean =>
+  method === 'PATCH' && path === `${RELEASES_PATH}/${NAME}/status` && JSON.stringify(body).includes('NotReturned');
+
+test('33: what asked for a reboot and is gone with its shadow has failed, though no leader has seen both', async () => {
+  stage = await Stage.with('a', 'b');
+  const first = new AbortController();
+  stage.start({ signal: first.signal });
+  await stage.pass();
+  await stage.askForReboot('a');
+  await stage.pass();
+  first.abort();
+  await stage.pass(5000);
+  await remove('a');
+  stage.start();
+  await stage.pass(20_000);
+  expect(await failures()).toMatchObject([{ node: 'a', reason: 'Gone' }]);
+  expect(await stage.slots()).toEqual(['brs-b']);
+});
+
+test('35: a failure that a deposed leader enters after the next one has ended the attempt well halts nobody for long', async () => {
+  stage = await Stage.with('a', 'b');
+  const deposed = stopping(writesFailures);
+  stage.start({ transport: deposed.transport });
+  await stage.pass();
+  await stage.askForReboot('a');
+  await stage.setReady('a', false);
+  await stage.pass(16 * MINUTE);
+  expect(deposed.hasStopped()).toBe(true);
+  const env = { MAX_FAILED_UPDATE: '1', PROOF_NODES: '2' };
+  stage.start({ env });
+  await stage.pass(MINUTE);
+  await stage.setReady('a', true);
+  await stage.report('a', { current_state: 'RebootedIntoUpdate', current_version: '1.1.0', reboot: null });
+  await stage.patchNode('a', {
+    metadata: { annotations: { 'brupop.bottlerocket.aws/marks': null } },
+    spec: { unschedulable: null },
+  });
+  await stage.pass();
+  await stage.report('a', { current_state: 'MonitoringUpdate' });
+  await stage.pass(5000);
+  await stage.report('a', { current_state: 'Idle' });
+  await stage.pass();
+  deposed.goOn();
+  await stage.pass(20 * MINUTE);
+  expect(deposed.outcomes).toContain('refused');
+  expect([await failures(), await stage.spec('b')]).toEqual([[], 'StagedAndPerformedUpdate 1.1.0']);
+});
+
+test('a release that never boots costs three machines, though each is replaced by another and leaders change', async () => {
+  stage = await Stage.with('a0', 'a1');
+  const lost: string[] = [];
+  let term = new AbortController();
+  const env = { PROOF_NODES: '1' };
+  stage.start({ env, signal: term.signal });
+  for (let round = 0; round < 8; round++) {
+    await stage.pass(20_000);
+    const [slot] = await stage.slots();
+    if (slot === undefined) continue;
+    const node = slot.slice('brs-'.length);
+    await stage.askForReboot(node);
+    await stage.pass();
+    lost.push(node);
+    await remove(node);
+    await stage.join(`b${round}`);
+    term.abort();
+    await stage.pass(5000);
+    term = new AbortController();
+    stage.start({ env, signal: term.signal });
+  }
+  expect(lost).toHaveLength(3);
+  expect(await statusOf()).toMatchObject({ state: 'Halted', failed: 3 });
+});
