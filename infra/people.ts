@@ -32,7 +32,7 @@ const VIEW: readonly k8s.PolicyRule[] = [
   { apiGroups: [''], resources: ['nodes', 'pods', 'events'], verbs: READ },
   { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: READ },
   { apiGroups: ['apps'], resources: ['deployments', 'daemonsets'], verbs: READ },
-  // Who leads and has slots, and by which clocks kubelets write.
+  // Who leads and has permits, and by which clocks kubelets write.
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: READ },
   { apiGroups: ['cert-manager.io'], resources: ['certificates'], verbs: READ },
   {

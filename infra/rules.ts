@@ -114,7 +114,7 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
       // The controller watches which agents run.
       { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
-      // Leadership and slots. A create names no object yet, so it cannot be granted by name.
+      // Leadership and permits. A create names no object yet, so it cannot be granted by name.
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
       {
         apiGroups: ['coordination.k8s.io'],

@@ -93,7 +93,7 @@ function summaryOf({
   return summarise({
     recorder,
     to: options.to,
-    slots: slots(options),
+    permits: permits(options),
     speed: options.speed,
     hostWork: new Map([...world.nodes].map(([name, { host }]) => [name, host.intervals])),
     evictions: world.evictions(),
@@ -101,7 +101,7 @@ function summaryOf({
 }
 
 /** Nodes that the policy lets update at once. */
-function slots({ concurrency, nodes }: SimOptions): number {
+function permits({ concurrency, nodes }: SimOptions): number {
   if (concurrency === 'unlimited') return nodes;
   if (!concurrency.endsWith('%')) return Number(concurrency);
   return Math.max(1, Math.floor((nodes * Number.parseInt(concurrency, 10)) / 100));

@@ -34,8 +34,8 @@ export const planRollout: Bench = {
       { name: 'plans made', value: plans, unit: '' },
       { name: 'updates that failed and came again', value: failures, unit: '' },
       { name: 'invariants broken', value: faults.length, unit: '', atMost: 0 },
-      { name: 'slots taken at once, at most', value: longest.slots, unit: '', atMost: MOST_AT_ONCE },
-      { name: 'list of slots, at its longest', value: longest.bytes, unit: 'bytes', atMost: 262_144 },
+      { name: 'permits taken at once, at most', value: longest.permits, unit: '', atMost: MOST_AT_ONCE },
+      { name: 'list of permits, at its longest', value: longest.bytes, unit: 'bytes', atMost: 262_144 },
       { name: 'plan, median', value: quantile(times, 0.5), unit: 'ms CPU' },
       { name: 'plan, 99th percentile', value: quantile(times, 0.99), unit: 'ms CPU' },
     ];

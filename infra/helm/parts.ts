@@ -84,7 +84,7 @@ const certificates = (kind: 'self-signed' | 'issuer'): Part => ({
   changes: { Certificate: (object) => (at(object, 'spec/dnsNames') ? leaf(object) : object) },
 });
 
-/** `helm uninstall` keeps the definitions: deleting one would delete its objects, and with a shadow what is known of failures and slots. */
+/** `helm uninstall` keeps the definitions: deleting one would delete its objects, and with a shadow what is known of failures and permits. */
 const kept: Transform = (object) =>
   placed(object, 'metadata/annotations', (own = {}) =>
     call('merge', { ...(own as Mapping), ...KEPT }, value('crdAnnotations')),

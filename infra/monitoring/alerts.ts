@@ -67,14 +67,15 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     severity: 'critical',
     during: '0m',
     summary: '{{ $value }} node(s) did not come back from the reboot into an update.',
-    description: 'Each keeps its slot until it is Ready again or its Node is deleted, so that the outage cannot grow.',
+    description:
+      'Each keeps its permit until it is Ready again or its Node is deleted, so that the outage cannot grow.',
   },
   BrupopProgressDeadlineExceeded: {
     severity: 'critical',
     during: '0m',
     summary: 'The update of {{ $value }} node(s) makes no progress.',
     description:
-      'The verdict says since when, and whether the node is not Ready. Each may keep its slot until it goes on or its Node is deleted.',
+      'The verdict says since when, and whether the node is not Ready. Each may keep its permit until it goes on or its Node is deleted.',
   },
   BrupopNotCurrent: {
     severity: 'critical',
@@ -115,7 +116,7 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     severity: 'warning',
     during: '0m',
     summary: '{{ $value }} node(s) did not stay Ready after their update.',
-    description: 'Each keeps its slot and counts as failed on its version until it is Ready.',
+    description: 'Each keeps its permit and counts as failed on its version until it is Ready.',
   },
   BrupopFitsNoWindow: {
     severity: 'warning',
@@ -206,7 +207,7 @@ const ON_METRICS: readonly Alert[] = [
     severity: 'critical',
     expression: 'max(brupop_controller_slots_unreadable) == 1',
     during: '5m',
-    summary: 'Somebody has overwritten the list of slots on the Lease brupop-controller: no update goes on.',
+    summary: 'Somebody has overwritten the list of permits on the Lease brupop-controller: no update goes on.',
     description:
       'Once no node is in the middle of an update, remove the annotation brupop.bottlerocket.aws/slots from the Lease. The Event SlotsUnreadable of the Lease, and the log of the controller, say the same.',
   },

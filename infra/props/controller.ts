@@ -39,7 +39,7 @@ export interface ControllerProps extends WorkloadProps, ServedProps {
   readonly agentTimeoutInSec?: number;
   /** Seconds that a requested reboot may take. @default 900 */
   readonly nodeReturnTimeoutInSec?: number;
-  /** Seconds that a node which is not Ready holds a slot, so that fewer others start; 0 = none. @default 3600 */
+  /** Seconds that a node which is not Ready holds a permit, so that fewer others start; 0 = none. @default 3600 */
   readonly notReadyHoldInSec?: number;
   /** Seconds for which what was read of the cluster counts as current; nothing is disturbed anew after that; 15 or more. @default 90 */
   readonly cacheTimeoutInSec?: number;

@@ -24,7 +24,7 @@ export async function runSteps(context: StepContext, signal: AbortSignal): Promi
     const step = decide(context.view.value);
     await whileWanted({ context, step, signal }, (life) => execute(step, life));
     context.hostWork.stepEnded();
-    // A node that is about to go down is not at rest, whatever its shadow says by now: its marks and its slot are to stay until it is back.
+    // A node that is about to go down is not at rest, whatever its shadow says by now: its marks and its permit are to stay until it is back.
     await context.hostWork.untilDown(signal);
   }
 }

@@ -8,7 +8,7 @@ import { keepersOf, type Plan, plan } from '../controller/plan/plan.ts';
 import type { Snapshot } from '../controller/plan/snapshot.ts';
 import type { Finding } from '../controller/plan/verdict.ts';
 import { PolicyViews } from '../controller/policy-views.ts';
-import { slotsOn } from '../controller/slots/entries.ts';
+import { permitsOn } from '../controller/permits/entries.ts';
 import {
   lastWordsOf,
   managedBesides,
@@ -35,7 +35,7 @@ import { viewOfRelease } from '../controller/releases/releases.ts';
 import type { Cluster } from './command.ts';
 import { deployedSettings } from './deployed-settings.ts';
 import { snapshotOfLeader } from './leader-plan.ts';
-import { type NoLeader, noLeaderIn, whyNobodyLeads, withoutSlot } from './leader.ts';
+import { type NoLeader, noLeaderIn, whyNobodyLeads, withoutPermit } from './leader.ts';
 import { ifAllowed, type Read, readPolicies, readReleases, selecting } from './reading.ts';
 
 /** The cluster at one moment, and the controller's plan for it. */
@@ -47,8 +47,8 @@ export interface Inspection {
   readonly config: ControllerConfig;
   /** Undefined where a controller leads, or that is not known. */
   readonly noLeader: NoLeader | undefined;
-  /** False where the user may not read the Lease, which has the slots. */
-  readonly slotsKnown: boolean;
+  /** False where the user may not read the Lease, which has the permits. */
+  readonly permitsKnown: boolean;
   /** The policies at another moment. Only their windows change with time. */
   readonly policiesAt: (now: number) => Snapshot['policies'];
   /** Facts that are not known, each with what is assumed instead: settings that stand elsewhere, and objects that the user may not read. */
@@ -103,16 +103,16 @@ export async function inspect(cluster: Cluster, now: number, overrides: Assumed 
     policiesAt,
     plan: lease.refused === undefined ? asPermitted(planned, snapshot) : planned,
     noLeader: noLeader && { ...noLeader, why: await whyNobodyLeads(cluster, noLeader) },
-    slotsKnown: lease.refused === undefined,
+    permitsKnown: lease.refused === undefined,
     unknown: assumed,
     now,
   };
 }
 
 /** The plan with the verdicts as they are until somebody carries it out. */
-function asPermitted(planned: Plan, { nodes, slots }: Snapshot): Plan {
+function asPermitted(planned: Plan, { nodes, permits }: Snapshot): Plan {
   const uids = new Map(nodes.map(({ name, uid }) => [name, uid]));
-  const verdicts = planned.verdicts.map((verdict) => withoutSlot(verdict, slots, uids.get(verdict.node)));
+  const verdicts = planned.verdicts.map((verdict) => withoutPermit(verdict, permits, uids.get(verdict.node)));
   return Object.assign({}, planned, { verdicts });
 }
 
@@ -173,7 +173,7 @@ function refusedReads(
     [policies, 'update policies, which you may not list', 'none are assumed'],
     [releases, 'releases, which you may not list', 'none is assumed to have failed, and nothing starts'],
     [agents, 'which agents run, since you may not list pods', 'all are assumed to'],
-    [lease, 'who has a slot, since you may not read the Lease', 'what the shadows show is assumed'],
+    [lease, 'who has a permit, since you may not read the Lease', 'what the shadows show is assumed'],
     [paused, 'whether the fleet is paused, since you may not read the namespace', 'it is assumed not to be'],
   ] as const;
   return said.flatMap(([{ refused }, what, instead]) =>
@@ -215,7 +215,7 @@ function snapshotOf(
   return {
     nodes: nodeViews,
     shadows: observations.shadows(facts, nodeViews, now),
-    slots: slotsOn(lease.value),
+    permits: permitsOn(lease.value),
     ruledSince: new Rulers().see({ nodes: nodeViews, policies }, { now, monotonic: now }),
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
     lastWords: lastWordsOf(agentViews),

@@ -1,4 +1,4 @@
-import type { SlotView } from '../controller/plan/permit.ts';
+import type { PermitView } from '../controller/plan/permit.ts';
 import type { Snapshot } from '../controller/plan/snapshot.ts';
 import { found, type Verdict } from '../controller/plan/verdict.ts';
 import type { Lease } from '../kube/objects.ts';
@@ -61,11 +61,11 @@ export const noLeaderLines = (noLeader: NoLeader | undefined): readonly string[]
 export const noLeaderValue = (noLeader: NoLeader | undefined): object | null =>
   noLeader ? { ...noLeader, since: timeValue(noLeader.since) ?? null } : null;
 
-/** A plan says of nodes that it starts that they are being updated. That is so once the leader has given them a slot. */
-export function withoutSlot(verdict: Verdict, slots: readonly SlotView[], uid: string | undefined): Verdict {
-  if (verdict.reason !== 'Updating' || slots.some(({ nodeUid }) => nodeUid === uid)) return verdict;
+/** A plan says of nodes that it starts that they are being updated. That is so once the leader has given them a permit. */
+export function withoutPermit(verdict: Verdict, permits: readonly PermitView[], uid: string | undefined): Verdict {
+  if (verdict.reason !== 'Updating' || permits.some(({ nodeUid }) => nodeUid === uid)) return verdict;
   const { node, policy } = verdict;
-  return { ...NO_SLOT, node, ...(policy !== undefined && { policy }) };
+  return { ...NO_PERMIT, node, ...(policy !== undefined && { policy }) };
 }
 
-const NO_SLOT = found('WaitingForSlot', 'its turn has come, and no controller has given it a slot yet');
+const NO_PERMIT = found('WaitingForSlot', 'its turn has come, and no controller has given it a permit yet');

@@ -38,12 +38,12 @@ export const leftoverLines = (found: readonly Leftover[]): readonly string[] =>
     PLAIN,
   );
 
-type Seen = { readonly config: LifecycleSetting; readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'slots'> };
+type Seen = { readonly config: LifecycleSetting; readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'permits'> };
 
-export function leftoversIn({ snapshot: { nodes, shadows, slots }, config }: Seen): readonly Leftover[] {
+export function leftoversIn({ snapshot: { nodes, shadows, permits }, config }: Seen): readonly Leftover[] {
   const byName = new Map(shadows.map((shadow) => [shadow.name, shadow]));
-  const slotted = new Set(slots.map(({ nodeUid }) => nodeUid));
-  const idle = nodes.filter((node) => !slotted.has(node.uid) && !isUpdating(node, byName.get(node.shadowName)));
+  const permitted = new Set(permits.map(({ nodeUid }) => nodeUid));
+  const idle = nodes.filter((node) => !permitted.has(node.uid) && !isUpdating(node, byName.get(node.shadowName)));
   return idle.flatMap((node) => leftoverOn(node, config));
 }
 

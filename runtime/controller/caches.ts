@@ -11,7 +11,7 @@ import type { Expectations } from './expectations.ts';
 import type { Freshness } from './freshness.ts';
 import { Observations, type ObservedShadow } from './observations.ts';
 import { OrderedShadows, type Orders } from './orders.ts';
-import type { SlotView } from './plan/permit.ts';
+import type { PermitView } from './plan/permit.ts';
 import type { NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 import { DrainRefusals } from './drain-refusals.ts';
 import {
@@ -60,7 +60,7 @@ export interface LiveNode {
 /** How often changes are observed where no plans are made, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
 const OBSERVED_EACH_MS = 1000;
 
-/** More than there can be slots. */
+/** More than there can be permits. */
 const KEPT_DELETED = 1000;
 
 /** Informers for everything that plans are made of. It also knows since when each thing has been in its state. */
@@ -130,13 +130,13 @@ export class Caches {
 
   /**
    * Observes what has changed, and returns the cluster as it is known now. Each change counts as first seen at this moment, and not up to a second
-   * later, when it would be observed anyway. A view from before would be planned together with the slots and expectations of this moment.
-   * @param slots as the Lease states them
+   * later, when it would be observed anyway. A view from before would be planned together with the permits and expectations of this moment.
+   * @param permits as the Lease states them
    */
-  look(moment: Moment, slots: readonly SlotView[]): ClusterView {
+  look(moment: Moment, permits: readonly PermitView[]): ClusterView {
     this.#observe(moment);
     return {
-      slots: this.#observations.slots(slots, moment.now),
+      permits: this.#observations.permits(permits, moment.now),
       nodes: this.#seenNodes,
       shadows: this.#seenShadows.map((shadow) => this.#judged(shadow)),
       deletedShadows: this.#shadows.deleted,

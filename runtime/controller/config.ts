@@ -124,7 +124,7 @@ export const controllerEnv = {
   AGENT_TIMEOUT_IN_SEC: seconds({ help: 'how long a node may be without a running agent', default: '900' }),
   NODE_RETURN_TIMEOUT_IN_SEC: seconds({ help: 'how long a requested reboot may take', default: '900' }),
   NOT_READY_HOLD_IN_SEC: seconds({
-    help: 'how long a node that is not Ready, or that somebody else has out, takes a slot; 0 = never',
+    help: 'how long a node that is not Ready, or that somebody else has out, takes a permit; 0 = never',
     default: '3600',
   }),
   CACHE_TIMEOUT_IN_SEC: atLeastSeconds(15, {

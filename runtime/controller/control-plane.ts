@@ -7,7 +7,7 @@ import { withDeadline } from '../lib/abort.ts';
 import { type Clock, instantOf } from '../lib/clock.ts';
 import type { Wakeup } from '../lib/wakeup.ts';
 import { CONTROL_PLANE_LEASES } from '../shadow/names.ts';
-import type { SlotLedger } from './slots/ledger.ts';
+import type { PermitLedger } from './permits/ledger.ts';
 
 /** A component renews its Lease each two seconds, and another takes its place after 15. */
 const AWAY_MS = 60_000;
@@ -18,7 +18,7 @@ const READ_MS = 5000;
 interface ControlPlaneOptions {
   readonly transport: KubeTransport;
   readonly clock: Clock;
-  readonly ledger: Pick<SlotLedger, 'slots'>;
+  readonly ledger: Pick<PermitLedger, 'permits'>;
   readonly wakeup: Pick<Wakeup, 'ring'>;
 }
 
@@ -63,7 +63,7 @@ export class ControlPlane {
     const { clock, ledger } = this.#options;
     while (!signal.aborted) {
       await clock.sleep(EACH_MS, signal).catch(() => undefined);
-      const matters = this.away !== undefined || ledger.slots.length > 0;
+      const matters = this.away !== undefined || ledger.permits.length > 0;
       if (matters && !signal.aborted)
         await withDeadline({ clock, ms: READ_MS, signal }, (inner) => this.read(inner)).catch(() => undefined);
     }

@@ -19,8 +19,8 @@ import type { PolicyStatusWriter } from './policy-status-writer.ts';
 import type { Reporter } from './reporter.ts';
 import type { LedgerWriter } from './releases/ledger-writer.ts';
 import type { ReleaseCache } from './releases/releases.ts';
-import { NotLeadingError, type SlotLedger, SlotsLostError, UnreadableSlotsError } from './slots/ledger.ts';
-import type { Remaking } from './slots/remaking.ts';
+import { NotLeadingError, type PermitLedger, PermitsLostError, UnreadablePermitsError } from './permits/ledger.ts';
+import type { Remaking } from './permits/remaking.ts';
 
 interface ControllerOptions {
   readonly clock: Clock;
@@ -33,7 +33,7 @@ interface ControllerOptions {
   readonly remaking: Pick<Remaking, 'run'>;
   /** Ends the term, so that another begins. */
   readonly resign: () => void;
-  readonly ledger: Pick<SlotLedger, 'reset' | 'load' | 'reference' | 'isKeeper' | 'keep' | 'lost'>;
+  readonly ledger: Pick<PermitLedger, 'reset' | 'load' | 'reference' | 'isKeeper' | 'keep' | 'lost'>;
   readonly executor: Pick<Executor, 'carryOut' | 'settled'>;
   readonly conditions: Pick<ConditionWriter, 'replace'>;
   readonly statuses: Pick<PolicyStatusWriter, 'replace'>;
@@ -42,7 +42,7 @@ interface ControllerOptions {
   readonly nodeWriters: readonly Pick<NodeWriter, 'replace'>[];
   readonly orders?: Pick<Orders, 'observe'> | undefined;
   readonly expectations: Pick<Expectations, 'seen'>;
-  readonly reporter: Pick<Reporter, 'report' | 'slotsReadable' | 'slotsUnreadable'>;
+  readonly reporter: Pick<Reporter, 'report' | 'permitsReadable' | 'permitsUnreadable'>;
   readonly metrics: Pick<ControllerMetrics, 'planned'>;
   /** Rings when there is a reason to plan besides a change of the cluster. */
   readonly wakeup: Wakeup;
@@ -59,7 +59,7 @@ export class Controller {
     this.#options = options;
   }
 
-  /** Works for one term as leader. What was known of slots is forgotten first. */
+  /** Works for one term as leader. What was known of permits is forgotten first. */
   async run(signal: AbortSignal): Promise<void> {
     const { caches, policies, releases, freshness, executor, wakeup } = this.#options;
     const stops = [caches, policies, releases, freshness].map((source) => source.onChange(() => wakeup.ring()));
@@ -81,7 +81,7 @@ export class Controller {
       let next: number | undefined;
       try {
         if (!loaded) await ledger.load(signal);
-        if (!loaded) reporter.slotsReadable();
+        if (!loaded) reporter.permitsReadable();
         if (!loaded && ledger.lost !== undefined) this.#remake(signal);
         loaded = true;
         // The term may have ended meanwhile. Then no command is sent, and people are told nothing.
@@ -136,9 +136,9 @@ export class Controller {
   #report(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     const { logger, reporter, ledger } = this.#options;
-    if (error instanceof SlotsLostError) this.#options.resign();
+    if (error instanceof PermitsLostError) this.#options.resign();
     else if (error instanceof NotLeadingError) return logger.info('another process leads');
-    if (error instanceof UnreadableSlotsError) reporter.slotsUnreadable(ledger.reference, error);
+    if (error instanceof UnreadablePermitsError) reporter.permitsUnreadable(ledger.reference, error);
     logger.warn('plan not carried out', { error });
   }
 }

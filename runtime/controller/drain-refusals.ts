@@ -2,7 +2,7 @@ import { byWallClock, MINUTE_MS, type Moment } from '../lib/clock.ts';
 import { isCalledOff, isRefused, type Phase, phaseOf } from './plan/phase.ts';
 import type { DrainRefusal, NodeView, ShadowView, Snapshot } from './plan/snapshot.ts';
 
-/** The longest pause. Another try costs only a slot for a while, and nothing tells the controller that a budget was repaired. */
+/** The longest pause. Another try costs only a permit for a while, and nothing tells the controller that a budget was repaired. */
 const LONGEST_PAUSE_MINUTES = 60;
 
 /** Times are monotonic: setting the wall clock neither ends a pause nor prolongs it. */

@@ -178,8 +178,8 @@ export function windowTurned(regarding: ObjectReference, isOpen: boolean): Event
     : { regarding, type: 'Normal', reason: 'WindowClosed', message: 'no update starts until the next window' };
 }
 
-/** Nothing is decided until a person has mended the list of slots. */
-export function slotsUnreadable(regarding: ObjectReference, { message }: Error): EventRecord {
+/** Nothing is decided until a person has mended the list of permits. */
+export function permitsUnreadable(regarding: ObjectReference, { message }: Error): EventRecord {
   return { regarding, type: 'Warning', reason: 'SlotsUnreadable', message: `nothing goes on: ${message}` };
 }
 

@@ -14,8 +14,8 @@ import type { ShadowView } from './plan/snapshot.ts';
 import { type CommandLimiters, UnreadError } from './write-limiter.ts';
 import type { Reporter } from './reporter.ts';
 import { SlowCommands } from './slow-commands.ts';
-import { amendmentOf } from './slots/entries.ts';
-import { NotLeadingError, UnreadableSlotsError } from './slots/ledger.ts';
+import { amendmentOf } from './permits/entries.ts';
+import { NotLeadingError, UnreadablePermitsError } from './permits/ledger.ts';
 
 /** Commands that are carried out at once. */
 const AT_ONCE = 10;
@@ -25,14 +25,14 @@ interface ExecutorOptions {
   readonly liveLook: Pick<LiveLook, 'confirm'>;
   readonly conditions: Pick<ConditionWriter, 'isWriting'>;
   readonly limiters: CommandLimiters;
-  readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsReadable' | 'slotsUnreadable'>;
+  readonly reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'permitsReadable' | 'permitsUnreadable'>;
   readonly logger: Logger;
   /** Called when a command that was slow is over. */
   readonly onOver: () => void;
 }
 
 interface CarriedOut {
-  /** Something changed that no cache shows: a slot, what is known of a slot, or which writes the API server has not taken. */
+  /** Something changed that no cache shows: a permit, what is known of a permit, or which writes the API server has not taken. */
   readonly changed: boolean;
   /** How many commands found that the state had changed since they were decided on, or wait because they have found that before. */
   readonly moved: number;
@@ -58,7 +58,7 @@ export class Executor {
   readonly #slow: SlowCommands;
   readonly #liveLook: Pick<LiveLook, 'confirm'>;
   readonly #conditions: Pick<ConditionWriter, 'isWriting'>;
-  readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'slotsReadable' | 'slotsUnreadable'>;
+  readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'permitsReadable' | 'permitsUnreadable'>;
   readonly #logger: Logger;
 
   constructor({ ports, liveLook, conditions, limiters, reporter, logger, onOver }: ExecutorOptions) {
@@ -83,7 +83,7 @@ export class Executor {
     const [single, bumped, swapped] = await Promise.all([
       this.#each(singles, run, (command) => this.#single(command, signal)),
       this.#each(bumps, run, (command) => bump(this.#ports, command, signal)),
-      this.#slots(commands, run),
+      this.#permits(commands, run),
     ]);
     const { started, changing } = swapped;
     const all = [...single, ...bumped, ...started, ...changing];
@@ -96,8 +96,8 @@ export class Executor {
     return this.#slow.settled();
   }
 
-  /** One after the other, because each swap is made on the slots that the one before it left. */
-  async #slots(commands: readonly Command[], run: Run): Promise<SlotResults> {
+  /** One after the other, because each swap is made on the permits that the one before it left. */
+  async #permits(commands: readonly Command[], run: Run): Promise<PermitResults> {
     const starts = commands.filter((command) => command.kind === 'start');
     const frees = commands.filter((command) => command.kind === 'free');
     const notes = commands.filter((command) => command.kind === 'note-reboot' || command.kind === 'note-end');
@@ -156,13 +156,13 @@ export class Executor {
 
   /**
    * Where a swap fails, each of its nodes waits and asks again by itself. So if the API server refuses a list for its length, the nodes that fit
-   * still get their slots (rule L7). Each swap begins with a read of the Lease, which also shows what became of a swap of unknown outcome.
+   * still get their permits (rule L7). Each swap begins with a read of the Lease, which also shows what became of a swap of unknown outcome.
    */
   async #swap(commands: readonly (Start | Free | Note)[], { signal }: Run, swap: () => Promise<void>): Promise<Result> {
     if (commands.length === 0) return 'needless';
     try {
       await swap();
-      this.#reporter.slotsReadable();
+      this.#reporter.permitsReadable();
       for (const { kind, shadow } of commands) if (kind !== 'start') this.#limiters.of(kind).taken(shadow);
       return 'done';
     } catch (error) {
@@ -172,7 +172,7 @@ export class Executor {
   }
 
   #withheld(commands: readonly Wanted[], error: unknown): Result {
-    this.#report({ command: commands[0]?.kind, slots: commands.length }, error);
+    this.#report({ command: commands[0]?.kind, permits: commands.length }, error);
     return this.#withhold(commands, error);
   }
 
@@ -186,7 +186,7 @@ export class Executor {
       const target = targetOf(command);
       if (this.#slow.blocks(target)) return 'slow';
       const result = await this.#slow.waitFor(target, this.#reported(command, run, work));
-      // It may still land, so the slot may be needed until the shadow was bumped.
+      // It may still land, so the permit may be needed until the shadow was bumped.
       if (result === 'slow') this.#ports.ledger.doubt(target);
       return result;
     });
@@ -207,7 +207,7 @@ export class Executor {
     return write ? this.#write(write, signal) : 'moved';
   }
 
-  /** A write of unknown outcome may land later, so the slot is in doubt until the shadow was bumped. A refused write never lands. */
+  /** A write of unknown outcome may land later, so the permit is in doubt until the shadow was bumped. A refused write never lands. */
   async #write(command: SpecWrite, signal: AbortSignal): Promise<'done'> {
     try {
       await writeSpec(this.#ports, command, signal);
@@ -242,9 +242,9 @@ export class Executor {
   }
 
   #withhold(commands: readonly Wanted[], error: unknown): 'moved' | 'refused' | 'unanswered' {
-    // An overwritten list of slots is no refusal by the API server: nothing was sent, and the list may be repaired at any moment.
-    if (error instanceof UnreadableSlotsError) this.#reporter.slotsUnreadable(this.#ports.ledger.reference, error);
-    if (isMoved(error) || error instanceof UnreadableSlotsError) return 'moved';
+    // An overwritten list of permits is no refusal by the API server: nothing was sent, and the list may be repaired at any moment.
+    if (error instanceof UnreadablePermitsError) this.#reporter.permitsUnreadable(this.#ports.ledger.reference, error);
+    if (isMoved(error) || error instanceof UnreadablePermitsError) return 'moved';
     for (const command of commands) this.#limiters.of(command.kind).refused(targetOf(command), error);
     return error instanceof UnreadError || isDefinite(error) ? 'refused' : 'unanswered';
   }
@@ -255,7 +255,7 @@ export class Executor {
   }
 }
 
-/** Commands that no slot depends on. */
+/** Commands that no permit depends on. */
 type Upkeep = Exclude<Single, { kind: 'set-spec' | 'call-off' }>;
 
 function keepUp(ports: ActionPorts, command: Upkeep, signal: AbortSignal): Promise<Outcome> {
@@ -279,9 +279,9 @@ interface Looked {
   readonly left: readonly Result[];
 }
 
-interface SlotResults {
+interface PermitResults {
   readonly started: readonly Result[];
-  /** Of what changes slots, and nothing else. */
+  /** Of what changes permits, and nothing else. */
   readonly changing: readonly Result[];
 }
 

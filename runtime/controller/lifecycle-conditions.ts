@@ -5,7 +5,7 @@ import { mapNodes } from './plan/join.ts';
 import type { LifecycleCondition, NodeInfo } from './plan/snapshot.ts';
 
 /**
- * Kubernetes' lifecycle conditions of Nodes (KEP-5683, alpha), by what slots, shadows and marks say.
+ * Kubernetes' lifecycle conditions of Nodes (KEP-5683, alpha), by what permits, shadows and marks say.
  * @see https://kubernetes.io/docs/reference/node/node-lifecycle-conditions/
  */
 const LIFECYCLE_TYPES = ['MaintenancePlanned', 'DrainInProgress', 'Drained', 'MaintenanceInProgress'] as const;
@@ -27,9 +27,9 @@ export function isLifecycle({ type }: { readonly type: string }): boolean {
 
 /** What the Node should say; undefined where there should be nothing of ours. An update is shown to its end, also on a node that is managed no more. */
 export function lifecycleOf(info: NodeInfo): Lifecycle | undefined {
-  const { node, shadow, slot } = info;
-  if (!node.managed && slot === undefined) return undefined;
-  const isDown = slot !== undefined && shadow?.rebootAskedAt !== undefined;
+  const { node, shadow, permit } = info;
+  if (!node.managed && permit === undefined) return undefined;
+  const isDown = permit !== undefined && shadow?.rebootAskedAt !== undefined;
   const isAhead = isOnItsWay(info) && !isDown;
   const version = shadow?.spec.version ?? 'another version';
   const observed = (isSo: boolean): Observed =>
@@ -51,15 +51,15 @@ function drainOf(
   const isDrained = marks?.drained !== undefined;
   return {
     DrainInProgress: observed(isOnItsWay(info) && marks?.since != null && !isDrained),
-    Drained: observed(info.slot !== undefined && isDrained),
+    Drained: observed(info.permit !== undefined && isDrained),
   };
 }
 
 const UNREADABLE: Observed = { status: 'Unknown', message: 'the marks on the node cannot be read' };
 
 /** An update runs on the node that has not rebooted the host yet, and has neither failed nor been called off. */
-const isOnItsWay = ({ slot, phase: { kind } }: NodeInfo): boolean =>
-  slot !== undefined && ['staging', 'staged', 'asked', 'draining', 'rebooting'].includes(kind);
+const isOnItsWay = ({ permit, phase: { kind } }: NodeInfo): boolean =>
+  permit !== undefined && ['staging', 'staged', 'asked', 'draining', 'rebooting'].includes(kind);
 
 /**
  * The elements of a strategic merge patch of `status.conditions` that make a Node say what it should; none where it does already. A condition of

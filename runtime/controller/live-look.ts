@@ -13,8 +13,8 @@ import type { Start } from './plan/commands.ts';
 import type { Planner } from './planner.ts';
 import type { Policies } from './policies.ts';
 import { viewOfRelease } from './releases/releases.ts';
-import { type SlotLedger, SlotsMovedError } from './slots/ledger.ts';
-import { takeoversIn } from './slots/takeovers.ts';
+import { type PermitLedger, PermitsMovedError } from './permits/ledger.ts';
+import { takeoversIn } from './permits/takeovers.ts';
 import { UnreadError } from './write-limiter.ts';
 
 /** Nodes that are read at once. */
@@ -32,7 +32,7 @@ interface LiveLookOptions extends Pick<ActionPorts, 'shadows' | 'nodes' | 'pods'
   readonly caches: Pick<Caches, 'laidOver'>;
   readonly policies: Pick<Policies, 'readLive'>;
   readonly planner: Pick<Planner, 'look' | 'planOn'>;
-  readonly ledger: Pick<SlotLedger, 'confirm' | 'enter'>;
+  readonly ledger: Pick<PermitLedger, 'confirm' | 'enter'>;
   readonly controlPlane: Pick<ControlPlane, 'read'>;
 }
 
@@ -49,7 +49,7 @@ type Candidate = { readonly start: Start } & (
   { readonly live: LiveNode } | { readonly live: undefined; readonly error: UnreadError }
 );
 
-/** Looks at the API server itself before slots are taken, and plans again on what it reads there (rule L1). */
+/** Looks at the API server itself before permits are taken, and plans again on what it reads there (rule L1). */
 export class LiveLook {
   readonly #options: LiveLookOptions;
   readonly #namespaces: Pick<Collection<KubeObject>, 'get'>;
@@ -64,12 +64,12 @@ export class LiveLook {
   /**
    * Reads first the list that is to be swapped. So a leader that was deposed by then cannot take what it reads afterwards for what its list was
    * made on. All else is read at once: with an API server that keeps each request waiting, one after the other would not be done in time.
-   * @throws UnreadError: nothing may start; NotLeadingError, SlotsMovedError, UnreadableSlotsError
+   * @throws UnreadError: nothing may start; NotLeadingError, PermitsMovedError, UnreadablePermitsError
    */
   async confirm(starts: readonly Start[], outer: AbortSignal): Promise<Looked> {
     const { clock, caches, policies, planner, ledger, controlPlane } = this.#options;
     return withDeadline({ clock, ms: LOOK_MS, signal: outer }, async (signal) => {
-      await reading('the list of slots', () => ledger.confirm(signal));
+      await reading('the list of permits', () => ledger.confirm(signal));
       // From before everything else is read, so that nothing older is laid over something newer.
       const view = planner.look(momentOf(clock));
       await this.#takeOver(view, signal);
@@ -96,12 +96,12 @@ export class LiveLook {
     });
   }
 
-  /** What is under way without a slot is on the list before another node gets one: it counts for what the plan has to know. */
+  /** What is under way without a permit is on the list before another node gets one: it counts for what the plan has to know. */
   async #takeOver(view: ClusterView, signal: AbortSignal): Promise<void> {
     const takings = takeoversIn(view);
     if (takings.length === 0) return;
-    await reading('the list of slots', () => this.#options.ledger.enter(takings, signal));
-    throw new SlotsMovedError('updates that have begun without a slot are on the list now');
+    await reading('the list of permits', () => this.#options.ledger.enter(takings, signal));
+    throw new PermitsMovedError('updates that have begun without a permit are on the list now');
   }
 
   async #namespace(signal: AbortSignal): Promise<KubeObject> {

@@ -36,8 +36,8 @@ import { ReleaseCache } from './releases/releases.ts';
 import { managedBesides } from './views.ts';
 import { CommandLimiters } from './write-limiter.ts';
 import { Reporter } from './reporter.ts';
-import { SlotLedger } from './slots/ledger.ts';
-import { Remaking } from './slots/remaking.ts';
+import { PermitLedger } from './permits/ledger.ts';
+import { Remaking } from './permits/remaking.ts';
 import { migrateStorage } from './storage-migration.ts';
 
 /** Who a process is on the Lease. */
@@ -150,7 +150,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
   const orders = base.ordersOf && ordersBy(base.ordersOf, base);
   const manages = managedBesides(base.config, orders);
   const { notifierOf, metrics, config } = base;
-  const ledger = new SlotLedger(base);
+  const ledger = new PermitLedger(base);
   return {
     ...base,
     orders,

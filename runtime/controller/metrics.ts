@@ -41,10 +41,10 @@ export class ControllerMetrics {
     'reason',
   );
   readonly #policies = new PolicyMetrics(this.registry);
-  readonly #slots = this.#gauge('brupop_controller_slots', 'Slots that are taken');
+  readonly #permits = this.#gauge('brupop_controller_slots', 'Permits that are taken');
   readonly #unreadable = this.#gauge(
     'brupop_controller_slots_unreadable',
-    'Whether the list of slots was overwritten, so that nothing goes on',
+    'Whether the list of permits was overwritten, so that nothing goes on',
   );
   readonly #planned = new Histogram({
     name: 'brupop_controller_plan_duration_seconds',
@@ -96,7 +96,7 @@ export class ControllerMetrics {
     if (!this.#planner) return;
     const preview = this.#planner.preview();
     const { snapshot, verdicts, halted, leading } = preview;
-    const { shadows, slots } = snapshot;
+    const { shadows, permits } = snapshot;
     const statuses = shadows.flatMap(({ status }) => status ?? []);
     const reasons = verdicts.map(({ reason }) => reason);
     this.#states(statuses.map(({ current_state: state }) => state));
@@ -104,7 +104,7 @@ export class ControllerMetrics {
     this.#verdicts(reasons, REASONS);
     this.#policies.show(preview);
     this.#leader.set(Number(leading));
-    this.#slots.set(slots.length);
+    this.#permits.set(permits.length);
     this.#halted.set(halted.length);
     for (const [cache, ms] of this.#freshness?.ages() ?? []) this.#ages.set({ cache }, ms / 1000);
     this.#queue.set(reasons.filter(isQueued).length);
@@ -138,8 +138,8 @@ export class ControllerMetrics {
     if (since !== undefined) this.#steps.observe({ step }, Math.max(0, now - since) / 1000);
   }
 
-  /** Whether the list of slots on the Lease could be read. */
-  slotsRead(isReadable: boolean): void {
+  /** Whether the list of permits on the Lease could be read. */
+  permitsRead(isReadable: boolean): void {
     this.#unreadable.set(Number(!isReadable));
   }
 

@@ -1,6 +1,6 @@
 /** What moves with the wall clock. When an update was offered does not: that is compared with the schedule and with no duration. */
 export const NODE_TIMES = ['readinessSeenAt', 'readyChangedAt', 'readyFrom', 'outAt', 'unreadyAt'] as const;
-export const SLOT_TIMES = ['since', 'rebootAskedAt'] as const;
+export const PERMIT_TIMES = ['since', 'rebootAskedAt'] as const;
 export const SHADOW_TIMES = [
   'stateSeenAt',
   'stepBeganAt',

@@ -1,12 +1,12 @@
 import { instantOf, type Moment } from '../lib/clock.ts';
 import type { ShadowCondition } from '../shadow/model.ts';
 import { upToDate } from './plan/conditions.ts';
-import type { SlotView } from './plan/permit.ts';
+import type { PermitView } from './plan/permit.ts';
 import { isAtRest, isCalledOff, isUnderWay, isUndisturbed, type Phase, phaseOf } from './plan/phase.ts';
 import type { Reason } from './plan/reasons.ts';
 import type { NodeView, ShadowView } from './plan/snapshot.ts';
 import { unreadyTimes } from './plan/trial.ts';
-import { moved, NODE_TIMES, SHADOW_TIMES, SLOT_TIMES } from './moved-times.ts';
+import { moved, NODE_TIMES, SHADOW_TIMES, PERMIT_TIMES } from './moved-times.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
 /** A shadow with all that this process has observed of it. Whether the view is stale is not known here. */
@@ -28,7 +28,7 @@ export class Observations {
   #shadows = new Map<string, SeenShadow>();
   #silences = new Map<string, Silence>();
   /** By id. */
-  #slots = new Map<string, SeenSlot>();
+  #permits = new Map<string, SeenPermit>();
 
   /**
    * To be called before each look. What is remembered is by the wall clock, as plans are; where that was set, all of it moves along, so that
@@ -42,23 +42,23 @@ export class Observations {
     if (byMs === 0) return false;
     for (const seen of this.#nodes.values()) seen.view = moved(seen.view, NODE_TIMES, byMs);
     for (const seen of this.#shadows.values()) seen.view = moved(seen.view, SHADOW_TIMES, byMs);
-    for (const seen of this.#slots.values()) seen.view = moved(seen.view, SLOT_TIMES, byMs);
+    for (const seen of this.#permits.values()) seen.view = moved(seen.view, PERMIT_TIMES, byMs);
     for (const silence of this.#silences.values()) silence.since += byMs;
     return true;
   }
 
-  /** Slots by what their times count as: as they state it, but not later than first seen. */
-  slots(slots: readonly SlotView[], now: number): readonly SlotView[] {
-    const before = this.#slots;
-    this.#slots = new Map();
-    return slots.map((slot) => {
-      const last = before.get(slot.id);
-      const view = { ...slot };
-      for (const time of SLOT_TIMES) {
-        const stated = slot[time];
+  /** Permits by what their times count as: as they state it, but not later than first seen. */
+  permits(permits: readonly PermitView[], now: number): readonly PermitView[] {
+    const before = this.#permits;
+    this.#permits = new Map();
+    return permits.map((permit) => {
+      const last = before.get(permit.id);
+      const view = { ...permit };
+      for (const time of PERMIT_TIMES) {
+        const stated = permit[time];
         view[time] = last?.stated[time] === stated ? last?.view[time] : stated && notLater(stated, now);
       }
-      this.#slots.set(slot.id, { stated: slot, view });
+      this.#permits.set(permit.id, { stated: permit, view });
       return view;
     });
   }
@@ -132,9 +132,9 @@ interface SeenNode {
   view: NodeView;
 }
 
-interface SeenSlot {
-  readonly stated: SlotView;
-  view: SlotView;
+interface SeenPermit {
+  readonly stated: PermitView;
+  view: PermitView;
 }
 
 function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): NodeView {

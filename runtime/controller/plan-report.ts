@@ -2,7 +2,7 @@ import { nodeInfos } from './plan/join.ts';
 import type { Plan } from './plan/plan.ts';
 import { compare, type Snapshot, variablesOf, type WindowState } from './plan/snapshot.ts';
 import type { Finding } from './plan/verdict.ts';
-import type { SlotView } from './plan/permit.ts';
+import type { PermitView } from './plan/permit.ts';
 import type { Preview } from './planner.ts';
 import type { Failure } from '../release/model.ts';
 import { ANY_FAMILY } from '../release/names.ts';
@@ -16,7 +16,7 @@ export interface PlanReport extends Answering, Pick<Plan, 'halted' | 'warnings' 
   readonly paused: boolean;
   /** Of the controller's variables. */
   readonly window: WindowState;
-  readonly slots: readonly SlotView[];
+  readonly slots: readonly PermitView[];
   readonly places: Plan['budget'];
   /** When time alone may change the plan; absent = never. */
   readonly wakeAt?: number | undefined;
@@ -68,7 +68,7 @@ export interface Halt {
 
 export function planReport(preview: Preview): PlanReport {
   const { verdicts, halted, warnings, policies, budget, requeueAt, snapshot, now } = preview;
-  const { slots, paused, notCurrent } = snapshot;
+  const { permits: slots, paused, notCurrent } = snapshot;
   const { window } = variablesOf(snapshot);
   const fleet = { paused, window, slots, places: budget, wakeAt: requeueAt, halted, warnings };
   const said = { ...fleet, policies, notCurrent, verdicts, ...keptIn(snapshot, preview.keepers()) };

@@ -13,8 +13,8 @@ import type { LedgerWriter } from './releases/ledger-writer.ts';
 import type { ReleaseCache } from './releases/releases.ts';
 import type { CommandLimiters } from './write-limiter.ts';
 import { Rulers } from './rulers.ts';
-import { slotsOn } from './slots/entries.ts';
-import type { SlotLedger } from './slots/ledger.ts';
+import { permitsOn } from './permits/entries.ts';
+import type { PermitLedger } from './permits/ledger.ts';
 
 interface PlannerOptions {
   readonly config: ControllerConfig;
@@ -24,7 +24,7 @@ interface PlannerOptions {
   readonly releases: Pick<ReleaseCache, 'view'>;
   readonly ledgers: Pick<LedgerWriter, 'refused'>;
   readonly freshness: Pick<Freshness, 'lost'>;
-  readonly ledger: Pick<SlotLedger, 'slots' | 'seeds' | 'lost'>;
+  readonly ledger: Pick<PermitLedger, 'permits' | 'seeds' | 'lost'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
   readonly controlPlane: Pick<ControlPlane, 'away'>;
   readonly limiters: Pick<CommandLimiters, 'refusals'>;
@@ -54,7 +54,7 @@ export class Planner {
     this.#settings = settingsOf(options.config);
   }
 
-  /** What would be done now, and the verdict on each node. A process that does not lead takes the slots from the Lease. */
+  /** What would be done now, and the verdict on each node. A process that does not lead takes the permits from the Lease. */
   preview(): Preview {
     const { clock, policies, releases, election } = this.#options;
     const moment = momentOf(clock);
@@ -69,7 +69,7 @@ export class Planner {
   /** The cluster as the caches show it. */
   look(moment: Moment): ClusterView {
     const { caches, ledger, election } = this.#options;
-    return caches.look(moment, election.leading ? ledger.slots : slotsOn(election.lease));
+    return caches.look(moment, election.leading ? ledger.permits : permitsOn(election.lease));
   }
 
   /** A plan on the cluster as it was seen, and on the releases that were. */

@@ -12,7 +12,7 @@ import {
   type Statement,
   statementsOf,
 } from './statements.ts';
-import { commandCarriedOut, type SentCommand, isOfUpdate, slotsUnreadable } from './events.ts';
+import { commandCarriedOut, type SentCommand, isOfUpdate, permitsUnreadable } from './events.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import type { Notifier } from './notifier.ts';
 import type { Command } from './plan/commands.ts';
@@ -40,7 +40,7 @@ export class Reporter {
   /** Commands whose write has had no answer, by name of the shadow. */
   readonly #unanswered = new Map<string, SentCommand>();
 
-  /** Until when nobody is told again that the list of slots cannot be read, monotonic. */
+  /** Until when nobody is told again that the list of permits cannot be read, monotonic. */
   #unreadableUntil = -Infinity;
 
   constructor(options: ReporterOptions) {
@@ -59,18 +59,18 @@ export class Reporter {
     if (isOfUpdate(command)) this.#unanswered.set(shadow.name, { command, shadow });
   }
 
-  /** The list of slots was overwritten. It is told again each hour: an Event lasts no longer. @param lease the controller's */
-  slotsUnreadable(lease: ObjectReference, error: Error): void {
+  /** The list of permits was overwritten. It is told again each hour: an Event lasts no longer. @param lease the controller's */
+  permitsUnreadable(lease: ObjectReference, error: Error): void {
     const { events, clock, metrics } = this.#options;
     const now = clock.monotonic();
-    metrics.slotsRead(false);
+    metrics.permitsRead(false);
     if (now < this.#unreadableUntil) return;
     this.#unreadableUntil = now + HOUR_MS;
-    void events.record(slotsUnreadable(lease, error));
+    void events.record(permitsUnreadable(lease, error));
   }
 
-  slotsReadable(): void {
-    this.#options.metrics.slotsRead(true);
+  permitsReadable(): void {
+    this.#options.metrics.permitsRead(true);
     this.#unreadableUntil = -Infinity;
   }
 

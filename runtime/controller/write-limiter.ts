@@ -159,7 +159,7 @@ const WANTED: Readonly<Record<Kind, string>> = {
   'call-off': 'the end of its update',
   start: 'the start of its update',
   bump: 'the write that settles an earlier one',
-  free: 'the return of its slot',
+  free: 'the return of its permit',
   'note-reboot': 'the note of its reboot',
   'note-end': 'the note of how its update ended',
   release: 'the release of its marks',

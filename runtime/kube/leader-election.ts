@@ -199,7 +199,7 @@ export class LeaderElection {
   /** Whether the lease has no holder, or its holder has not renewed it for longer than its duration. */
   #isFree({ spec }: Lease): boolean {
     const now = this.#options.clock.monotonic();
-    // Only the spec counts: the leader also writes slots into the Lease's annotations, and that is no renewal.
+    // Only the spec counts: the leader also writes permits into the Lease's annotations, and that is no renewal.
     const record = JSON.stringify(spec ?? {});
     if (this.#observed?.record !== record) this.#observed = { record, at: now };
     const lifetimeMs = (spec?.leaseDurationSeconds ?? LEASE_SECONDS) * 1000;

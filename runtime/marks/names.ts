@@ -2,7 +2,7 @@ import { GROUP } from '../shadow/names.ts';
 
 /** On the node: what the operator left there, as JSON (`Marks`). */
 export const MARKS_ANNOTATION = `${GROUP}/marks`;
-/** On the node: changed each time a slot is given back, so that a write decided on an older view of the node conflicts. */
+/** On the node: changed each time a permit is given back, so that a write decided on an older view of the node conflicts. */
 export const RELEASED_ANNOTATION = `${GROUP}/released`;
 /**
  * On the node: what a release could not undo, because a newer version of the operator, since rolled back, put it there. Names, separated by

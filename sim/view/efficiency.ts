@@ -18,11 +18,11 @@ export function covered(intervals: readonly Interval[]): number {
 
 /**
  * Length of the shortest rollout that any operator could have made of these updates, in the order in which they began: each takes the
- * first of `slots` that is free, and nothing lies between.
+ * first of `permits` that is free, and nothing lies between.
  * @param times each node's own time, milliseconds, in order of its start
  */
-export function criticalPath(times: readonly number[], slots: number): number {
-  const free = Array.from({ length: Math.min(slots, Math.max(1, times.length)) }, () => 0);
+export function criticalPath(times: readonly number[], permits: number): number {
+  const free = Array.from({ length: Math.min(permits, Math.max(1, times.length)) }, () => 0);
   for (const time of times) {
     const first = free.indexOf(Math.min(...free));
     free[first] = (free[first] ?? 0) + time;

@@ -11,7 +11,7 @@ export interface SummaryInput {
   /** Version that every node was to reach. */
   readonly to: string;
   /** Nodes that may update at once. */
-  readonly slots: number;
+  readonly permits: number;
   readonly speed: number;
   /** The hosts' own work, by node. */
   readonly hostWork: ReadonlyMap<string, readonly Interval[]>;
@@ -31,7 +31,7 @@ export function summarise(input: SummaryInput): Summary {
   const wallMs = wall(recorder);
   const pathMs = criticalPath(
     [...recorder.updates.keys()].map((node) => recorder.unavoidableMs(node, input.hostWork.get(node) ?? [])),
-    input.slots,
+    input.permits,
   );
   const updated = [...recorder.nodes.values()].filter(
     (node) => versionOfOsImage(node.status?.nodeInfo?.osImage) === input.to,

@@ -156,7 +156,7 @@ describe('what somebody else does to the host', () => {
   test.each<[FaultName, string[]]>([
     ['staged-by-hand', []],
     ['activated-by-hand', ['deactivate-update']],
-  ])('%s: nothing tells any more what is in the slot, so that it is downloaded again', async (fault, asked) => {
+  ])('%s: nothing tells any more what is in the permit, so that it is downloaded again', async (fault, asked) => {
     build().host.inject(fault);
     await world.until(() => world.updated);
     expect(world.asked('prepare-update')).toBe(1);

@@ -97,7 +97,7 @@ test('at every moment of such a download an agent that is killed boots what is w
   }
 });
 
-describe('what is in the slot', () => {
+describe('what is in the permit', () => {
   test.each<[string, FaultName]>([
     ['took another version', 'torn-settings'],
     ['failed, and left nothing', 'prepare'],

@@ -69,7 +69,7 @@ describe('work that fails on the host is tried again until the deadline of its s
     ['', {}],
     [', in a cluster that does not keep what failed', { drops: ['last_failure'] }],
   ])(
-    'a slot that a failed download wiped is not activated, though the host still calls it staged%s',
+    'a permit that a failed download wiped is not activated, though the host still calls it staged%s',
     async (_, options) => {
       build(options).host.inject('activate');
       await world.until(() => world.restored);

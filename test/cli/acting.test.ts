@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
+import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
 import {
   CONTROLLER_LEASE,
@@ -227,8 +227,8 @@ describe('cleanup', () => {
     await stage.mark('a');
     const { uid } = (await stage.nodes.get('a'))!.metadata;
     const lease = (await stage.leases.get(CONTROLLER_LEASE))!;
-    const slots = JSON.stringify([{ shadow: 'brs-a', nodeUid: uid }]);
-    const annotations = { ...lease.metadata.annotations, [SLOTS_ANNOTATION]: slots };
+    const permits = JSON.stringify([{ shadow: 'brs-a', nodeUid: uid }]);
+    const annotations = { ...lease.metadata.annotations, [PERMITS_ANNOTATION]: permits };
     await stage.leases.update({ ...lease, metadata: { ...lease.metadata, annotations } });
     expect(await reached.run('release', 'a')).toMatchObject({ code: 1, err: expect.stringContaining('being updated') });
     expect((await stage.nodes.get('a'))?.spec?.unschedulable).toBe(true);

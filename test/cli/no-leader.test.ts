@@ -59,9 +59,9 @@ test.each(['why', 'why a', 'plan', 'plan --until-done'])('%s begins with that', 
   expect(await reached.json(...args)).toMatchObject({ noLeader: noLeader() });
 });
 
-test('nothing is being updated that no controller has given a slot', async () => {
+test('nothing is being updated that no controller has given a permit', async () => {
   const { out } = await reached.run('why');
-  expect(out).toMatch(/^a +WaitingForSlot +its turn has come, and no controller has given it a slot yet$/m);
+  expect(out).toMatch(/^a +WaitingForSlot +its turn has come, and no controller has given it a permit yet$/m);
   expect(out).not.toContain('Updating');
   await stage.report('b', { current_state: 'StagedAndPerformedUpdate' });
   await stage.patch(`${shadowsPath(NAMESPACE)}/brs-b`, {

@@ -91,7 +91,7 @@ describe('of a fleet', () => {
   });
 
   test.each([
-    ['leases', /^not known: who has a slot/m],
+    ['leases', /^not known: who has a permit/m],
     ['pods', /^not known: which agents run/m],
     ['namespaces', /^not known: whether the fleet is paused/m],
     ['deployments', /^not known: the controller's settings/m],

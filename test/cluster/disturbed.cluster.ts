@@ -108,10 +108,10 @@ test('a node whose kubelet stops in its drain is not rebooted before its pods ha
   await stage.until((history) => atRest(history, stage.options.to).includes(node));
 }, 300_000);
 
-/** For want of a slot, or because the lost node counts against the release. */
+/** For want of a permit, or because the lost node counts against the release. */
 const HELD_BACK: ReadonlySet<string> = new Set(['WaitingForSlot', 'RolloutHalted']);
 
-test('a node that never returns keeps its slot and says so, until its Node is deleted', async () => {
+test('a node that never returns keeps its permit and says so, until its Node is deleted', async () => {
   const node = await next();
   await kubectl('set', 'env', '-n', NAMESPACE, `deployment/${CONTROLLER_DEPLOYMENT}`, 'NODE_RETURN_TIMEOUT_IN_SEC=30');
   stage.fleet.hosts.get(node)?.host.inject('no-return');

@@ -93,7 +93,14 @@ test('every node ends up to date and in service, and the budget was kept', async
   );
   const { to } = stage.options;
   const hostWork = ownTime(stage);
-  const { faults, lines } = summarise({ recorder, to, slots: 1, speed: SPEED, hostWork, evictions: evictions.length });
+  const { faults, lines } = summarise({
+    recorder,
+    to,
+    permits: 1,
+    speed: SPEED,
+    hostWork,
+    evictions: evictions.length,
+  });
   process.stderr.write(`${lines.join('\n')}\n`);
   expect(faults).toEqual([]);
   expect(await invariants(stage)).toEqual([]);

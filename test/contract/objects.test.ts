@@ -120,21 +120,21 @@ describe('updating', () => {
 
   test('a Lease needs its resourceVersion, and changes hands by it', async () => {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${await cluster.namespace()}/leases`;
-    const metadata = { name: 'l', annotations: { slots: '[]' } };
+    const metadata = { name: 'l', annotations: { permits: '[]' } };
     const spec = { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.123456Z' };
     const lease = await cluster.admin.create(path, { metadata, spec });
     expect(lease['spec']).toEqual(spec);
     expect(await refusal(cluster.admin.put(`${path}/l`, { metadata, spec }))).toMatchObject({ code: 422 });
     const taken = await cluster.admin.put(`${path}/l`, { ...lease, spec: { ...spec, holderIdentity: 'b' } });
     expect(await refusal(cluster.admin.put(`${path}/l`, lease))).toMatchObject({ code: 409, reason: 'Conflict' });
-    expect(taken.metadata.annotations).toEqual({ slots: '[]' });
+    expect(taken.metadata.annotations).toEqual({ permits: '[]' });
   });
 });
 
 describe('annotations', () => {
   const LIMIT = 262_144;
   /** Of so many bytes, keys and values together. */
-  const ofBytes = (bytes: number) => ({ a: 'é', slots: 'x'.repeat(bytes - 'aéslots'.length - 1) });
+  const ofBytes = (bytes: number) => ({ a: 'é', permits: 'x'.repeat(bytes - 'aépermits'.length - 1) });
   const cause = {
     reason: 'FieldValueTooLong',
     field: 'metadata.annotations',

@@ -81,12 +81,12 @@ test.each([-24, 24])(
       errorMs = errorMs === 0 ? hours * HOUR : 0;
       await stage.pass(61_000);
       expect(controller.preview().leading).toBe(true);
-      expect((await stage.slots()).length).toBeLessThanOrEqual(1);
+      expect((await stage.permits()).length).toBeLessThanOrEqual(1);
       await moveAgents();
     }
     const shadows = await stage.shadows.list();
     expect(shadows.map(({ status }) => status?.current_version)).toEqual(['1.1.0', '1.1.0']);
-    expect(await stage.slots()).toEqual([]);
+    expect(await stage.permits()).toEqual([]);
   },
 );
 

@@ -12,7 +12,7 @@ import {
 } from '../../runtime/shadow/names.ts';
 import { Scheduler } from './scheduler.ts';
 import { Stage } from './stage.ts';
-import { takesSlot } from './transports.ts';
+import { takesPermit } from './transports.ts';
 
 /** Longer than a leader is waited for that is not heard of. */
 export const PAST_THE_LEASE_MS = 16_000;
@@ -38,13 +38,13 @@ export class Duel {
     for (const actor of ['first', 'second']) this.#start(actor);
   }
 
-  /** Up to where the first one leads and is about to take a slot. */
+  /** Up to where the first one leads and is about to take a permit. */
   static async begin({ nodes, concurrency }: DuelOptions): Promise<Duel> {
     const duel = new Duel(await Stage.withoutConditions(...nodes), concurrency);
     await duel.stage.pass(0);
-    while (!duel.scheduler.holds('first', takesSlot)) {
+    while (!duel.scheduler.holds('first', takesPermit)) {
       // Without anything to let go nobody would yield, and not even the test's timeout would come.
-      if (!(await duel.scheduler.release(0, 'first'))) throw new Error('the first controller takes no slot');
+      if (!(await duel.scheduler.release(0, 'first'))) throw new Error('the first controller takes no permit');
     }
     while (await duel.scheduler.release(0, 'second'));
     return duel;
@@ -64,14 +64,14 @@ export class Duel {
     () => this.moveAgents(),
   ];
 
-  /** Of everybody else, each against the node that took the first slot. */
+  /** Of everybody else, each against the node that took the first permit. */
   readonly upheavals: readonly (() => Promise<unknown>)[] = [
-    () => this.#onFirstSlot((name) => this.#deleteShadow(name)),
-    () => this.#onFirstSlot((name) => this.#replace(name)),
-    () => this.#onFirstSlot((name) => this.#remove(name)),
-    () => this.#onFirstSlot((name) => this.#unlabel(name)),
+    () => this.#onFirstPermit((name) => this.#deleteShadow(name)),
+    () => this.#onFirstPermit((name) => this.#replace(name)),
+    () => this.#onFirstPermit((name) => this.#remove(name)),
+    () => this.#onFirstPermit((name) => this.#unlabel(name)),
     () => this.#moveTwin(),
-    () => this.#onFirstSlot((name) => this.#hold(name)),
+    () => this.#onFirstPermit((name) => this.#hold(name)),
     () => this.#pause(),
   ];
 
@@ -98,14 +98,14 @@ export class Duel {
     await this.stage.report(name, { current_state: spec.state, ...rebooted });
   }
 
-  /** Never more slots than the concurrency; no node in an update, and no agent at work, without one. */
+  /** Never more permits than the concurrency; no node in an update, and no agent at work, without one. */
   async check(): Promise<void> {
     const shadows = await this.stage.shadows.list();
     const active = shadows.filter(({ spec, status }) => spec.state !== 'Idle' || status?.current_state !== 'Idle');
     const busy = active.map(({ metadata }) => metadata.ownerReferences?.[0]?.uid);
-    const slots = await this.#slots();
-    expect(slots.length).toBeLessThanOrEqual(this.#concurrency);
-    expect(slots.map(({ nodeUid }) => nodeUid)).toEqual(expect.arrayContaining([...busy, ...this.#atWork]));
+    const permits = await this.#permits();
+    expect(permits.length).toBeLessThanOrEqual(this.#concurrency);
+    expect(permits.map(({ nodeUid }) => nodeUid)).toEqual(expect.arrayContaining([...busy, ...this.#atWork]));
   }
 
   /** Everything comes through from here on, and nobody keeps anything back; the fleet must still get there. */
@@ -126,12 +126,12 @@ export class Duel {
     const nodes = (await this.#nodes()).filter(isManaged);
     const shadows = await this.stage.shadows.list();
     const updated = shadows.filter(({ status }) => status?.current_version === '1.1.0');
-    return updated.length === nodes.length && (await this.#slots()).length === 0;
+    return updated.length === nodes.length && (await this.#permits()).length === 0;
   }
 
-  async #onFirstSlot(happens: (node: string) => Promise<unknown>): Promise<void> {
-    const [slot] = await this.#slots();
-    const name = slot && nodeNameOf(slot.shadow);
+  async #onFirstPermit(happens: (node: string) => Promise<unknown>): Promise<void> {
+    const [permit] = await this.#permits();
+    const name = permit && nodeNameOf(permit.shadow);
     if (name !== undefined && (await this.stage.nodes.get(name))) await happens(name);
   }
 
@@ -186,7 +186,7 @@ export class Duel {
     return list.items;
   }
 
-  async #slots(): Promise<readonly { readonly shadow: string; readonly nodeUid: string }[]> {
+  async #permits(): Promise<readonly { readonly shadow: string; readonly nodeUid: string }[]> {
     const lease = await this.stage.leases.get(CONTROLLER_LEASE);
     return JSON.parse(lease?.metadata.annotations?.[`${GROUP}/slots`] ?? '[]') as [];
   }

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { type Manager, routesOf } from '../../runtime/controller/manager.ts';
 import { setback } from '../../runtime/controller/events.ts';
-import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
+import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { CONTROLLER_LEASE, EVENTS_REFUSED_ANNOTATION, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { fleet, moment, rebooting } from './plan/fleet.ts';
 import { Stage } from './stage.ts';
@@ -62,11 +62,11 @@ test('an agent that does not come back from a later update either is another occ
 test.each([
   ['as a leader begins', true],
   ['in the midst of its term', false],
-])('a list of slots that somebody has overwritten is told, once an hour: %s', async (_when, isBefore) => {
+])('a list of permits that somebody has overwritten is told, once an hour: %s', async (_when, isBefore) => {
   stage = await Stage.with('a', 'b');
-  const write = (slots: string | null): Promise<unknown> => {
+  const write = (permits: string | null): Promise<unknown> => {
     const path = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
-    return stage.patch(path, { metadata: { annotations: { [SLOTS_ANNOTATION]: slots } } });
+    return stage.patch(path, { metadata: { annotations: { [PERMITS_ANNOTATION]: permits } } });
   };
   const first = new AbortController();
   const former = stage.start({ signal: first.signal });
@@ -208,7 +208,7 @@ test('a node that dies while it stages is told once, and gives its place to anot
     { reason, message: expect.stringMatching(/not Ready since 2026-01-01T00:00:01Z/) },
   ]);
   await stage.pass(4 * 3_600_000);
-  expect([await setbacks(), await counted(controller, reason), await stage.slots()]).toEqual([
+  expect([await setbacks(), await counted(controller, reason), await stage.permits()]).toEqual([
     [reason],
     '1',
     ['brs-b'],

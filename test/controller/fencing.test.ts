@@ -4,24 +4,24 @@ import { NODES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
 import { cordonPatch } from '../../runtime/marks/patches.ts';
 import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
-import { blindTo, intercepted, takesSlot, writesSpec } from './transports.ts';
+import { blindTo, intercepted, takesPermit, writesSpec } from './transports.ts';
 
 let stage: Stage;
 afterEach(() => stage.end());
 
 describe('a start', () => {
-  test('takes its slot before its spec is written', async () => {
+  test('takes its permit before its spec is written', async () => {
     stage = await Stage.with('a');
     const order: string[] = [];
     const transport = intercepted(stage.transport, (request, go) => {
       if (writesSpec(request)) order.push('spec');
-      if (takesSlot(request)) order.push('slot');
+      if (takesPermit(request)) order.push('permit');
       return go();
     });
     stage.start({ transport });
     await stage.pass();
     // The Lease is written again later: it says who keeps the ledgers.
-    expect(order.slice(0, 2)).toEqual(['slot', 'spec']);
+    expect(order.slice(0, 2)).toEqual(['permit', 'spec']);
   });
 
   test('writes no spec when the Lease was changed by somebody else, and is planned again', async () => {
@@ -29,14 +29,14 @@ describe('a start', () => {
     const order: string[] = [];
     const transport = intercepted(stage.transport, async (request, go) => {
       if (writesSpec(request)) order.push('spec');
-      if (!takesSlot(request)) return go();
-      order.push('slot');
+      if (!takesPermit(request)) return go();
+      order.push('permit');
       if (order.length === 1) await stage.patch(request.path, { metadata: { annotations: { touched: 'yes' } } });
       return go();
     });
     stage.start({ transport });
     await stage.pass();
-    expect(order).toEqual(['slot', 'slot', 'spec']);
+    expect(order).toEqual(['permit', 'permit', 'spec']);
   });
 
   test('whose answer was lost is bumped, and goes on', async () => {
@@ -78,7 +78,7 @@ test('a shadow is deleted as it was seen: one that has changed since is looked a
   expect(await stage.shadows.get('brs-a')).toBeDefined();
 });
 
-describe('a slot', () => {
+describe('a permit', () => {
   test('is given back after a mark on the node that refuses every drain from before', async () => {
     stage = await Stage.with('a', 'b');
     stage.start();
@@ -93,7 +93,7 @@ describe('a slot', () => {
       crash_count: 0,
     });
     await stage.pass();
-    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.permits()).toEqual(['brs-b']);
     const drain = cordonPatch(before, { id: 'late', now: '2026-01-01T00:00:00Z', boot: null })!;
     await expect(stage.nodes.patch('a', { ...drain, metadata: { ...drain.metadata } })).rejects.toThrow(ConflictError);
   });
@@ -106,7 +106,7 @@ describe('a slot', () => {
     await stage.shadows.delete('brs-a', {});
     await stage.loseAgent('a');
     await stage.pass(60_000);
-    expect(await stage.slots()).toEqual(['brs-a']);
+    expect(await stage.permits()).toEqual(['brs-a']);
   });
 
   test('is not given back where a drain has marked the node after the look at it', async () => {
@@ -149,10 +149,10 @@ describe('a slot', () => {
     await stage.shadows.delete('brs-a', {});
     stage.start();
     await stage.pass(60_000);
-    expect(await stage.slots()).toEqual(['brs-a']);
+    expect(await stage.permits()).toEqual(['brs-a']);
     await stage.loseAgent('a');
     await stage.pass();
-    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.permits()).toEqual(['brs-b']);
   });
 
   test('of a node that was deleted in its drain is freed, and blames nobody, where its shadow went as fast', async () => {
@@ -170,7 +170,7 @@ describe('a slot', () => {
     await stage.shadows.delete('brs-a', {});
     await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/a' });
     await stage.pass();
-    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.permits()).toEqual(['brs-b']);
     const releases = await releasesOf(stage.transport).list({});
     expect(releases.flatMap(({ status }) => Object.values(status?.failures ?? {}))).toEqual([]);
   });
@@ -183,9 +183,9 @@ describe('a slot', () => {
     await stage.loseAgent('a');
     await stage.join('a');
     await stage.pass();
-    expect(await stage.slots()).toHaveLength(1);
-    await stage.update((await stage.slots())[0] === 'brs-a' ? 'a' : 'b');
-    await stage.update((await stage.slots())[0] === 'brs-a' ? 'a' : 'b');
-    expect(await stage.slots()).toEqual([]);
+    expect(await stage.permits()).toHaveLength(1);
+    await stage.update((await stage.permits())[0] === 'brs-a' ? 'a' : 'b');
+    await stage.update((await stage.permits())[0] === 'brs-a' ? 'a' : 'b');
+    expect(await stage.permits()).toEqual([]);
   });
 });

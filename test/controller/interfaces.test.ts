@@ -29,7 +29,7 @@ describe('a node of interface 1.0.0', () => {
     expect(await stage.spec('b')).toBe('StagedAndPerformedUpdate 1.1.0');
   });
 
-  test('that is relabelled in mid-update keeps its shadow, its slot, its cordon and its update', async () => {
+  test('that is relabelled in mid-update keeps its shadow, its permit, its cordon and its update', async () => {
     stage = await Stage.with('a', 'b');
     await label('1.0.0');
     stage.start({ env: { INTERFACE_V1: 'true' } });
@@ -46,7 +46,7 @@ describe('a node of interface 1.0.0', () => {
     await stage.pass(60_000);
     const after = (await stage.shadows.get('brs-a'))!;
     expect([after.metadata.uid, after.spec]).toEqual([before.metadata.uid, before.spec]);
-    expect([await stage.slots(), await cordoned()]).toEqual([['brs-a'], true]);
+    expect([await stage.permits(), await cordoned()]).toEqual([['brs-a'], true]);
     expect(await stage.spec('b')).toBe('Idle');
   });
 });

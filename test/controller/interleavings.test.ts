@@ -30,7 +30,7 @@ async function once(options: DuelOptions, play: Play, random: Random): Promise<v
 
 const oneOf = <T>(choices: readonly T[], random: Random): T => choices[Math.floor(random() * choices.length)]!;
 
-/** A few moves from the moment at which the first controller is about to take a slot; then everything comes through. */
+/** A few moves from the moment at which the first controller is about to take a permit; then everything comes through. */
 const around =
   (happens: (duel: Duel) => readonly (() => Promise<unknown>)[]): Play =>
   async (duel, random) => {
@@ -60,7 +60,7 @@ describe.each<[string, DuelOptions]>([
   ['two of three nodes', { nodes: ['a', 'b', 'c'], concurrency: 2 }],
 ])('%s at once is not exceeded by', (_name, options) => {
   test.each<[string, Play]>([
-    ['moves of two controllers, their agents and the clock while a slot is taken', around(({ moves }) => moves)],
+    ['moves of two controllers, their agents and the clock while a permit is taken', around(({ moves }) => moves)],
     [
       'deleted shadows, nodes and labels, holds, pauses, and a process of the same name, among them',
       around(({ moves, upheavals }) => [...moves, ...upheavals]),

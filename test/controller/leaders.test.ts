@@ -4,7 +4,7 @@ import { shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { HOLD_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
-import { blindTo, intercepted, takesSlot, writesSpec } from './transports.ts';
+import { blindTo, intercepted, takesPermit, writesSpec } from './transports.ts';
 
 /** Schedules of two leaders that broke earlier versions of the protocol, each read and write placed by hand. */
 
@@ -82,7 +82,7 @@ async function expectRefused(stopping: Stopping): Promise<void> {
   await stopping.goOn();
   expect(stopping.outcomes).toEqual([expect.any(ConflictError)]);
   expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
-  expect(await stage.slots()).toEqual(['brs-b']);
+  expect(await stage.permits()).toEqual(['brs-b']);
 }
 
 describe('1: a leader takes no node for done by a cache from before its start', () => {
@@ -90,7 +90,7 @@ describe('1: a leader takes no node for done by a cache from before its start', 
     await hold('a');
     await stage.pass(60_000);
     expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
-    expect(await stage.slots()).toEqual(['brs-a']);
+    expect(await stage.permits()).toEqual(['brs-a']);
   };
 
   test('its own start', async () => {
@@ -112,7 +112,7 @@ describe('1: a leader takes no node for done by a cache from before its start', 
   });
 });
 
-test('a process that leads again knows nothing of the slots that it finds, not even of its own', async () => {
+test('a process that leads again knows nothing of the permits that it finds, not even of its own', async () => {
   let isOut = false;
   const transport = intercepted(stage.transport, (request, go) =>
     isOut && request.path.includes('/leases/') ? Promise.reject(new UnreachableError('out')) : go(),
@@ -145,7 +145,7 @@ describe('3: a start whose spec comes late is refused', () => {
   });
 
   test('where the process stopped between its swap and its write: nothing is read again after the swap', async () => {
-    const stopping = new Stopping(takesSlot, 'before');
+    const stopping = new Stopping(takesPermit, 'before');
     await overtaken(stopping);
     await expectRefused(stopping);
   });
@@ -167,12 +167,12 @@ describe('3: a start whose spec comes late is refused', () => {
     await expect(late).rejects.toThrow(ConflictError);
   });
 
-  test('where its swap comes late: the slot stays with the other', async () => {
-    const stopping = new Stopping(takesSlot, 'after');
+  test('where its swap comes late: the permit stays with the other', async () => {
+    const stopping = new Stopping(takesPermit, 'after');
     await overtaken(stopping);
     await stopping.goOn();
     expect(stopping.outcomes).toEqual([]);
-    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.permits()).toEqual(['brs-b']);
   });
 
   test('though the shadow was bumped before: a bump writes another value each time', async () => {

@@ -11,15 +11,15 @@ import { readMarks } from '../../runtime/marks/marks.ts';
 import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
 import { DRAINED, MARKS, minutes, moment, node, type Parts, shadow } from './plan/fleet.ts';
 
-/** What Kubernetes' lifecycle conditions say of a node, by what slots, shadows and marks say. */
+/** What Kubernetes' lifecycle conditions say of a node, by what permits, shadows and marks say. */
 
-const SLOT = { shadow: 'brs-a', nodeUid: 'uid-a', id: 'one', since: undefined, writes: 'settled' } as const;
+const PERMIT = { shadow: 'brs-a', nodeUid: 'uid-a', id: 'one', since: undefined, writes: 'settled' } as const;
 
-function info(parts: Parts | undefined, more: Partial<NodeView> = {}, hasSlot = true): NodeInfo {
+function info(parts: Parts | undefined, more: Partial<NodeView> = {}, hasPermit = true): NodeInfo {
   const own = parts && shadow('a', parts);
-  const slot = hasSlot ? SLOT : undefined;
+  const permit = hasPermit ? PERMIT : undefined;
   const one = node('a', more);
-  return { node: one, shadow: own, phase: phaseOf(own, one), isShadowUnowned: false, slot, silentSince: undefined };
+  return { node: one, shadow: own, phase: phaseOf(own, one), isShadowUnowned: false, permit, silentSince: undefined };
 }
 
 const asked = (state: 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'MonitoringUpdate', parts: Parts = {}) => ({

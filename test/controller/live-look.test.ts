@@ -126,7 +126,7 @@ describe('what a watch does not show yet', () => {
     await stage.pass(60_000);
     const { spec = { state: 'Idle' } } = (await stage.shadows.get('brs-a')) ?? {};
     expect(spec.state).toBe('Idle');
-    expect(await stage.slots()).toEqual([]);
+    expect(await stage.permits()).toEqual([]);
   });
 
   test('and no more nodes start than a policy allows that has become stricter since', async () => {
@@ -155,7 +155,7 @@ describe('what a watch does not show yet', () => {
   });
 });
 
-test('what was read for a start is read after the list of slots, and nothing after the slot is taken', async () => {
+test('what was read for a start is read after the list of permits, and nothing after the permit is taken', async () => {
   await begin({}, 'a');
   const look = line.asked.slice(line.asked.indexOf(`GET ${NAMESPACE_PATH}`) - 1);
   const asked = look.slice(0, 12).map((one) => one.replace(/^(\S+) .*\/([^/]+\/[^/]+)$/, '$1 $2'));

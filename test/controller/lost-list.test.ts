@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { BUMPED_ANNOTATION } from '../../runtime/controller/actions/fencing.ts';
-import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
+import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { ConflictError } from '../../runtime/kube/errors.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
 import { MARKS_ANNOTATION, RELEASED_ANNOTATION } from '../../runtime/marks/names.ts';
 import { CONTROLLER_LEASE, NAMESPACE } from '../../runtime/shadow/names.ts';
 import { Stage } from './stage.ts';
-import { intercepted, takesSlot } from './transports.ts';
+import { intercepted, takesPermit } from './transports.ts';
 
-/** The Lease without its list of slots: nobody knows who is being updated, or whose writes are under way. */
+/** The Lease without its list of permits: nobody knows who is being updated, or whose writes are under way. */
 
 let stage: Stage;
 const loseList = (): Promise<unknown> =>
-  stage.leases.patch(CONTROLLER_LEASE, { metadata: { annotations: { [SLOTS_ANNOTATION]: null } } });
+  stage.leases.patch(CONTROLLER_LEASE, { metadata: { annotations: { [PERMITS_ANNOTATION]: null } } });
 async function withoutList(...names: readonly string[]): Promise<void> {
   stage = await Stage.with(...names);
   await loseList();
@@ -30,7 +30,8 @@ test('a term that finds no list starts nothing before each shadow is bumped and 
   await withoutList('a', 'b');
   const before: unknown[] = [];
   const transport = intercepted(stage.transport, async (request, go) => {
-    if (takesSlot(request)) before.push([await bumps('a'), await bumps('b'), await released('a'), await released('b')]);
+    if (takesPermit(request))
+      before.push([await bumps('a'), await bumps('b'), await released('a'), await released('b')]);
     return go();
   });
   stage.start({ transport });
@@ -45,7 +46,7 @@ test('a term that finds no list puts on it what is under way, and starts no more
   await stage.report('b', { current_state: 'StagedAndPerformedUpdate' });
   stage.start();
   await stage.pass(60_000);
-  expect(await stage.slots()).toEqual(['brs-b']);
+  expect(await stage.permits()).toEqual(['brs-b']);
   expect(await stage.spec('a')).toBe('Idle');
   expect([await released('a'), await released('b')]).toEqual(['1', undefined]);
 });
@@ -57,7 +58,7 @@ test('of a Node that bears marks nothing is released, and it is on the list', as
   stage.start();
   await stage.pass(60_000);
   expect(await released('b')).toBeUndefined();
-  expect(await stage.slots()).toEqual(['brs-b']);
+  expect(await stage.permits()).toEqual(['brs-b']);
 });
 
 describe('39: the list is taken off under its holder in mid-update', () => {
@@ -73,13 +74,13 @@ describe('39: the list is taken off under its holder in mid-update', () => {
     ],
     [
       'by another list',
-      () => stage.leases.patch(CONTROLLER_LEASE, { metadata: { annotations: { [SLOTS_ANNOTATION]: '[]' } } }),
+      () => stage.leases.patch(CONTROLLER_LEASE, { metadata: { annotations: { [PERMITS_ANNOTATION]: '[]' } } }),
     ],
   ])('%s: no other node starts beside it, and both are updated', async (_how, lose) => {
     stage = await Stage.with('a', 'b');
     stage.start();
     await stage.pass();
-    expect(await stage.slots()).toEqual(['brs-a']);
+    expect(await stage.permits()).toEqual(['brs-a']);
     await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
     await stage.pass();
     await lose();
@@ -92,7 +93,7 @@ describe('39: the list is taken off under its holder in mid-update', () => {
     await stage.report('a', { current_state: 'Idle' });
     await stage.pass(120_000);
     expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
-    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.permits()).toEqual(['brs-b']);
   });
 
   test('the log says what was lost, and of no other leader', async () => {
@@ -104,7 +105,7 @@ describe('39: the list is taken off under its holder in mid-update', () => {
     await loseList();
     await stage.update('a');
     const log = lines.join('');
-    expect(log).toContain('the list of slots is gone');
+    expect(log).toContain('the list of permits is gone');
     expect(log).not.toContain('another process leads');
   });
 
@@ -133,12 +134,12 @@ test('what an older operator has begun is on the list before another node gets a
   await stage.report('c', { current_state: 'StagedAndPerformedUpdate' });
   const lists: string[] = [];
   const transport = intercepted(stage.transport, (request, go) => {
-    if (takesSlot(request)) lists.push(JSON.stringify(request.body));
+    if (takesPermit(request)) lists.push(JSON.stringify(request.body));
     return go();
   });
   stage.start({ transport, env: { MAX_CONCURRENT_UPDATE: '2' } });
   await stage.pass(10_000);
   expect(lists[0]).toContain('brs-c');
   expect(lists[0]).not.toContain('brs-a');
-  expect([...(await stage.slots())].toSorted()).toEqual(['brs-a', 'brs-c']);
+  expect([...(await stage.permits())].toSorted()).toEqual(['brs-a', 'brs-c']);
 });

@@ -99,7 +99,7 @@ describe('what the first operator has left', () => {
     await stage.report('a', { target_version: '1.0.0' });
     const left = async (): Promise<readonly string[]> => {
       const node = viewOfNode((await stage.nodes.get('a'))!) as unknown as NodeView;
-      return leftoversIn({ config: {}, snapshot: { nodes: [node], shadows: [], slots: [] } } as never).map(
+      return leftoversIn({ config: {}, snapshot: { nodes: [node], shadows: [], permits: [] } } as never).map(
         ({ whose, what }) => `${whose}: ${what}`,
       );
     };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Observations } from '../../runtime/controller/observations.ts';
 import type { NodeFacts, ShadowFacts } from '../../runtime/controller/views.ts';
-import { DRAINED, minutes, moment, node, rebooting, shadow, slot } from './plan/fleet.ts';
+import { DRAINED, minutes, moment, node, rebooting, shadow, permit } from './plan/fleet.ts';
 
 const nodeFacts = (more: Partial<NodeFacts> = {}): NodeFacts => ({
   ...node('a'),
@@ -111,7 +111,7 @@ test.each([-20, 20])(
       const nodes = observations.nodes([on], now);
       const ages = (times: readonly (number | undefined)[]): number[] => times.map((time) => (now - time!) / 60_000);
       const [seen] = observations.shadows([shadowFacts({ ...its, ...more })], nodes, now);
-      const [held] = observations.slots([taken], now);
+      const [held] = observations.permits([taken], now);
       const { readinessSeenAt, readyChangedAt, readyFrom } = nodes[0]!;
       const { stateSeenAt, stepBeganAt, rebootAskedAt, failedAt, finishedAt, cannotLookSince, upToDateSince, endedAt } =
         seen!;
@@ -137,7 +137,7 @@ test.each([-20, 20])(
       },
       finishStatedAt: minutes(-5),
     };
-    const taken = { ...slot('a'), since: minutes(-9), rebootAskedAt: minutes(-3) };
+    const taken = { ...permit('a'), since: minutes(-9), rebootAskedAt: minutes(-3) };
     const before = look(0, {});
     expect(before).toEqual([0, 60, 60, 0, 0, 8, 0, 9, 3, 7, 5, 6, 9, 5]);
     expect(look(1, {}, jump)).toEqual(before.map((age) => age + 1));

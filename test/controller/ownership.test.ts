@@ -21,7 +21,7 @@ test('a shadow that names no Node as its owner is nobody’s: its agent would no
   const controller = stage.start();
   await stage.pass();
   expect(await stage.specs('a', 'b')).toEqual(['Idle', STARTED]);
-  expect(await stage.slots()).toEqual(['brs-b']);
+  expect(await stage.permits()).toEqual(['brs-b']);
   expect(controller.preview().verdicts[0]).toMatchObject({
     node: 'a',
     reason: 'ShadowNotOwned',
@@ -39,15 +39,15 @@ test('once it is deleted and registered anew, its node has its turn', async () =
   expect(await stage.spec('a')).toBe(STARTED);
 });
 
-test('in mid-update its slot stays for as long as an agent runs that may have read it before', async () => {
+test('in mid-update its permit stays for as long as an agent runs that may have read it before', async () => {
   stage.start({ env: { AGENT_TIMEOUT_IN_SEC: '60' } });
   await stage.pass();
   await disown('a');
   await stage.pass(3_600_000);
-  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.permits()).toEqual(['brs-a']);
   await stage.loseAgent('a');
   await stage.pass(120_000);
-  expect(await stage.slots()).toEqual(['brs-b']);
+  expect(await stage.permits()).toEqual(['brs-b']);
 });
 
 test('one that names the Node beside another is the Node’s, for the controller as for its agent', async () => {

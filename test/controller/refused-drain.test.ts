@@ -31,12 +31,12 @@ async function refuseA(): Promise<void> {
 const saidOf = async (name: string): Promise<object | undefined> =>
   (await stage.shadows.get(`brs-${name}`))!.status?.conditions?.[0];
 
-test('keeps its slot, and says why, for as long as nobody waits for it', async () => {
+test('keeps its permit, and says why, for as long as nobody waits for it', async () => {
   await stage.report('b', { current_version: '1.1.0' });
   stage.start();
   await refuseA();
   await stage.pass(120 * MINUTE);
-  expect([await stage.slots(), await stage.spec('a')]).toEqual([['brs-a'], 'RebootedIntoUpdate 1.1.0']);
+  expect([await stage.permits(), await stage.spec('a')]).toEqual([['brs-a'], 'RebootedIntoUpdate 1.1.0']);
   expect(await saidOf('a')).toMatchObject({
     reason: 'DrainBlocked',
     message: expect.stringContaining('PodDisruptionBudget shop/web'),
@@ -44,7 +44,7 @@ test('keeps its slot, and says why, for as long as nobody waits for it', async (
 });
 
 describe('while another node waits', () => {
-  test('is called off after two minutes, which is no failure, and its slot goes to the other', async () => {
+  test('is called off after two minutes, which is no failure, and its permit goes to the other', async () => {
     stage.start();
     await refuseA();
     await stage.pass(MINUTE);
@@ -53,7 +53,7 @@ describe('while another node waits', () => {
     expect(await stage.specs('a', 'b')).toEqual(['Idle 1.1.0', 'Idle']);
     await stage.report('a', { current_state: 'Idle' });
     await stage.pass(5000);
-    expect([await stage.slots(), await stage.specs('a', 'b')]).toEqual([
+    expect([await stage.permits(), await stage.specs('a', 'b')]).toEqual([
       ['brs-b'],
       ['Idle 1.1.0', 'StagedAndPerformedUpdate 1.1.0'],
     ]);
@@ -112,7 +112,7 @@ describe('is not called off where its drain begins', () => {
     await drainBefore(fits);
     expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
     expect(readMarks((await stage.nodes.get('a'))!)?.drained).toBeDefined();
-    expect(await stage.slots()).toEqual(['brs-a']);
+    expect(await stage.permits()).toEqual(['brs-a']);
   });
 });
 
@@ -124,14 +124,14 @@ describe('a machine that dies while its version is staged, which its agent never
     await stage.pass(31 * MINUTE);
   }
 
-  test('is called off, gives its slot back, and its place an hour after it went down', async () => {
+  test('is called off, gives its permit back, and its place an hour after it went down', async () => {
     stage.start();
     await dies();
     expect(await stage.spec('a')).toBe('Idle 1.1.0');
     await stage.pass(3 * MINUTE);
-    expect(await stage.slots()).toEqual([]);
+    expect(await stage.permits()).toEqual([]);
     await stage.pass(30 * MINUTE);
-    expect([await stage.slots(), await stage.spec('b')]).toEqual([['brs-b'], 'StagedAndPerformedUpdate 1.1.0']);
+    expect([await stage.permits(), await stage.spec('b')]).toEqual([['brs-b'], 'StagedAndPerformedUpdate 1.1.0']);
   });
 });
 

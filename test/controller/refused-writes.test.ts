@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { upToDate } from '../../runtime/controller/plan/conditions.ts';
-import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
+import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { CONTROLLER_LEASE, HOLD_ANNOTATION, NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { Disturbance, Disturbed } from '../../sim/cluster/cluster.ts';
 import { Stage } from './stage.ts';
@@ -30,17 +30,17 @@ async function writesIn(ms: number): Promise<number> {
 const minutes = (count: number): number => count * 60_000;
 
 describe.each([403, 429])('where the API server answers each write to a with %d', (code) => {
-  test('its slot goes to the next, it is asked for again ever more rarely, and its verdict says what is refused', async () => {
+  test('its permit goes to the next, it is asked for again ever more rarely, and its verdict says what is refused', async () => {
     stage = await Stage.with('a', 'b', 'c');
     const end = stage.cluster.disturb(ALL_OF_A, refusing(code));
     stage.start();
     expect(await writesIn(minutes(1))).toBeLessThan(30);
     expect(await stage.specs('a', 'b', 'c')).toEqual(['Idle', STARTED, 'Idle']);
-    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.permits()).toEqual(['brs-b']);
     await stage.update('b');
     await stage.pass();
     await stage.update('c');
-    expect(await stage.slots()).toEqual([]);
+    expect(await stage.permits()).toEqual([]);
     expect(await verdictOn('a')).toMatchObject({
       reason: 'WriteRefused',
       message: `the start of its update is refused: ${code} Denied: not on Fridays`,
@@ -53,7 +53,7 @@ describe.each([403, 429])('where the API server answers each write to a with %d'
   });
 });
 
-test('a step that is refused in mid-update keeps its slot, and the other updates go on', async () => {
+test('a step that is refused in mid-update keeps its permit, and the other updates go on', async () => {
   stage = await Stage.with('a', 'b', 'c');
   stage.start({ env: { MAX_CONCURRENT_UPDATE: '2' } });
   await stage.pass();
@@ -63,7 +63,7 @@ test('a step that is refused in mid-update keeps its slot, and the other updates
   await stage.update('b');
   await stage.pass();
   expect(await stage.specs('a', 'b', 'c')).toEqual([STARTED, 'Idle', STARTED]);
-  expect([...(await stage.slots())].toSorted()).toEqual(['brs-a', 'brs-c']);
+  expect([...(await stage.permits())].toSorted()).toEqual(['brs-a', 'brs-c']);
   expect(await verdictOn('a')).toMatchObject({ reason: 'WriteRefused' });
   expect(await writesIn(minutes(60))).toBeLessThan(35);
   end();
@@ -72,7 +72,7 @@ test('a step that is refused in mid-update keeps its slot, and the other updates
 });
 
 describe('where a webhook fails with 500', () => {
-  test('for the spec of a alone: the write is settled, the slot goes to the next, and nothing loops', async () => {
+  test('for the spec of a alone: the write is settled, the permit goes to the next, and nothing loops', async () => {
     stage = await Stage.with('a', 'b');
     stage.cluster.disturb(SPEC_OF_A, refusing(500));
     stage.start();
@@ -81,16 +81,16 @@ describe('where a webhook fails with 500', () => {
     await stage.update('b');
     await stage.pass(minutes(30));
     expect(await writesIn(minutes(60))).toBeLessThan(130);
-    expect(await stage.slots()).toEqual([]);
+    expect(await stage.permits()).toEqual([]);
   });
 
-  test('for whatever is written to a: it may have been carried out, so a keeps its slot, and says so', async () => {
+  test('for whatever is written to a: it may have been carried out, so a keeps its permit, and says so', async () => {
     stage = await Stage.with('a', 'b', 'c');
     const end = stage.cluster.disturb(ALL_OF_A, refusing(500));
     stage.start({ env: { MAX_CONCURRENT_UPDATE: '2' } });
     await stage.pass(minutes(30));
     expect(await stage.specs('a', 'b', 'c')).toEqual(['Idle', STARTED, 'Idle']);
-    expect([...(await stage.slots())].toSorted()).toEqual(['brs-a', 'brs-b']);
+    expect([...(await stage.permits())].toSorted()).toEqual(['brs-a', 'brs-b']);
     expect(await verdictOn('a')).toMatchObject({
       reason: 'WriteRefused',
       message: 'the write that settles an earlier one fails: 500 Denied: not on Fridays',
@@ -113,10 +113,10 @@ test('a fleet whose starts are all refused is asked about one node a second at m
   const before = starts();
   await stage.pass(minutes(10));
   expect(starts() - before).toBeLessThan(600);
-  expect(await stage.slots()).toEqual([]);
+  expect(await stage.permits()).toEqual([]);
 });
 
-/** The Lease, where its list would hold more than so many slots. */
+/** The Lease, where its list would hold more than so many permits. */
 const listsOfMoreThan = (most: number): Disturbed => ({
   resource: 'leases',
   where: (body) => JSON.stringify(body).split('nodeUid').length - 1 > most,
@@ -126,7 +126,7 @@ const started = async (...names: readonly string[]): Promise<readonly string[]> 
   return names.filter((_, index) => specs[index] === STARTED);
 };
 
-describe('where the API server refuses the list of slots', () => {
+describe('where the API server refuses the list of permits', () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const everybody = { env: { MAX_CONCURRENT_UPDATE: 'unlimited' } };
 
@@ -147,7 +147,7 @@ describe('where the API server refuses the list of slots', () => {
     },
   );
 
-  test('that is longer than three, three start, and the others as slots come back', async () => {
+  test('that is longer than three, three start, and the others as permits come back', async () => {
     stage = await Stage.with(...names);
     stage.cluster.disturb(listsOfMoreThan(3), refusing(422));
     stage.start(everybody);
@@ -158,11 +158,11 @@ describe('where the API server refuses the list of slots', () => {
       await stage.update(next!);
       await stage.pass(minutes(6));
     }
-    expect(await stage.slots()).toEqual([]);
+    expect(await stage.permits()).toEqual([]);
     expect(await stage.specs(...names)).toEqual(names.map(() => 'Idle'));
   });
 
-  test('that gives one back, the slot keeps its place, and its node says so', async () => {
+  test('that gives one back, the permit keeps its place, and its node says so', async () => {
     stage = await Stage.with('a', 'b');
     stage.start();
     await stage.pass();
@@ -171,7 +171,7 @@ describe('where the API server refuses the list of slots', () => {
     expect(await writesIn(minutes(60))).toBeLessThan(60);
     expect(await verdictOn('a')).toMatchObject({
       reason: 'WriteRefused',
-      message: 'the return of its slot is refused: 403 Denied: not on Fridays',
+      message: 'the return of its permit is refused: 403 Denied: not on Fridays',
     });
     end();
     await stage.pass(minutes(6));
@@ -179,23 +179,23 @@ describe('where the API server refuses the list of slots', () => {
   });
 });
 
-const isEmptied = (body: unknown): boolean => JSON.stringify(body).includes('/slots":"[]"');
+const isEmptied = (body: unknown): boolean => JSON.stringify(body).includes('/permits":"[]"');
 
-test('a slot that the Node does not let go of keeps its place, and says so', async () => {
+test('a permit that the Node does not let go of keeps its place, and says so', async () => {
   stage = await Stage.with('a', 'b');
   stage.start();
   await stage.pass();
   const end = stage.cluster.disturb({ resource: 'nodes', name: 'a' }, refusing(403));
   await stage.update('a');
   expect(await writesIn(minutes(60))).toBeLessThan(35);
-  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.permits()).toEqual(['brs-a']);
   expect(await verdictOn('a')).toMatchObject({
     reason: 'WriteRefused',
-    message: 'the return of its slot is refused: 403 Denied: not on Fridays',
+    message: 'the return of its permit is refused: 403 Denied: not on Fridays',
   });
   end();
   await stage.pass(minutes(6));
-  expect(await stage.slots()).toEqual(['brs-b']);
+  expect(await stage.permits()).toEqual(['brs-b']);
 });
 
 describe('while nothing that is written to a is answered', () => {
@@ -209,7 +209,7 @@ describe('while nothing that is written to a is answered', () => {
     return end;
   };
 
-  test('the other updates go on at their pace, and a keeps its slot', async () => {
+  test('the other updates go on at their pace, and a keeps its permit', async () => {
     await begun();
     for (const name of ['b', 'c', 'd']) {
       // A plan waits two seconds for an answer about a before it goes on without a.
@@ -218,7 +218,7 @@ describe('while nothing that is written to a is answered', () => {
     }
     await stage.pass(3000);
     expect(await stage.specs('b', 'c', 'd')).toEqual(['Idle', 'Idle', 'Idle']);
-    expect(await stage.slots()).toEqual(['brs-a']);
+    expect(await stage.permits()).toEqual(['brs-a']);
     await stage.pass(minutes(10));
     expect(await verdictOn('a')).toMatchObject({ reason: 'WriteRefused' });
   });
@@ -245,7 +245,7 @@ test('a start that lands after its node is held is an update that has begun: nob
   end();
   await stage.pass(100);
   expect(await stage.specs('a', 'b')).toEqual([STARTED, 'Idle']);
-  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.permits()).toEqual(['brs-a']);
 });
 
 test('a hundred writes that are not answered leave the Kubernetes API room for others', async () => {
@@ -268,17 +268,17 @@ test('a hundred writes that are not answered leave the Kubernetes API room for o
   expect(most).toBeLessThanOrEqual(32);
 });
 
-test('a list of slots that somebody has overwritten is read again every half minute, and no node is said to be refused for it', async () => {
+test('a list of permits that somebody has overwritten is read again every half minute, and no node is said to be refused for it', async () => {
   stage = await Stage.with('a');
   await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
   stage.start();
   await stage.pass();
   const path = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
-  await stage.patch(path, { metadata: { annotations: { [SLOTS_ANNOTATION]: 'none' } } });
+  await stage.patch(path, { metadata: { annotations: { [PERMITS_ANNOTATION]: 'none' } } });
   await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: null } } });
   await stage.pass(minutes(20));
   expect(await verdictOn('a')).not.toMatchObject({ reason: 'WriteRefused' });
-  await stage.patch(path, { metadata: { annotations: { [SLOTS_ANNOTATION]: null } } });
+  await stage.patch(path, { metadata: { annotations: { [PERMITS_ANNOTATION]: null } } });
   await stage.pass(minutes(1));
   expect(await stage.spec('a')).toBe(STARTED);
 });

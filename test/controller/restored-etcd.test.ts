@@ -21,7 +21,7 @@ test('a controller whose conditions a restored etcd has lost starts nodes all th
   stage.cluster.restore(backup);
   await paused(null);
   await stage.pass(60_000);
-  expect(await stage.slots()).toHaveLength(1);
+  expect(await stage.permits()).toHaveLength(1);
 });
 
 test('an update that a restored etcd has lost begins anew', async () => {
@@ -34,5 +34,5 @@ test('an update that a restored etcd has lost begins anew', async () => {
   await stage.pass(60_000);
   expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
   await stage.update('a');
-  expect(await stage.slots()).toEqual([]);
+  expect(await stage.permits()).toEqual([]);
 });

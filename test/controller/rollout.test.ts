@@ -8,16 +8,16 @@ let stage: Stage;
 afterEach(() => stage.end());
 
 describe('a rollout', () => {
-  test('takes one node after the other, and ends with no slot', async () => {
+  test('takes one node after the other, and ends with no permit', async () => {
     stage = await Stage.with('a', 'b');
     stage.start();
     await stage.pass();
     expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
-    expect(await stage.slots()).toEqual(['brs-a']);
+    expect(await stage.permits()).toEqual(['brs-a']);
     await stage.update('a');
     expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
     await stage.update('b');
-    expect(await stage.slots()).toEqual([]);
+    expect(await stage.permits()).toEqual([]);
     expect(await stage.events()).toEqual(['UpdateStarted', 'UpdateFinished', 'UpdateStarted', 'UpdateFinished']);
   });
 
@@ -47,7 +47,7 @@ describe('a rollout', () => {
     ]);
   });
 
-  test('gives the slot of a failed node to the next, and tries the failed one last', async () => {
+  test('gives the permit of a failed node to the next, and tries the failed one last', async () => {
     stage = await Stage.with('a', 'b');
     stage.start();
     await stage.pass();
@@ -77,8 +77,8 @@ describe('a rollout', () => {
     }
     await stage.pass();
     const renewals = stage.clock.monotonic() / 2000;
-    expect(await stage.slots()).toEqual([]);
-    // A renewal of the Lease is one request, and three where a slot was swapped in between.
+    expect(await stage.permits()).toEqual([]);
+    // A renewal of the Lease is one request, and three where a permit was swapped in between.
     expect((requests - 3 * renewals) / names.length).toBeLessThan(30);
   });
 });

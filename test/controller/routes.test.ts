@@ -25,7 +25,7 @@ test('ready means that the cluster is known, leading or not', async () => {
   expect(JSON.parse((await second('/plan')).body)).toMatchObject({ leading: false });
 });
 
-test('the plan names the verdict on each node, and the slots', async () => {
+test('the plan names the verdict on each node, and the permits', async () => {
   stage = await Stage.with('a', 'b');
   const get = serve();
   await stage.pass();
@@ -38,7 +38,7 @@ test('the plan names the verdict on each node, and the slots', async () => {
   });
 });
 
-test('a process that stands by shows the slots of the one that leads, and names it', async () => {
+test('a process that stands by shows the permits of the one that leads, and names it', async () => {
   stage = await Stage.with('a', 'b');
   const [leader, standby] = [serve(), serve()];
   await stage.pass(10_000);

@@ -2,7 +2,7 @@ import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserv
 import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { type ControllerConfig, readControllerConfig } from '../../runtime/controller/config.ts';
 import { createManager, type Manager } from '../../runtime/controller/manager.ts';
-import { SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
+import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
 import type { KubeObject, Node, ShadowObject } from '../../runtime/kube/objects.ts';
 import { leasesOf, nodesOf, shadowsOf } from '../../runtime/kube/resources.ts';
@@ -97,7 +97,7 @@ export class Stage {
     const clock = new VirtualClock(now - 60_000);
     const stage = new Stage(clock);
     await stage.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
-    const metadata = { name: CONTROLLER_LEASE, annotations: { [SLOTS_ANNOTATION]: '[]' } };
+    const metadata = { name: CONTROLLER_LEASE, annotations: { [PERMITS_ANNOTATION]: '[]' } };
     await stage.leases.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: {} });
     for (const one of [definition, releaseCrd()])
       await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', one);
@@ -198,8 +198,8 @@ export class Stage {
     return Promise.all(nodes.map((node) => this.spec(node)));
   }
 
-  /** Names of the shadows that have slots, as the Lease says. */
-  async slots(): Promise<readonly string[]> {
+  /** Names of the shadows that have permits, as the Lease says. */
+  async permits(): Promise<readonly string[]> {
     const lease = await this.leases.get(CONTROLLER_LEASE);
     const entries = JSON.parse(lease?.metadata.annotations?.[`${GROUP}/slots`] ?? '[]') as { shadow: string }[];
     return entries.map(({ shadow }) => shadow);

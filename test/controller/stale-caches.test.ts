@@ -17,7 +17,7 @@ import { blindTo, intercepted } from './transports.ts';
 let stage: Stage;
 afterEach(() => stage.end());
 
-/** `a` has a slot and is wanted in its reboot; its controller is gone, and the next one sees `path` as it was. */
+/** `a` has a permit and is wanted in its reboot; its controller is gone, and the next one sees `path` as it was. */
 async function succeeded(
   path: string,
   items: readonly unknown[],
@@ -37,7 +37,7 @@ async function rebooting(): Promise<void> {
   await stage.pass();
   first.abort();
   await stage.pass();
-  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.permits()).toEqual(['brs-a']);
 }
 
 const listed = async (path: string, without: string): Promise<readonly unknown[]> => {
@@ -48,34 +48,34 @@ const listed = async (path: string, without: string): Promise<readonly unknown[]
 const isMarked = async (name: string): Promise<boolean> =>
   (await stage.nodes.get(name))!.metadata.annotations?.[`${GROUP}/marks`] !== undefined;
 
-test('a slot whose node the cache does not show is kept while the Node is there', async () => {
+test('a permit whose node the cache does not show is kept while the Node is there', async () => {
   await rebooting();
   await succeeded(NODES_PATH, await listed(NODES_PATH, 'a'));
-  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.permits()).toEqual(['brs-a']);
 });
 
-test('a slot whose shadow the cache does not show is kept while the shadow is there', async () => {
+test('a permit whose shadow the cache does not show is kept while the shadow is there', async () => {
   await rebooting();
   await stage.loseAgent('a');
   await succeeded(shadowsPath(NAMESPACE), await listed(shadowsPath(NAMESPACE), 'brs-a'));
-  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.permits()).toEqual(['brs-a']);
 });
 
-test('a slot whose shadow is gone is kept while its agent runs, whatever the cache shows', async () => {
+test('a permit whose shadow is gone is kept while its agent runs, whatever the cache shows', async () => {
   await rebooting();
   await stage.shadows.delete(shadowName('a'), {});
   await succeeded(podsPath(NAMESPACE), []);
-  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.permits()).toEqual(['brs-a']);
 });
 
-test('a slot whose shadow is gone is kept while its agent runs, though the cache shows the shadow as it was before the update', async () => {
+test('a permit whose shadow is gone is kept while its agent runs, though the cache shows the shadow as it was before the update', async () => {
   await rebooting();
   const { status, ...now } = (await stage.shadows.get(shadowName('a')))!;
   const offered = { target_version: status!.current_version, current_state: 'Idle' };
   const atRest = { ...now, spec: { state: 'Idle' }, status: { ...status, ...offered } };
   await stage.shadows.delete(shadowName('a'), {});
   await succeeded(shadowsPath(NAMESPACE), [...(await listed(shadowsPath(NAMESPACE), 'brs-a')), atRest]);
-  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.permits()).toEqual(['brs-a']);
 });
 
 test('marks stay while the shadow is not at rest, whatever the cache shows', async () => {
@@ -205,7 +205,7 @@ test('a node starts once its condition is acknowledged, and no other view than t
     expect(await stage.specs('a', 'b')).toEqual(['StagedAndPerformedUpdate 1.1.0', 'Idle']);
     await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
     await stage.pass(60_000);
-    expect(await stage.slots()).toEqual(['brs-a']);
+    expect(await stage.permits()).toEqual(['brs-a']);
     expect(await stage.spec('b')).toBe('Idle');
   } finally {
     catchUp();

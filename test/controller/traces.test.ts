@@ -55,12 +55,12 @@ async function nodeOfA(): Promise<{ cordoned: boolean; marked: boolean }> {
 }
 const UNTOUCHED = { cordoned: false, marked: false };
 
-test('2: a shadow that is deleted while its agent still acts on it frees no slot', async () => {
+test('2: a shadow that is deleted while its agent still acts on it frees no permit', async () => {
   await aboutToReboot();
   await drain();
   await stage.shadows.delete(shadowName('a'), {});
   await stage.pass(60_000);
-  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.permits()).toEqual(['brs-a']);
   expect(await stage.spec('b')).toBe('Idle');
   expect((await nodeOfA()).marked).toBe(true);
 });
@@ -76,7 +76,7 @@ describe('14:', () => {
     await stage.report('a', { ...idle, target_version: '1.0.0' });
     await stage.pass(5000);
     expect(await nodeOfA()).toEqual(UNTOUCHED);
-    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.permits()).toEqual(['brs-b']);
   });
 
   test('a drain that wakes after the label was taken away marks nothing', async () => {
@@ -87,14 +87,14 @@ describe('14:', () => {
     await stage.patch('/api/v1/nodes/a', { metadata: { labels: { [MANAGED_LABEL]: null } } });
     await stage.loseAgent('a');
     await stage.pass(60_000);
-    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.permits()).toEqual(['brs-b']);
     wake!();
     expect(await asleep).toBe('409');
     expect(await nodeOfA()).toEqual(UNTOUCHED);
   });
 });
 
-test('16: a drain that sleeps while its slot goes to another node wakes to a conflict', async () => {
+test('16: a drain that sleeps while its permit goes to another node wakes to a conflict', async () => {
   await aboutToReboot();
   isHeld = true;
   const asleep = refusal(drain());
@@ -109,7 +109,7 @@ test('16: a drain that sleeps while its slot goes to another node wakes to a con
   expect(await nodeOfA()).toEqual(UNTOUCHED);
 });
 
-describe('18: an agent that dies for good gives its node and its slot back', () => {
+describe('18: an agent that dies for good gives its node and its permit back', () => {
   const record = { boot_id: 'boot-1', version: '1.1.0', requested_at: '2026-01-01T00:00:00Z' };
   test.each<[string, () => Promise<unknown>]>([
     ['right after the start', () => Promise.resolve()],
@@ -143,7 +143,7 @@ describe('18: an agent that dies for good gives its node and its slot back', () 
     expect(await stage.spec('b')).toBe('Idle');
     await stage.pass(30_000);
     expect(await nodeOfA()).toEqual(UNTOUCHED);
-    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.permits()).toEqual(['brs-b']);
     expect(await refusal(drain())).toBe('409');
   });
 
@@ -155,7 +155,7 @@ describe('18: an agent that dies for good gives its node and its slot back', () 
     await stage.loseAgent('a');
     await stage.pass(5000);
     expect(await nodeOfA()).toEqual(UNTOUCHED);
-    expect(await stage.slots()).toEqual(['brs-b']);
+    expect(await stage.permits()).toEqual(['brs-b']);
   });
 });
 
@@ -167,11 +167,11 @@ test('19: a label that is taken away between the drain and the reboot leaves the
   await stage.loseAgent('a');
   await stage.pass(60_000);
   expect(await nodeOfA()).toEqual({ cordoned: true, marked: true });
-  expect(await stage.slots()).toEqual(['brs-a']);
+  expect(await stage.permits()).toEqual(['brs-a']);
   await stage.pass(15 * 60_000);
   expect(await stage.shadows.get(shadowName('a'))).toBeUndefined();
   expect(await nodeOfA()).toEqual(UNTOUCHED);
-  expect(await stage.slots()).toEqual(['brs-b']);
+  expect(await stage.permits()).toEqual(['brs-b']);
 });
 
 test('26: a release that is halted while nodes are staged drains none of them, and they start again once it is not', async () => {
@@ -197,7 +197,7 @@ test('26: a release that is halted while nodes are staged drains none of them, a
   expect(new Set(await fleet.specs(...staged))).toEqual(new Set(['Idle 1.1.0']));
   for (const name of nodes) await fleet.report(name, { current_state: 'Idle' });
   await fleet.pass(5000);
-  expect(await fleet.slots()).toEqual([]);
+  expect(await fleet.permits()).toEqual([]);
   expect(await fleet.events()).toContain('UpdateCalledOff');
   await fleet.report(bad, { current_version: '1.1.0' });
   await fleet.pass(920_000);

@@ -4,7 +4,7 @@ import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts
 
 export const writesSpec = ({ method, body }: KubeRequest): boolean =>
   method === 'PATCH' && (body as { spec?: unknown }).spec !== undefined;
-export const takesSlot = ({ method, path, body }: KubeRequest): boolean =>
+export const takesPermit = ({ method, path, body }: KubeRequest): boolean =>
   method === 'PUT' && path.includes('/leases/') && JSON.stringify(body).includes('nodeUid');
 
 /** A transport whose watch of `path` says nothing. With `list`, each list of the whole collection says that. */

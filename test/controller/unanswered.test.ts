@@ -59,7 +59,7 @@ describe.each(['answer', 'request'] as const)('where the %s is lost', (what) => 
     await stage.patchNode('a', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
     await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
     await stage.pass(5000);
-    expect([await stage.spec('a'), await stage.slots()]).toEqual(['Idle 1.1.0', ['brs-a']]);
+    expect([await stage.spec('a'), await stage.permits()]).toEqual(['Idle 1.1.0', ['brs-a']]);
     expect(await told()).toEqual(['UpdateStarted', 'UpdateCalledOff']);
     const { body } = await routesOf(controller)['/metrics']!();
     expect(body).toContain('brupop_controller_updates_total{result="called_off"} 1');

@@ -68,21 +68,21 @@ describe('U5: a node that does not return from its reboot', () => {
     await stage.pass(HOUR);
   }
 
-  test('keeps its slot however long it takes, so that with a concurrency of 1 the fleet waits', async () => {
+  test('keeps its permit however long it takes, so that with a concurrency of 1 the fleet waits', async () => {
     await gone();
     await stage.pass(3 * HOUR);
-    expect([await verdict('a'), await stage.slots(), await stage.spec('b')]).toEqual([
+    expect([await verdict('a'), await stage.permits(), await stage.spec('b')]).toEqual([
       'NotReturned',
       ['brs-a'],
       'Idle',
     ]);
   });
 
-  test('gives its slot back when its Node is deleted', async () => {
+  test('gives its permit back when its Node is deleted', async () => {
     await gone();
     await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/a' });
     await stage.pass();
-    expect([await stage.slots(), await stage.spec('b')]).toEqual([['brs-b'], 'StagedAndPerformedUpdate 1.1.0']);
+    expect([await stage.permits(), await stage.spec('b')]).toEqual([['brs-b'], 'StagedAndPerformedUpdate 1.1.0']);
   });
 
   test('goes on with its update when it returns', async () => {
@@ -93,7 +93,7 @@ describe('U5: a node that does not return from its reboot', () => {
       await stage.report('a', { current_state: state, current_version: '1.1.0', reboot: null });
       await stage.pass();
     }
-    expect([await verdict('a'), await stage.slots()]).toEqual(['UpToDate', ['brs-b']]);
+    expect([await verdict('a'), await stage.permits()]).toEqual(['UpToDate', ['brs-b']]);
   });
 });
 

@@ -37,7 +37,7 @@ async function rollOver(...names: readonly string[]): Promise<void> {
   }
   const versions = (await stage.shadows.list()).map(({ spec, status }) => `${status?.current_version} ${spec.state}`);
   expect(versions).toEqual(names.map(() => '1.1.0 Idle'));
-  expect(await stage.slots()).toEqual([]);
+  expect(await stage.permits()).toEqual([]);
 }
 
 test('a fleet of upstream agents is rolled over, and the missing field is asked for once', async () => {

@@ -12,7 +12,7 @@ import {
   NAMESPACE,
 } from '../../runtime/shadow/names.ts';
 import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
-import { parseEntries, SLOTS_ANNOTATION } from '../../runtime/controller/slots/entries.ts';
+import { parseEntries, PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { type AuditEvent, readAudit } from './audit.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
@@ -32,7 +32,7 @@ afterAll(() => stage.strike(), 60_000);
 test('of two controllers one leads; one that slept through its term starts nothing any more', async () => {
   // A kubelet would not let it sleep: whoever sleeps here is the machine, with its kubelet.
   const scene = await stage.startFleet({ nodes: 4, liveness: 'ignored' });
-  const lease = await leaseUntil(stage.cluster.transport, hasSlots);
+  const lease = await leaseUntil(stage.cluster.transport, hasPermits);
   const stale = await scene.until(() => podOf(lease, scene));
   const pid = await pidOf(stale, scene);
   process.kill(pid, 'SIGSTOP');
@@ -75,8 +75,8 @@ async function leaseUntil(transport: KubeTransport, check: (lease: Lease) => boo
   throw new Error('the watch of the Lease has ended');
 }
 
-function hasSlots({ metadata: { annotations } }: Lease): boolean {
-  return (parseEntries(annotations?.[SLOTS_ANNOTATION]) ?? []).length > 0;
+function hasPermits({ metadata: { annotations } }: Lease): boolean {
+  return (parseEntries(annotations?.[PERMITS_ANNOTATION]) ?? []).length > 0;
 }
 
 /** The leader's pod. */

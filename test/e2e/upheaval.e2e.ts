@@ -45,7 +45,7 @@ test('a node that does not boot the release says so, is given back, and the othe
   await until(() => !isMarked(history, node) && !isCordoned(history, node));
 });
 
-test('a node that is deleted in the middle of its drain takes its shadow along and frees its slot', async () => {
+test('a node that is deleted in the middle of its drain takes its shadow along and frees its permit', async () => {
   const { history, fleet, until, cluster } = scene;
   const node = await next();
   await guard(cluster, node);

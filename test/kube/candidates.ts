@@ -7,7 +7,7 @@ import { silentLogger } from '../../runtime/lib/log.ts';
 import { random, type Tapped, type World, world } from './world.ts';
 
 export const NAME = 'brupop-controller';
-export const SLOTS = 'brupop.bottlerocket.aws/slots';
+export const PERMITS = 'brupop.bottlerocket.aws/slots';
 
 export interface Candidate {
   readonly transport: Tapped;
@@ -94,8 +94,8 @@ export async function read(cluster: World): Promise<Lease> {
   return lease;
 }
 
-export async function swapSlots(cluster: World, slots: string): Promise<void> {
+export async function swapPermits(cluster: World, permits: string): Promise<void> {
   const lease = await read(cluster);
-  const annotations = { ...lease.metadata.annotations, [SLOTS]: slots };
+  const annotations = { ...lease.metadata.annotations, [PERMITS]: permits };
   await admin(cluster).update({ ...lease, metadata: { ...lease.metadata, annotations } });
 }

@@ -10,8 +10,8 @@ import {
   leaderAndStandby,
   NAME,
   read,
-  SLOTS,
-  swapSlots,
+  PERMITS,
+  swapPermits,
   unanswered,
 } from './candidates.ts';
 import { seeded } from '../random.ts';
@@ -24,12 +24,12 @@ describe('a process that was started anew in the place of a dead one', () => {
     const cluster = world();
     const first = candidate(cluster, 'pod-a_1');
     await cluster.clock.advance(0);
-    await swapSlots(cluster, '[1]');
+    await swapPermits(cluster, '[1]');
     first.kill();
     const second = candidate(cluster, 'pod-a_2', { isPredecessor: inPlaceOf('pod-a') });
     await cluster.clock.advance(0);
     expect(second.election.leading).toBe(true);
-    expect((await read(cluster)).metadata.annotations).toEqual({ [SLOTS]: '[1]' });
+    expect((await read(cluster)).metadata.annotations).toEqual({ [PERMITS]: '[1]' });
   });
 
   test('waits for the lease of anybody else', async () => {
@@ -101,9 +101,9 @@ describe('what else stands on the lease', () => {
     const cluster = world();
     const a = candidate(cluster, 'a');
     await cluster.clock.advance(5000);
-    await swapSlots(cluster, '["one"]');
+    await swapPermits(cluster, '["one"]');
     await cluster.clock.advance(5000);
-    await swapSlots(cluster, '["two"]');
+    await swapPermits(cluster, '["two"]');
     await cluster.clock.advance(30_000);
     expect(a.election.leading).toBe(true);
     expect(a.lost()).toBeUndefined();
@@ -111,7 +111,7 @@ describe('what else stands on the lease', () => {
     const b = candidate(cluster, 'b');
     await cluster.clock.advance(5000);
     expect(b.election.leading).toBe(true);
-    expect((await read(cluster)).metadata.annotations).toEqual({ [SLOTS]: '["two"]' });
+    expect((await read(cluster)).metadata.annotations).toEqual({ [PERMITS]: '["two"]' });
   });
 
   test('is no renewal: a dead leader whose annotations are written loses the lease all the same', async () => {
@@ -120,7 +120,7 @@ describe('what else stands on the lease', () => {
     a.kill();
     for (let second = 0; second < 20; second++) {
       await cluster.clock.advance(1000);
-      if (!b.election.leading) await swapSlots(cluster, String(second));
+      if (!b.election.leading) await swapPermits(cluster, String(second));
     }
     expect(b.election.leading).toBe(true);
   });

@@ -92,7 +92,7 @@ export const bootMutants: readonly Mutant[] = [
   },
   {
     rule: 'B4',
-    does: 'goes by the slot and the agent that a node had when it was last planned on',
+    does: 'goes by the permit and the agent that a node had when it was last planned on',
     file: 'runtime/controller/plan/join.ts',
     find: 'const known = rest === NOTHING ? kept(node, shadow, at) : undefined;',
     replace: 'const known = kept(node, shadow, at);',

@@ -146,7 +146,7 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F5',
     does: 'gives a reboot its whole time again under each new leader',
     file: 'runtime/controller/plan/health.ts',
-    find: 'Math.min(shadow.rebootAskedAt, slot?.rebootAskedAt ?? Infinity)',
+    find: 'Math.min(shadow.rebootAskedAt, permit?.rebootAskedAt ?? Infinity)',
     replace: 'shadow.rebootAskedAt',
     tests: ['test/controller/plan/blame.test.ts'],
   },

@@ -15,8 +15,8 @@ export const ledgerMutants: readonly Mutant[] = [
     rule: 'F3',
     does: 'lets an update come to rest before its failure is entered',
     file: ENTERED,
-    find: 'return !end || slot?.ended !== undefined || this.#isKnown(node, end);',
-    replace: 'return !end || node.name !== slot?.id;',
+    find: 'return !end || permit?.ended !== undefined || this.#isKnown(node, end);',
+    replace: 'return !end || node.name !== permit?.id;',
     tests: KEPT,
   },
   {
@@ -47,7 +47,7 @@ export const ledgerMutants: readonly Mutant[] = [
     rule: 'F1',
     does: 'blames nobody for a machine that was asked for its reboot and is given up',
     file: GONE,
-    find: 'if (!ended && !mayBeAsked(slot, lastOf(slot, snapshot))) return undefined;',
+    find: 'if (!ended && !mayBeAsked(permit, lastOf(permit, snapshot))) return undefined;',
     replace: 'if (!ended) return undefined;',
     tests: ['test/releases/two-leaders.test.ts'],
   },
@@ -77,7 +77,7 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     rule: 'F3',
-    does: 'gives a slot back that alone knows of a failure',
+    does: 'gives a permit back that alone knows of a failure',
     file: ENTERED,
     find: '    if (ended) return [];\n',
     replace: '',

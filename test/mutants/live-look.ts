@@ -4,7 +4,7 @@ const LIVE_LOOK = 'runtime/controller/live-look.ts';
 const OF_THE_LIST = ['test/controller/lost-list.test.ts'];
 const OF_THE_LOOK = ['test/controller/live-look.test.ts'];
 
-/** Rules L1 and L12: what is read, and done, before a slot is taken. */
+/** Rules L1 and L12: what is read, and done, before a permit is taken. */
 export const liveLookMutants: readonly Mutant[] = [
   {
     rule: 'L1',
@@ -41,7 +41,7 @@ export const liveLookMutants: readonly Mutant[] = [
   },
   {
     rule: 'L12',
-    does: 'gives slots before what is under way without one has its own',
+    does: 'gives permits before what is under way without one has its own',
     file: LIVE_LOOK,
     find: 'if (takings.length === 0) return;',
     replace: 'return;',
@@ -50,23 +50,23 @@ export const liveLookMutants: readonly Mutant[] = [
   {
     rule: 'L12',
     does: 'goes on from a list that somebody has taken off the Lease',
-    file: 'runtime/controller/slots/ledger.ts',
-    find: 'this.#isMissing = lease.metadata.annotations?.[SLOTS_ANNOTATION] === undefined;',
+    file: 'runtime/controller/permits/ledger.ts',
+    find: 'this.#isMissing = lease.metadata.annotations?.[PERMITS_ANNOTATION] === undefined;',
     replace: '',
     tests: OF_THE_LIST,
   },
   {
     rule: 'L12',
     does: 'takes over a list that it has not written',
-    file: 'runtime/controller/slots/ledger.ts',
-    find: "throw new SlotsLostError('the list of slots is none that this process has written');",
+    file: 'runtime/controller/permits/ledger.ts',
+    find: "throw new PermitsLostError('the list of permits is none that this process has written');",
     replace: 'this.#learn(found);',
-    tests: ['test/controller/slots/ledger.test.ts'],
+    tests: ['test/controller/permits/ledger.test.ts'],
   },
   {
     rule: 'L12',
     does: 'makes the list though a drain may still mark a Node',
-    file: 'runtime/controller/slots/remaking.ts',
+    file: 'runtime/controller/permits/remaking.ts',
     find: "if (state !== 'RebootedIntoUpdate') await markReleased(ports, node, signal);",
     replace: '',
     tests: OF_THE_LIST,
@@ -74,7 +74,7 @@ export const liveLookMutants: readonly Mutant[] = [
   {
     rule: 'L12',
     does: 'leaves what is under way off the list that it makes',
-    file: 'runtime/controller/slots/remaking.ts',
+    file: 'runtime/controller/permits/remaking.ts',
     find: 'takeoversIn(planner.look(momentOf(clock)), busy)',
     replace: '[]',
     tests: OF_THE_LIST,

@@ -4,19 +4,19 @@ import { failureMutants } from './failures.ts';
 import { freshnessMutants } from './freshness.ts';
 import { furtherFailures } from './further-failures.ts';
 import { furtherMarks } from './further-marks.ts';
-import { furtherSlots } from './further-slots.ts';
+import { furtherPermits } from './further-permits.ts';
 import { hintMutants } from './hints.ts';
 import { ledgerMutants } from './ledgers.ts';
 import { liveLookMutants } from './live-look.ts';
 import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
-import { slotMutants } from './slots.ts';
+import { permitMutants } from './permits.ts';
 
 /** Rules that are broken on purpose: `npm run lab -- mutants` runs the tests that must notice, and `npm run lab -- simulate --planted` storms. */
 export const MUTANTS: readonly Mutant[] = [
-  ...slotMutants,
-  ...furtherSlots,
+  ...permitMutants,
+  ...furtherPermits,
   ...liveLookMutants,
   ...freshnessMutants,
   ...hintMutants,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { KEEPER_ANNOTATION } from '../../runtime/controller/slots/ledger.ts';
+import { KEEPER_ANNOTATION } from '../../runtime/controller/permits/ledger.ts';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
@@ -141,7 +141,7 @@ test('a node whose failure no ledger takes comes to rest, and its permit keeps i
   expect(await stage.spec('a')).toBe('Idle 1.1.0');
   await stage.report('a', { current_state: 'Idle', failed_versions: [], last_failure: null, reboot: null });
   await stage.pass(60_000);
-  expect([await stage.slots(), (await statusOf())?.failures ?? {}]).toEqual([['brs-a'], {}]);
+  expect([await stage.permits(), (await statusOf())?.failures ?? {}]).toEqual([['brs-a'], {}]);
   first.abort();
   await stage.pass(5000);
   end();

@@ -60,7 +60,7 @@ test('33: what asked for a reboot and is gone with its shadow has failed, though
   stage.start();
   await stage.pass(20_000);
   expect(await failures()).toMatchObject([{ node: 'a', reason: 'Gone' }]);
-  expect(await stage.slots()).toEqual(['brs-b']);
+  expect(await stage.permits()).toEqual(['brs-b']);
 });
 
 test('35: a failure that a deposed leader enters after the next one has ended the attempt well halts nobody for long', async () => {
@@ -100,9 +100,9 @@ test('a release that never boots costs three machines, though each is replaced b
   stage.start({ env, signal: term.signal });
   for (let round = 0; round < 8; round++) {
     await stage.pass(20_000);
-    const [slot] = await stage.slots();
-    if (slot === undefined) continue;
-    const node = slot.slice('brs-'.length);
+    const [permit] = await stage.permits();
+    if (permit === undefined) continue;
+    const node = permit.slice('brs-'.length);
     await stage.askForReboot(node);
     await stage.pass();
     lost.push(node);

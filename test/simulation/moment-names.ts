@@ -1,7 +1,7 @@
 /** Writes and calls that the rules of docs/protocol.md name: those that are counted, and at which faults are aimed. */
 export const MOMENTS = {
-  'slot-taken': "L1: a start's swap of the Lease's list",
-  'slot-given-back': "L3: the swap that takes a slot off the Lease's list",
+  'permit-taken': "L1: a start's swap of the Lease's list",
+  'permit-given-back': "L3: the swap that takes a permit off the Lease's list",
   bump: "L4: a patch of the shadow's annotation that fences delayed writes",
   'spec-start': 'L1: spec leaves Idle, or spec.version is another',
   'spec-advance': 'spec goes one state on',
@@ -12,7 +12,7 @@ export const MOMENTS = {
   cordon: 'M1: marks and cordon are written to the Node',
   eviction: 'M2: a pod is asked to go',
   drained: 'M3: the proof is written to the Node',
-  'node-touched': 'L3: the patch of the Node that fences its drains before the slot goes',
+  'node-touched': 'L3: the patch of the Node that fences its drains before the permit goes',
   'release-asked': 'the agent asks for the end of its marks',
   'status-sent': 'B5: the agent sends its status',
   released: 'M5, M6, M8: marks leave the Node',

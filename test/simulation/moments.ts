@@ -160,10 +160,10 @@ function writeOf(write: Write, around: Around): Met | undefined {
 
 function leaseWrite({ body }: Write, name: string, { known }: Around): Met {
   const before = known.get(name);
-  const slots = (lease: unknown): string => text(at(lease, 'metadata', 'annotations', `${PREFIX}/slots`)) || '[]';
-  if (slots(body) !== slots(before)) {
-    const count = (lease: unknown): number => slots(lease).split('nodeUid').length;
-    return { moment: count(body) < count(before) ? 'slot-given-back' : 'slot-taken' };
+  const permits = (lease: unknown): string => text(at(lease, 'metadata', 'annotations', `${PREFIX}/permits`)) || '[]';
+  if (permits(body) !== permits(before)) {
+    const count = (lease: unknown): number => permits(lease).split('nodeUid').length;
+    return { moment: count(body) < count(before) ? 'permit-given-back' : 'permit-taken' };
   }
   const holder = (lease: unknown): unknown => at(lease, 'spec', 'holderIdentity');
   return { moment: holder(body) === holder(before) ? 'lease-renewal' : 'lease-takeover' };

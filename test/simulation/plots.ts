@@ -2,14 +2,14 @@ import { ofDrains, ofMarks } from './plots/drains.ts';
 import { ofFailures, ofHosts } from './plots/hosts.ts';
 import { ofGates } from './plots/people.ts';
 import type { Plot } from './plots/scene.ts';
-import { ofSlots, ofSteps } from './plots/slots.ts';
+import { ofPermits, ofSteps } from './plots/permits.ts';
 
 export { DECISIONS } from './plots/people.ts';
 export type { Plot } from './plots/scene.ts';
 
 /** What a storm may be about. After what sequences have broken such protocols: these are drawn more often than chance would have them. */
 export const TOPICS = {
-  slots: ofSlots,
+  permits: ofPermits,
   steps: ofSteps,
   drains: ofDrains,
   marks: ofMarks,

@@ -1,6 +1,6 @@
 import { agentRuns, ownShadow } from '../../controller/actions/ports.ts';
 import { isAtRest } from '../../controller/plan/phase.ts';
-import { slotsOn } from '../../controller/slots/entries.ts';
+import { permitsOn } from '../../controller/permits/entries.ts';
 import { NotFoundError } from '../../kube/errors.ts';
 import type { Node } from '../../kube/objects.ts';
 import { leasesOf, NODES_PATH, podsOf, shadowsOf } from '../../kube/resources.ts';
@@ -29,9 +29,9 @@ not remove a cordon without marks: run kubectl uncordon.`,
   most: Infinity,
   run: async (request) => {
     const cluster = await connectToOperator(request);
-    const slotted = await slotHolders(cluster);
+    const permitted = await permitHolders(cluster);
     return changeEach(request, 'node', (name) =>
-      releaseNode({ request, cluster, slotted }, name).catch(explainVersion(name)),
+      releaseNode({ request, cluster, permitted }, name).catch(explainVersion(name)),
     );
   },
 };
@@ -49,17 +49,17 @@ const explainVersion =
 interface Session {
   readonly request: CommandRequest;
   readonly cluster: OperatedCluster;
-  /** UIDs of the nodes that have a slot, because their update is not over. */
-  readonly slotted: ReadonlySet<string>;
+  /** UIDs of the nodes that have a permit, because their update is not over. */
+  readonly permitted: ReadonlySet<string>;
 }
 
 /** By the Lease, or by nothing where the user may not read it: a shadow that is not at rest says the same. */
-async function slotHolders({ transport, namespace }: Cluster): Promise<ReadonlySet<string>> {
+async function permitHolders({ transport, namespace }: Cluster): Promise<ReadonlySet<string>> {
   const { value } = await ifAllowed(leasesOf(transport, namespace).get(CONTROLLER_LEASE), undefined);
-  return new Set(slotsOn(value).map(({ nodeUid }) => nodeUid));
+  return new Set(permitsOn(value).map(({ nodeUid }) => nodeUid));
 }
 
-async function releaseNode({ request, cluster, slotted }: Session, name: string): Promise<Change> {
+async function releaseNode({ request, cluster, permitted }: Session, name: string): Promise<Change> {
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
   let owned: readonly string[] = [];
   const changed = await patchObject(cluster, target, async (object) => {
@@ -67,7 +67,7 @@ async function releaseNode({ request, cluster, slotted }: Session, name: string)
     const marks = readMarks(node);
     if (!marks) return expectNothingLeft(node);
     owned = marks.owns;
-    await expectAtRest(cluster, node, slotted);
+    await expectAtRest(cluster, node, permitted);
     return releasePatch(node);
   });
   if (!changed) return { object: target.called, changed, says: 'has nothing of the operator on it', undo: undefined };
@@ -98,12 +98,12 @@ function expectNothingLeft({ metadata, spec }: Node): undefined {
 async function expectAtRest(
   { transport, namespace }: Cluster,
   { metadata: { name, uid } }: Node,
-  slotted: ReadonlySet<string>,
+  permitted: ReadonlySet<string>,
 ): Promise<void> {
   const ports = { shadows: shadowsOf(transport, namespace), pods: podsOf(transport, namespace) };
   const { signal } = new AbortController();
   const shadow = await ownShadow(ports, { shadow: shadowName(name), nodeUid: uid }, signal);
-  if (slotted.has(uid) || (shadow && !isAtRest(shadow)))
+  if (permitted.has(uid) || (shadow && !isAtRest(shadow)))
     throw new RefusedCommandError('it is being updated: why says more');
   if (!shadow && (await agentRuns(ports, name, signal)))
     throw new RefusedCommandError('its agent runs, and has not registered it yet: it will be released by itself');

@@ -49,12 +49,12 @@ function pastOf({ info: { node, shadow } }: Member): readonly Bar[] {
 }
 
 function runningOf(
-  { info: { node, slot, shadow }, standing, step }: Member,
+  { info: { node, permit, shadow }, standing, step }: Member,
   typicalMs: number | undefined,
 ): readonly Bar[] {
-  const from = slot?.since ?? shadow?.stateSeenAt;
+  const from = permit?.since ?? shadow?.stateSeenAt;
   if (from === undefined) return [];
-  if (standing === 'failed' && slot) return [{ node: node.name, kind: 'failed', from }];
+  if (standing === 'failed' && permit) return [{ node: node.name, kind: 'failed', from }];
   if (step === undefined) return [];
   const to = typicalMs === undefined ? undefined : from + typicalMs;
   return [{ node: node.name, kind: 'running', from, to, step }];

@@ -150,7 +150,7 @@ function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Sources): Que
 
 function rowOf(member: Member, { snapshot, now }: Inspection): NodeRow {
   const { info, verdict, standing, step } = member;
-  const { node, slot } = info;
+  const { node, permit } = info;
   const { policy, reason, message, since, until, ahead } = verdict;
   return {
     name: node.name,
@@ -166,7 +166,7 @@ function rowOf(member: Member, { snapshot, now }: Inspection): NodeRow {
     reason,
     message,
     // 0 means that the time is not known.
-    since: since || slot?.since,
+    since: since || permit?.since,
     until,
     drain: drainOf(member, now),
     ahead: ahead && aheadText(ahead),

@@ -1,6 +1,6 @@
 import type { Command, SetHint, SetSpec, Start } from '../../controller/plan/commands.ts';
 import { isUnderWay } from '../../controller/plan/phase.ts';
-import type { SlotView } from '../../controller/plan/permit.ts';
+import type { PermitView } from '../../controller/plan/permit.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
 import { type NodeView, type ReleaseView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
 import { instantOf } from '../../lib/clock.ts';
@@ -19,7 +19,7 @@ export class VirtualFleet {
   /** By name of the shadow. */
   readonly #shadows: Map<string, ShadowView>;
   /** By name of the shadow. */
-  readonly #slots: Map<string, SlotView>;
+  readonly #permits: Map<string, PermitView>;
   /** By name of the shadow: when its agent will have reached the state in the spec. */
   readonly #due = new Map<string, number>();
   /** By name of the shadow: when its agent will have prepared the version that it is named at rest. */
@@ -35,7 +35,7 @@ export class VirtualFleet {
     this.#nodes = new Map(snapshot.nodes.map((node) => [node.shadowName, node]));
     this.#shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
     this.#releases = new Map(snapshot.releases.objects.map((release) => [release.name, release]));
-    this.#slots = new Map(snapshot.slots.map((slot) => [slot.shadow, slot]));
+    this.#permits = new Map(snapshot.permits.map((permit) => [permit.shadow, permit]));
     for (const shadow of snapshot.shadows) {
       if (isUnderWay(shadow)) this.#ask(shadow, { began: instantOf(shadow.spec.state_transition_timestamp), now });
       else this.#prepare(shadow, now);
@@ -48,7 +48,7 @@ export class VirtualFleet {
       ...this.#rest,
       nodes: [...this.#nodes.values()],
       shadows: [...this.#shadows.values()],
-      slots: [...this.#slots.values()],
+      permits: [...this.#permits.values()],
       releases: { ...this.#rest.releases, objects: [...this.#releases.values()], seeds: false },
       policies,
     };
@@ -60,7 +60,7 @@ export class VirtualFleet {
   }
 
   get updating(): number {
-    return this.#slots.size;
+    return this.#permits.size;
   }
 
   /** Lets every agent whose time has come reach its state. @returns the nodes whose update has ended well */
@@ -89,24 +89,24 @@ export class VirtualFleet {
   #carryOut(command: Command, now: number): void {
     if (command.kind === 'start') {
       const { shadow, nodeUid, family, version, policy, zone } = command;
-      const slot = { shadow, nodeUid, family, version, policy, zone, since: now, writes: 'settled' } as const;
-      this.#slots.set(shadow, { ...slot, id: `${nodeUid} ${now}` });
+      const permit = { shadow, nodeUid, family, version, policy, zone, since: now, writes: 'settled' } as const;
+      this.#permits.set(shadow, { ...permit, id: `${nodeUid} ${now}` });
       this.#wish(command, now);
     } else if (command.kind === 'set-spec') this.#wish(command, now);
     else if (command.kind === 'call-off') this.#wish(command, now);
     else if (command.kind === 'set-hint') this.#hint(command, now);
-    else if (command.kind === 'free') this.#slots.delete(command.shadow);
+    else if (command.kind === 'free') this.#permits.delete(command.shadow);
     else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
     else if ('nodeUid' in command) this.#note(command);
     else if ('node' in command) this.#leaveAlone(command.node);
   }
 
   #note(command: Extract<Command, { kind: 'bump' | 'note-reboot' | 'note-end' }>): void {
-    const slot = this.#slots.get(command.shadow);
-    if (!slot) return;
-    if (command.kind === 'bump') this.#slots.set(command.shadow, { ...slot, writes: 'settled' });
-    else if (command.kind === 'note-end') this.#slots.set(command.shadow, { ...slot, ended: command.ended });
-    else this.#slots.set(command.shadow, { ...slot, rebootAskedAt: command.rebootAskedAt });
+    const permit = this.#permits.get(command.shadow);
+    if (!permit) return;
+    if (command.kind === 'bump') this.#permits.set(command.shadow, { ...permit, writes: 'settled' });
+    else if (command.kind === 'note-end') this.#permits.set(command.shadow, { ...permit, ended: command.ended });
+    else this.#permits.set(command.shadow, { ...permit, rebootAskedAt: command.rebootAskedAt });
   }
 
   /** The other commands write to a Node: they undo its marks and end the requests on it. */

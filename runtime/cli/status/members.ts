@@ -23,19 +23,19 @@ export interface Member {
   readonly step: Step | undefined;
 }
 
-type Seen = Pick<Inspection, 'snapshot' | 'plan' | 'slotsKnown'>;
+type Seen = Pick<Inspection, 'snapshot' | 'plan' | 'permitsKnown'>;
 
 /** The managed nodes, by name. */
-export function membersOf({ snapshot, plan: { verdicts }, slotsKnown }: Seen): readonly Member[] {
+export function membersOf({ snapshot, plan: { verdicts }, permitsKnown }: Seen): readonly Member[] {
   const infos = new Map(nodeInfos(snapshot).map((info) => [info.node.name, info]));
   return verdicts.flatMap((verdict) => {
     const info = infos.get(verdict.node);
     if (!info) return [];
-    const { shadow, slot } = info;
+    const { shadow, permit } = info;
     const isFailing = isReason(verdict.reason, 'failure');
     const stated = standingOf(shadow, isFailing) ?? 'unreported';
-    // A slot in the Lease is what permits an update.
-    const standing = stated === 'updating' && slotsKnown && !slot ? 'waiting' : stated;
+    // A permit in the Lease is what permits an update.
+    const standing = stated === 'updating' && permitsKnown && !permit ? 'waiting' : stated;
     return { info, verdict, standing, step: standing === 'updating' ? stepOf(info) : undefined };
   });
 }

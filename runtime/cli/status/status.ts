@@ -172,13 +172,13 @@ function earliest(times: readonly (number | undefined)[]): number | undefined {
 }
 
 function updatingOf(member: Member, step: Step, now: number): Updating {
-  const { node, shadow, slot } = member.info;
+  const { node, shadow, permit } = member.info;
   const { podsLeft, blockedBy, silentSince } = drainOf(member, now) ?? {};
   return {
     node: node.name,
     step,
     version: shadow?.spec.version ?? undefined,
-    since: slot?.since,
+    since: permit?.since,
     podsLeft,
     blockedBy: blockedBy ?? [],
     silentSince,

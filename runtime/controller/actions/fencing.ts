@@ -6,14 +6,14 @@ import { GROUP, nodeNameOf } from '../../shadow/names.ts';
 import type { Free } from '../plan/commands.ts';
 import { mayBeAsked } from '../plan/gone.ts';
 import { isAtRest } from '../plan/phase.ts';
-import type { SlotKey } from '../plan/permit.ts';
+import type { PermitKey } from '../plan/permit.ts';
 import { type ActionPorts, agentRuns, ownShadow } from './ports.ts';
 
 /** On a shadow: changed so that no earlier write to it can land any more. */
 export const BUMPED_ANNOTATION = `${GROUP}/bumped`;
 
 /** Rule L4. A shadow that is gone counts as bumped: nothing can be written to it. */
-export async function bump(ports: ActionPorts, { shadow, nodeUid }: SlotKey, signal: AbortSignal): Promise<'done'> {
+export async function bump(ports: ActionPorts, { shadow, nodeUid }: PermitKey, signal: AbortSignal): Promise<'done'> {
   const bumped = await bumpShadow(ports, shadow, signal);
   ports.ledger.note(nodeUid, bumped ? 'settled' : 'gone');
   return 'done';
@@ -41,52 +41,52 @@ export async function bumpShadow(
   }
 }
 
-/** Steps 1 and 2 of rule L3: whether the slot may be given back now. Where the node is still there, it bears the mark of it then. */
-export async function mayFree(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
-  const name = nodeNameOf(slot.shadow) ?? '';
-  if (!(await isOver(ports, slot, signal))) return false;
+/** Steps 1 and 2 of rule L3: whether the permit may be given back now. Where the node is still there, it bears the mark of it then. */
+export async function mayFree(ports: ActionPorts, permit: Free, signal: AbortSignal): Promise<boolean> {
+  const name = nodeNameOf(permit.shadow) ?? '';
+  if (!(await isOver(ports, permit, signal))) return false;
   const node = await ports.nodes.get(name, signal);
-  if (node?.metadata.uid !== slot.nodeUid) return true;
-  if (slot.because === 'node-gone' || readMarks(node)) return false;
+  if (node?.metadata.uid !== permit.nodeUid) return true;
+  if (permit.because === 'node-gone' || readMarks(node)) return false;
   await markReleased(ports, node, signal);
   return true;
 }
 
 /** Step 1, as far as the caches cannot say it. */
-async function isOver(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
-  if (slot.isUnasked) return endsUnasked(ports, slot, signal);
-  if (slot.because === 'shadow-gone') return isAbandoned(ports, slot, signal);
-  if (slot.because === 'called-off') return isUntouched(ports, slot, signal);
-  return slot.because !== 'idle' || !foundNone(ports, slot) || restsLive(ports, slot, signal);
+async function isOver(ports: ActionPorts, permit: Free, signal: AbortSignal): Promise<boolean> {
+  if (permit.isUnasked) return endsUnasked(ports, permit, signal);
+  if (permit.because === 'shadow-gone') return isAbandoned(ports, permit, signal);
+  if (permit.because === 'called-off') return isUntouched(ports, permit, signal);
+  return permit.because !== 'idle' || !foundNone(ports, permit) || restsLive(ports, permit, signal);
 }
 
 /** The bump has found no shadow. So there is no version that would tell whether the view of the shadow is from before the update. */
 const foundNone = ({ ledger }: ActionPorts, { nodeUid }: Free): boolean =>
-  ledger.slots.some((slot) => slot.nodeUid === nodeUid && slot.writes === 'gone');
+  ledger.permits.some((permit) => permit.nodeUid === nodeUid && permit.writes === 'gone');
 
 /** After this nobody can ask for a reboot in this attempt any more. What is not known counts as asked, and is entered first. */
-async function endsUnasked(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
-  const shadow = await ownShadow(ports, slot, signal);
+async function endsUnasked(ports: ActionPorts, permit: Free, signal: AbortSignal): Promise<boolean> {
+  const shadow = await ownShadow(ports, permit, signal);
   if (!shadow || mayBeAsked({ rebootAskedAt: undefined }, shadow)) return false;
   const { uid, resourceVersion } = shadow;
-  await ports.shadows.delete(slot.shadow, { uid, resourceVersion }, signal);
+  await ports.shadows.delete(permit.shadow, { uid, resourceVersion }, signal);
   return true;
 }
 
-async function restsLive(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
-  const shadow = await ownShadow(ports, slot, signal);
+async function restsLive(ports: ActionPorts, permit: Free, signal: AbortSignal): Promise<boolean> {
+  const shadow = await ownShadow(ports, permit, signal);
   return shadow !== undefined && isAtRest(shadow);
 }
 
 /** Nothing has been asked of the node since its update was called off, and no drain is granted any more (M1). */
-async function isUntouched(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
-  const shadow = await ownShadow(ports, slot, signal);
+async function isUntouched(ports: ActionPorts, permit: Free, signal: AbortSignal): Promise<boolean> {
+  const shadow = await ownShadow(ports, permit, signal);
   return shadow?.spec.state === 'Idle' && shadow.status?.reboot?.requested_at == null;
 }
 
-async function isAbandoned(ports: ActionPorts, slot: Free, signal: AbortSignal): Promise<boolean> {
-  if (await ownShadow(ports, slot, signal)) return false;
-  return !(await agentRuns(ports, nodeNameOf(slot.shadow) ?? '', signal));
+async function isAbandoned(ports: ActionPorts, permit: Free, signal: AbortSignal): Promise<boolean> {
+  if (await ownShadow(ports, permit, signal)) return false;
+  return !(await agentRuns(ports, nodeNameOf(permit.shadow) ?? '', signal));
 }
 
 /** After this write, a drain that has read the node before can only get 409. */

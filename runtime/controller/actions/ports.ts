@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
 import { belongsTo } from '../../shadow/owner.ts';
 import type { Expectations } from '../expectations.ts';
-import { type SlotLedger, SlotsMovedError } from '../slots/ledger.ts';
+import { type PermitLedger, PermitsMovedError } from '../permits/ledger.ts';
 import { type AgentView, type IsManaged, type ShadowFacts, viewOfAgent, viewOfShadow } from '../views.ts';
 
 /** What actions work with. Reads go to the API server, never to a cache. */
@@ -15,7 +15,7 @@ export interface ActionPorts {
   readonly nodes: Pick<Collection<Node, VersionedPatch>, 'get' | 'patch'>;
   /** Of the operator's own namespace. */
   readonly pods: Pick<Collection<Pod>, 'list'>;
-  readonly ledger: SlotLedger;
+  readonly ledger: PermitLedger;
   readonly expectations: Expectations;
   readonly clock: Clock;
   /** Which nodes are managed besides those with Bottlerocket's API. */
@@ -27,7 +27,7 @@ export type Outcome = 'done' | 'needless' | 'moved';
 
 /** Whether an error says that the state has changed since the command was decided on. */
 export function isMoved(error: unknown): boolean {
-  return hasChanged(error) || error instanceof SlotsMovedError;
+  return hasChanged(error) || error instanceof PermitsMovedError;
 }
 
 /** Whether a container of the agent runs on the node, at this moment. */

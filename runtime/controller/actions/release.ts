@@ -33,7 +33,7 @@ export async function rescue(ports: ActionPorts, nodeName: string, signal: Abort
 }
 
 /**
- * This is no start, so it needs no slot. After it every drain is refused, and so is the record of a reboot. @returns whether there was
+ * This is no start, so it needs no permit. After it every drain is refused, and so is the record of a reboot. @returns whether there was
  * anything to end
  */
 async function endUpdate(

@@ -30,7 +30,7 @@ export function hostOrderOf(offer: Offer | undefined, lost: string | undefined):
 function stopOf(offer: Offer | undefined, lost: string | undefined): Stop | undefined {
   if (lost !== undefined) return stopBy('wait', found('NotCurrent', lost));
   if (!offer || offer.kind === 'offered') return undefined;
-  // A node that waits until a source is back would hold a slot that others need.
+  // A node that waits until a source is back would hold a permit that others need.
   if (offer.kind === 'waits') return stopBy(offer.isAway ? 'call-off' : 'wait', found('WaitingForPolicy', offer.why));
   return stopBy('call-off', found(offer.isConflict ? 'PolicyConflict' : 'PolicyInvalid', offer.why));
 }

@@ -148,9 +148,9 @@ function retryAtOf({ answers, now }: Pick<Situation, 'answers' | 'now'>): number
 }
 
 function nodesOf(snapshot: Snapshot): readonly ChannelNode[] {
-  return mapNodes(snapshot, ({ node: { name, ready, version, managed, labels }, shadow, slot, phase }) => {
+  return mapNodes(snapshot, ({ node: { name, ready, version, managed, labels }, shadow, permit, phase }) => {
     if (!managed || !isK3os(labels)) return [];
-    const updating = slot !== undefined || PHASES[phase.kind].isUnderWay;
+    const updating = permit !== undefined || PHASES[phase.kind].isUnderWay;
     return { name, ready, version: shadow?.status?.current_version ?? version, updating };
   }).flat();
 }

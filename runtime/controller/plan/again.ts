@@ -47,7 +47,7 @@ export function stopsOf(
 }
 
 /**
- * Nodes that may be disturbed next, who has its slot for longest first. One that is not Ready comes last: where the others take all places in the
+ * Nodes that may be disturbed next, who has its permit for longest first. One that is not Ready comes last: where the others take all places in the
  * proof of its release, this plan calls it off, and not the next. A stale view may hide that the node was let through already: `Tally.begin` counts it as such.
  */
 function stagedOnes(unsettled: readonly AssessedNode[], world: World): readonly Asking[] {
@@ -61,8 +61,8 @@ function stagedOnes(unsettled: readonly AssessedNode[], world: World): readonly 
   );
 }
 
-/** A slot without a time was taken by an earlier version; a node without one began under another operator. */
-const sinceOf = ({ slot }: AssessedNode): number => (slot ? (slot.since ?? -Infinity) : NEVER);
+/** A permit without a time was taken by an earlier version; a node without one began under another operator. */
+const sinceOf = ({ permit }: AssessedNode): number => (permit ? (permit.since ?? -Infinity) : NEVER);
 
 interface Answer {
   readonly stop: Stop | undefined;
@@ -72,7 +72,7 @@ interface Answer {
 
 /**
  * May the node be disturbed for the version that it has staged (rule L8)? What calls its update off outranks what it only waits for, or it would
- * hold its slot for as long. Under another policy than the one that its slot was taken under, all that the present one says is asked, and what it
+ * hold its permit for as long. Under another policy than the one that its permit was taken under, all that the present one says is asked, and what it
  * forbids calls the update off: the first was away for a moment, or is gone.
  */
 function askedAgain(asking: Asking, world: World): Answer {
@@ -98,9 +98,9 @@ function becomesBy({ of, again }: Gate, asking: Asking, isNew: boolean): Again |
   return isNew && (of === 'policy' || of === 'release') ? 'call-off' : undefined;
 }
 
-/** Its slot was taken under another policy than the one that rules it. */
+/** Its permit was taken under another policy than the one that rules it. */
 function isUnderAnother({ info, group, version }: Asking): boolean {
-  const { policy: before } = info.slot ?? {};
+  const { policy: before } = info.permit ?? {};
   if (!group || !before) return false;
   const { policy } = termsOf({ info, group, version });
   return before.name !== policy?.name || before.uid !== policy.uid;
@@ -121,7 +121,7 @@ const becauseOf = ({ shadow, phase }: AssessedNode): Finding =>
   isRefused(phase) ? drainBlockedFinding(shadow?.status) : OVERDUE;
 
 /**
- * When an update is called off because other nodes wait for its slot, and its drain is refused, which does not end by itself, or has not begun in
+ * When an update is called off because other nodes wait for its permit, and its drain is refused, which does not end by itself, or has not begun in
  * time (rule L8). A node without its agent is rescued instead.
  */
 function callOffAt({ node, shadow, health, phase }: AssessedNode, { snapshot: { drainRefusals } }: World): number {

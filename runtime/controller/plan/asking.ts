@@ -25,7 +25,7 @@ export interface World {
   readonly dependencies: Dependencies;
   readonly ledgers: Ledgers;
   readonly entered: EnteredLedgers;
-  /** A start that the API server refuses takes no slot, so that another node gets it meanwhile. */
+  /** A start that the API server refuses takes no permit, so that another node gets it meanwhile. */
   readonly withheld: Withheld;
   /** Who is busy, and what this plan gives on top of that. */
   readonly places: Places;

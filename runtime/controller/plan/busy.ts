@@ -1,7 +1,7 @@
 import { concurrency, unhealthyLimit } from '../../policy/quantity.ts';
 import type { Group, Groups } from './groups.ts';
 import { type AssessedNode, type Fleet, isLeftOver, wasReady } from './health.ts';
-import { bytesOf, LIST_BYTES, type PermitTerms, type SlotKey } from './permit.ts';
+import { bytesOf, LIST_BYTES, type PermitTerms, type PermitKey } from './permit.ts';
 import { isLetThrough, isUnderWay, PHASES } from './phase.ts';
 import { type Claim, type Place, placeOf } from './places.ts';
 import { NEVER } from './requeue.ts';
@@ -26,15 +26,18 @@ interface Busy {
   readonly until: number;
 }
 
-export function busyNodes({ all, unsettled }: Fleet, { slots, shadows }: Pick<Snapshot, 'slots' | 'shadows'>): Busy[] {
+export function busyNodes(
+  { all, unsettled }: Fleet,
+  { permits, shadows }: Pick<Snapshot, 'permits' | 'shadows'>,
+): Busy[] {
   const busy: Busy[] = [];
   // A shadow whose node is not known counts by the UID of its owner. A shadow without an owner does not count: nothing acts on it.
   const strays = new Set(shadows.filter(isUnderWay).flatMap(({ owners }) => owners));
-  for (const { nodeUid } of slots) strays.add(nodeUid);
+  for (const { nodeUid } of permits) strays.add(nodeUid);
   for (const info of unsettled) {
     const { uid } = info.node;
     strays.delete(uid);
-    const until = info.slot || isOccupied(info) ? NEVER : info.health.outageUntil;
+    const until = info.permit || isOccupied(info) ? NEVER : info.health.outageUntil;
     if (until !== undefined) busy.push({ uid, info, until });
   }
   // A settled node has no active shadow, but may be named as the owner of another's.
@@ -53,7 +56,7 @@ export function isOut({ info, until }: Busy): boolean {
   return phase.kind === 'unknown' || (phase.kind === 'returning' && !phase.calledOff) || isLetThrough(phase);
 }
 
-/** Whether an update occupies the node, with or without a slot. One that was called off, and has given its slot back, disturbs it no more. */
+/** Whether an update occupies the node, with or without a permit. One that was called off, and has given its permit back, disturbs it no more. */
 function isOccupied(info: AssessedNode): boolean {
   const isFree = isLeftOver(info) || info.health.isGivenBack;
   return info.node.marks !== undefined || (PHASES[info.phase.kind].isUnderWay && !isFree);
@@ -73,7 +76,7 @@ export function unhealthyOf(
   const limit = unhealthyLimit(maxUnhealthy, managed.length);
   const down = unsettled.filter((info) => {
     const { managed: isOurs, ready, held } = info.node;
-    return isOurs && !ready && !held && wasReady(info) && !info.slot && !isOccupied(info);
+    return isOurs && !ready && !held && wasReady(info) && !info.permit && !isOccupied(info);
   });
   if (down.length <= limit) return undefined;
   const names = listed(
@@ -101,12 +104,12 @@ export interface Places {
   readonly of: (group: Group) => GroupPlaces;
 }
 
-interface Limits extends Pick<Settings, 'maxConcurrent'>, Pick<Snapshot, 'slots'> {
+interface Limits extends Pick<Settings, 'maxConcurrent'>, Pick<Snapshot, 'permits'> {
   /** Managed nodes. */
   readonly members: number;
 }
 
-export function placesOf(busy: readonly Busy[], groups: Groups, { maxConcurrent, slots, members }: Limits): Places {
+export function placesOf(busy: readonly Busy[], groups: Groups, { maxConcurrent, permits, members }: Limits): Places {
   const byGroup = new Map<Group, Busy[]>(groups.all.map((group) => [group, []]));
   for (const one of busy) {
     for (const group of one.info ? groups.claiming(one.info) : []) byGroup.get(group)?.push(one);
@@ -114,12 +117,12 @@ export function placesOf(busy: readonly Busy[], groups: Groups, { maxConcurrent,
   const places = new Map([...byGroup].map(([group, those]) => [group, groupPlaces(group, those)]));
   return {
     all: placeOf(concurrency(maxConcurrent, members), new Map(busy.map(({ uid, until }) => [uid, until]))),
-    room: placeOf(LIST_BYTES, new Map(), bytesOfAll(slots)),
+    room: placeOf(LIST_BYTES, new Map(), bytesOfAll(permits)),
     of: (group) => places.get(group) ?? groupPlaces(group, []),
   };
 }
 
-const bytesOfAll = (slots: Snapshot['slots']): number => slots.reduce((sum, slot) => sum + bytesOf(slot), 0);
+const bytesOfAll = (permits: Snapshot['permits']): number => permits.reduce((sum, permit) => sum + bytesOf(permit), 0);
 
 function groupPlaces(group: Group, busy: readonly Busy[]): GroupPlaces {
   const { rules, capacity } = group;
@@ -151,8 +154,8 @@ interface Claimant {
   readonly version: string | undefined;
 }
 
-/** What the slot of an update is taken for. */
-export function termsOf({ info: { node }, group: { rules, view }, version }: Claimant): SlotKey & PermitTerms {
+/** What the permit of an update is taken for. */
+export function termsOf({ info: { node }, group: { rules, view }, version }: Claimant): PermitKey & PermitTerms {
   const policy = { name: rules.name ?? '', uid: view.resource?.uid ?? '' };
   const { shadowName: shadow, uid: nodeUid, family } = node;
   return { shadow, nodeUid, family, version, policy, zone: node.labels[rules.zones.key] };
@@ -172,9 +175,9 @@ export const claimOf = (which: keyof typeof CLAIMS, claimant: Claimant, places: 
 export const claimsOf = (claimant: Claimant, places: Places): readonly Claim[] =>
   Object.values(CLAIMS).map((claim) => claim(claimant, places));
 
-/** Bytes that its slot adds to the list. */
+/** Bytes that its permit adds to the list. */
 const weightOf = (claimant: Claimant): number =>
-  bytesOf(termsOf(claimant)) - (claimant.info.slot ? bytesOf(claimant.info.slot) : 0);
+  bytesOf(termsOf(claimant)) - (claimant.info.permit ? bytesOf(claimant.info.permit) : 0);
 
 /** Who takes up the budget over all: nodes by name, then what belongs to no known node. @param starting nodes that are about to start */
 export function holdersOf(busy: readonly Busy[], starting: readonly AssessedNode[]): readonly Holder[] {
@@ -186,9 +189,9 @@ export function holdersOf(busy: readonly Busy[], starting: readonly AssessedNode
   return [...nodes.map(holderOf), ...gone.map((node) => ({ node, because: 'NodeGone' }) as const)];
 }
 
-function holderOf({ info: { node, slot, phase }, until }: Pick<Busy, 'until'> & { readonly info: NodeInfo }): Holder {
+function holderOf({ info: { node, permit, phase }, until }: Pick<Busy, 'until'> & { readonly info: NodeInfo }): Holder {
   const isThere = node.outAt === undefined ? 'AgentSilent' : 'Cordoned';
   if (until !== NEVER) return { node: node.name, because: node.ready ? isThere : 'NodeNotReady', until };
-  const isMarked = node.marks !== undefined && !slot && !PHASES[phase.kind].isUnderWay;
+  const isMarked = node.marks !== undefined && !permit && !PHASES[phase.kind].isUnderWay;
   return { node: node.name, because: isMarked ? 'Marks' : 'Update' };
 }

@@ -6,7 +6,7 @@ import type { Finding } from './verdict.ts';
 /** A write to make. It names the state that it was decided on. If that has changed, the write gets 409 and a new plan is made. */
 export type Command =
   | SetSpec
-  /** Leaves Idle, or changes the version: needs a slot, in the order of rule L1. */
+  /** Leaves Idle, or changes the version: needs a permit, in the order of rule L1. */
   | Start
   | CallOff
   /** Makes sure that no earlier write can land on the shadow any more (rule L4). */
@@ -49,7 +49,7 @@ export interface SetSpec {
 export interface Completion {
   /** When the update began, milliseconds since the Unix epoch; undefined where that is not known. */
   readonly beganAt: number | undefined;
-  /** Names the attempt: what becomes of the node later is put down to it. Undefined where it had no slot. */
+  /** Names the attempt: what becomes of the node later is put down to it. Undefined where it had no permit. */
   readonly attempt: string | undefined;
   /** What the node ran before; undefined where that is not known. */
   readonly versionBefore: string | undefined;
@@ -78,7 +78,7 @@ export interface CallOff {
   readonly because: Finding;
 }
 
-/** Gives a slot back, in the order of rule L3. */
+/** Gives a permit back, in the order of rule L3. */
 export interface Free {
   readonly kind: 'free';
   readonly shadow: string;

@@ -4,7 +4,7 @@ import type { BadEnd, Failure } from '../../release/model.ts';
 import type { Status } from '../../shadow/model.ts';
 import { isFailureUnrecorded, unaskedBootOf } from './blame.ts';
 import type { AssessedNode } from './health.ts';
-import type { SlotView } from './permit.ts';
+import type { PermitView } from './permit.ts';
 import type { NodeInfo, ShadowView } from './snapshot.ts';
 
 /** How an attempt ended that is put down to its release (rule F1). */
@@ -17,49 +17,49 @@ export interface End {
 
 /** The bad end that a node is at; undefined where it is at none, or the release is not to blame. */
 export function badEndOf(info: AssessedNode): End | undefined {
-  const { node, shadow, slot } = info;
-  const noted = slot && notedOn(slot);
+  const { node, shadow, permit } = info;
+  const noted = permit && notedOn(permit);
   if (noted) return noted;
   const end = node.managed && shadow?.status ? reasonOf(info, shadow, shadow.status) : undefined;
   if (!end || !shadow) return undefined;
   return { ...end, attempt: attemptOf(info, end.version, shadow) };
 }
 
-function attemptOf({ node, slot, phase }: NodeInfo, version: string, shadow: ShadowView): string {
+function attemptOf({ node, permit, phase }: NodeInfo, version: string, shadow: ShadowView): string {
   const finished = phase.kind === 'resting' ? shadow.lastAttempt : undefined;
-  return slot?.id ?? finished ?? attemptWithoutSlot(node.uid, version, shadow);
+  return permit?.id ?? finished ?? attemptWithoutPermit(node.uid, version, shadow);
 }
 
-const notedOn = ({ id: attempt, version, ended: reason }: SlotView): End | undefined =>
+const notedOn = ({ id: attempt, version, ended: reason }: PermitView): End | undefined =>
   reason && version !== undefined ? { version, attempt, reason } : undefined;
 
 type Reason = Pick<End, 'version' | 'reason'>;
 
 function reasonOf(info: AssessedNode, { spec }: ShadowView, status: Status): Reason | undefined {
-  const { health, phase, slot } = info;
+  const { health, phase, permit } = info;
   if (health.notReturned && spec.version != null) return { version: spec.version, reason: 'NotReturned' };
   if (health.isUnstable) return { version: status.current_version, reason: 'Unstable' };
   if (health.soak === 'failed') return { version: status.current_version, reason: 'SoakFailed' };
-  if (phase.kind === 'failed') return reportedOn(status, spec.version ?? '', slot !== undefined);
+  if (phase.kind === 'failed') return reportedOn(status, spec.version ?? '', permit !== undefined);
   const boot = phase.kind === 'resting' ? unaskedBootOf(info) : undefined;
   return boot && { version: boot.version, reason: boot.reason };
 }
 
 /** What its agent blames the release for. An older one says nothing of that, and one that is refused may name the version alone. */
-function reportedOn(status: Status, version: string, hasSlot: boolean): Reason | undefined {
+function reportedOn(status: Status, version: string, hasPermit: boolean): Reason | undefined {
   const { last_failure: last } = status;
   if (isPresumed(status, version)) return { version, reason: 'BootFailed' };
   const isOfThis = last && (last.version ?? version) === version;
   if (!isOfThis || !isStatedBadEnd(last.reason)) return undefined;
-  return last.reason !== 'PrepareFailed' || hasSlot ? { version, reason: last.reason } : undefined;
+  return last.reason !== 'PrepareFailed' || hasPermit ? { version, reason: last.reason } : undefined;
 }
 
 const isPresumed = (status: Status, version: string): boolean =>
   status.current_version !== version &&
   (isFailureUnrecorded(status) || (!status.last_failure && status.failed_versions?.includes(version) === true));
 
-/** The attempt of a node that has no slot any more, or never had one of ours. */
-export function attemptWithoutSlot(uid: string, version: string, { spec, status, finishedAt }: ShadowView): string {
+/** The attempt of a node that has no permit any more, or never had one of ours. */
+export function attemptWithoutPermit(uid: string, version: string, { spec, status, finishedAt }: ShadowView): string {
   const { state_transition_failure_timestamp: failedAt } = status ?? {};
   const at = failedAt ?? spec.state_transition_timestamp ?? (finishedAt === undefined ? '' : rfc3339(finishedAt));
   return `${uid} ${version} ${at}`;

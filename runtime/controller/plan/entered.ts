@@ -4,7 +4,7 @@ import type { Free, NoteEnd } from './commands.ts';
 import { badEndOf, type End, failureOf, recoveredAt } from './ends.ts';
 import { type FailureOn, failuresOfGone, type Gone, lastOf, mayBeAsked, shadowOf } from './gone.ts';
 import type { AssessedNode, Fleet } from './health.ts';
-import type { SlotView } from './permit.ts';
+import type { PermitView } from './permit.ts';
 import { keyOf, type Ledgers, type OsReleaseName } from './ledgers.ts';
 import { NEVER } from './requeue.ts';
 import type { Rulings } from './rulings.ts';
@@ -65,49 +65,49 @@ export class EnteredLedgers {
    * What the API server has counts, so that no later leader misses it.
    */
   mayRest(info: AssessedNode): boolean {
-    const { node, shadow, slot, phase, health } = info;
+    const { node, shadow, permit, phase, health } = info;
     if (health.soak === 'passed') return !this.#hasEntry(node, shadow?.spec.version ?? '');
     if (phase.kind === 'resting' || health.soak === 'failed') return true;
     const end = badEndOf(info);
-    return !end || slot?.ended !== undefined || this.#isKnown(node, end);
+    return !end || permit?.ended !== undefined || this.#isKnown(node, end);
   }
 
-  /** What keeps the end of its attempt on the Lease, where the ledger refuses it: then the node need not wait for that, and its slot alone does. */
+  /** What keeps the end of its attempt on the Lease, where the ledger refuses it: then the node need not wait for that, and its permit alone does. */
   noteOf(info: AssessedNode): NoteEnd | undefined {
-    const { node, slot, phase, health } = info;
+    const { node, permit, phase, health } = info;
     const end = badEndOf(info);
-    if (!end || slot?.version !== end.version || slot.ended || this.#isKnown(node, end)) return undefined;
+    if (!end || permit?.version !== end.version || permit.ended || this.#isKnown(node, end)) return undefined;
     const isToRest = phase.kind === 'failed' || health.agentSilent;
     if (!isToRest || this.#ledgers.refusalOf({ family: node.family, version: end.version }) === undefined)
       return undefined;
-    return { kind: 'note-end', shadow: slot.shadow, nodeUid: slot.nodeUid, ended: end.reason };
+    return { kind: 'note-end', shadow: permit.shadow, nodeUid: permit.nodeUid, ended: end.reason };
   }
 
-  /** Why the slot of its update, which is over, stays; undefined where it does not wait for a ledger. */
-  unwritten({ node: { family }, slot }: AssessedNode): Pick<WriteRefusal, 'message'> | undefined {
-    if (!slot?.ended || slot.version === undefined) return undefined;
-    const { version } = slot;
+  /** Why the permit of its update, which is over, stays; undefined where it does not wait for a ledger. */
+  unwritten({ node: { family }, permit }: AssessedNode): Pick<WriteRefusal, 'message'> | undefined {
+    if (!permit?.ended || permit.version === undefined) return undefined;
+    const { version } = permit;
     return {
       message: this.#ledgers.refusalOf({ family, version }) ?? `${version}: how its update ended is being entered`,
     };
   }
 
-  /** The command, if the slot may be given back: nothing of the attempt is still to be entered. @param holder undefined where the node is gone */
-  freed(free: Free, slot: SlotView, holder: AssessedNode | undefined): readonly Free[] {
-    const { family, version, nodeUid: uid, id: attempt, ended } = slot;
+  /** The command, if the permit may be given back: nothing of the attempt is still to be entered. @param holder undefined where the node is gone */
+  freed(free: Free, permit: PermitView, holder: AssessedNode | undefined): readonly Free[] {
+    const { family, version, nodeUid: uid, id: attempt, ended } = permit;
     if (family === undefined || version === undefined) return [free];
     const isKnown = this.#isKnown({ uid, family }, { version, attempt });
     if (isKnown) return [free];
     if (ended) return [];
-    if (!holder) return this.#freedUnasked(free, slot);
+    if (!holder) return this.#freedUnasked(free, permit);
     return holder.phase.kind === 'resting' || this.mayRest(holder) ? [free] : [];
   }
 
   /** Nothing is asked for by way of a shadow that is gone. */
-  #freedUnasked(free: Free, slot: SlotView): readonly Free[] {
+  #freedUnasked(free: Free, permit: PermitView): readonly Free[] {
     const { snapshot } = this.#known;
-    if (mayBeAsked(slot, lastOf(slot, snapshot))) return [];
-    return [shadowOf(slot, snapshot) ? { ...free, isUnasked: true } : free];
+    if (mayBeAsked(permit, lastOf(permit, snapshot))) return [];
+    return [shadowOf(permit, snapshot) ? { ...free, isUnasked: true } : free];
   }
 
   /** A full ledger is not waited for: its release has failed often enough without this. */

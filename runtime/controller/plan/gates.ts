@@ -18,7 +18,7 @@ import { byWindow } from './windows.ts';
 import { refused } from './withheld.ts';
 
 /**
- * What becomes of a node that has a slot and is not disturbed yet: `call-off` ends its update, `wait` leaves it where it is unless a later gate
+ * What becomes of a node that has a permit and is not disturbed yet: `call-off` ends its update, `wait` leaves it where it is unless a later gate
  * calls it off. `unknown` leaves it there too, and what later gates say is not known.
  */
 export type Again = Stop['kind'] | 'unknown';
@@ -118,7 +118,7 @@ const HELD = stopped(found('Held', 'the node bears the hold annotation'));
 const LEAVING = stopped(found('Leaving', 'the node is being removed from the cluster'));
 const PAUSED = stopped(found('Paused', 'the namespace bears the paused annotation'));
 const NOT_READY = stopped(found('NodeNotReady', 'the node is not Ready'));
-/** The node does not wait for a slot of others: the controller has to clean up after its last update first. */
+/** The node does not wait for a permit of others: the controller has to clean up after its last update first. */
 const CLEANING_UP = stopped(found('WaitingForSlot', 'what is left of its last update is being settled'));
 
 function stopping(because: Finding | undefined): GateResult {
@@ -173,9 +173,9 @@ function notReady({ info }: Asking): GateResult {
   return info.node.ready ? PASS : NOT_READY;
 }
 
-/** A slot that still has to tell how its last update ended is not taken again. */
+/** A permit that still has to tell how its last update ended is not taken again. */
 function unkept({ info, release }: Asking, { ledgers, entered }: World): GateResult {
-  const unwritten = info.slot?.ended && entered.unwritten(info);
+  const unwritten = info.permit?.ended && entered.unwritten(info);
   if (unwritten) return stopped(refused(unwritten));
   return stopping(release && ledgers.unkept(release));
 }
@@ -252,6 +252,6 @@ function writeRefused({ info }: Asking, { withheld }: World): GateResult {
 }
 
 /** Nothing may be left of its last update, and its last start may not be in doubt. */
-function uncleaned({ info: { node, slot }, shadow }: Asking): GateResult {
-  return shadow.stale || node.marks || slot?.writes === 'unknown' ? CLEANING_UP : PASS;
+function uncleaned({ info: { node, permit }, shadow }: Asking): GateResult {
+  return shadow.stale || node.marks || permit?.writes === 'unknown' ? CLEANING_UP : PASS;
 }

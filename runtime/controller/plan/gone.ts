@@ -4,13 +4,13 @@ import { nodeNameOf, shadowName } from '../../shadow/names.ts';
 import type { Fleet } from './health.ts';
 import type { Ledgers, OsReleaseName } from './ledgers.ts';
 import { isAtRest } from './phase.ts';
-import type { SlotKey, SlotView } from './permit.ts';
+import type { PermitKey, PermitView } from './permit.ts';
 import type { Rulings } from './rulings.ts';
 import { keepsOut, type LastOfNode, type LastOfShadow, type ShadowView, type Snapshot } from './snapshot.ts';
 
 /** What is known of nodes that are gone. */
 export interface Gone {
-  readonly snapshot: Pick<Snapshot, 'slots' | 'shadows' | 'deletedShadows' | 'deletedNodes'>;
+  readonly snapshot: Pick<Snapshot, 'permits' | 'shadows' | 'deletedShadows' | 'deletedNodes'>;
   readonly rulings: Pick<Rulings, 'claims'>;
   readonly fleet: Pick<Fleet, 'unsettled'>;
   readonly ledgers: Pick<Ledgers, 'probationMs'>;
@@ -24,23 +24,23 @@ export interface FailureOn extends OsReleaseName {
   readonly failure: Failure;
 }
 
-/** Failures of nodes that are gone (rule F1): with a slot, or while they were not Ready soon after their update. */
+/** Failures of nodes that are gone (rule F1): with a permit, or while they were not Ready soon after their update. */
 export function failuresOfGone(known: Gone): readonly FailureOn[] {
   const { snapshot, fleet } = known;
-  const { slots, deletedNodes = [] } = snapshot;
-  // A node that has a slot is not settled.
-  const there = new Set(slots.length === 0 ? [] : fleet.unsettled.map(({ node }) => node.uid));
+  const { permits, deletedNodes = [] } = snapshot;
+  // A node that has a permit is not settled.
+  const there = new Set(permits.length === 0 ? [] : fleet.unsettled.map(({ node }) => node.uid));
   return [
-    ...slots.filter(({ nodeUid }) => !there.has(nodeUid)).flatMap((slot) => withSlot(slot, known) ?? []),
+    ...permits.filter(({ nodeUid }) => !there.has(nodeUid)).flatMap((permit) => withPermit(permit, known) ?? []),
     ...deletedNodes.flatMap((node) => soonAfterUpdate(node, known) ?? []),
   ];
 }
 
-function withSlot(slot: SlotView, { snapshot, now }: Gone): FailureOn | undefined {
-  const { family, version, nodeUid: uid, id: attempt, policy, ended } = slot;
+function withPermit(permit: PermitView, { snapshot, now }: Gone): FailureOn | undefined {
+  const { family, version, nodeUid: uid, id: attempt, policy, ended } = permit;
   if (family === undefined || version === undefined) return undefined;
-  if (!ended && !mayBeAsked(slot, lastOf(slot, snapshot))) return undefined;
-  const node = nodeNameOf(slot.shadow) ?? slot.shadow;
+  if (!ended && !mayBeAsked(permit, lastOf(permit, snapshot))) return undefined;
+  const node = nodeNameOf(permit.shadow) ?? permit.shadow;
   const failure = { node, policy: policy?.name ?? '', attempt, reason: ended ?? 'Gone', at: rfc3339(now) };
   return { family, version, uid, failure };
 }
@@ -77,7 +77,7 @@ function finishedBy(shadow: LastOfShadow | undefined): Finished | undefined {
  * @param shadow of that very node, as it is or as it was when it was deleted; undefined where neither is known
  */
 export function mayBeAsked(
-  { rebootAskedAt }: Pick<SlotView, 'rebootAskedAt'>,
+  { rebootAskedAt }: Pick<PermitView, 'rebootAskedAt'>,
   shadow: Pick<ShadowView, 'spec' | 'status'> | undefined,
 ): boolean {
   if (rebootAskedAt !== undefined || !shadow?.status) return true;
@@ -88,17 +88,17 @@ export function mayBeAsked(
   return reached !== 'StagedAndPerformedUpdate' || !reboot || reboot.requested_at != null;
 }
 
-export function shadowOf(slot: SlotKey, { shadows }: Pick<Snapshot, 'shadows'>): ShadowView | undefined {
-  return shadows.find((shadow) => isOf(slot, shadow));
+export function shadowOf(permit: PermitKey, { shadows }: Pick<Snapshot, 'shadows'>): ShadowView | undefined {
+  return shadows.find((shadow) => isOf(permit, shadow));
 }
 
 /** What the shadow says, or said when it was deleted. */
 export function lastOf(
-  slot: SlotKey,
+  permit: PermitKey,
   snapshot: Pick<Snapshot, 'shadows' | 'deletedShadows'>,
 ): LastOfShadow | undefined {
-  return shadowOf(slot, snapshot) ?? snapshot.deletedShadows?.findLast((shadow) => isOf(slot, shadow));
+  return shadowOf(permit, snapshot) ?? snapshot.deletedShadows?.findLast((shadow) => isOf(permit, shadow));
 }
 
-const isOf = ({ shadow, nodeUid }: SlotKey, { name, owners }: Pick<LastOfShadow, 'name' | 'owners'>): boolean =>
+const isOf = ({ shadow, nodeUid }: PermitKey, { name, owners }: Pick<LastOfShadow, 'name' | 'owners'>): boolean =>
   name === shadow && owners.includes(nodeUid);

@@ -29,7 +29,7 @@ interface Health {
   readonly overdueFrom: number;
   /** It was called off before it was disturbed, and its agent does not report that it is at rest. */
   readonly isGivenBack: boolean;
-  /** When time alone changes any of this. The end of an outage is left out: it matters only where a node waits for the slot. */
+  /** When time alone changes any of this. The end of an outage is left out: it matters only where a node waits for the permit. */
   readonly changesAt: number;
 }
 
@@ -81,7 +81,7 @@ interface Last {
 
 /**
  * The last assessment under the same policies. A settled node is not assessed again while it and its shadow are the same objects in the same
- * place, it has no slot and its agent runs. Its assessment depends on nothing else, not even on the time or on settings.
+ * place, it has no permit and its agent runs. Its assessment depends on nothing else, not even on the time or on settings.
  */
 const LAST = new WeakMap<Rulings['claims'], Last>();
 
@@ -113,9 +113,9 @@ export function assess(snapshot: Snapshot, { rulings, settings, ledgers }: Rules
 }
 
 /** Whether a node that is well is settled. */
-function isSettled({ node, shadow, slot, phase }: NodeInfo): boolean {
+function isSettled({ node, shadow, permit, phase }: NodeInfo): boolean {
   const isAsked = keepsOut(node) || node.askedBy !== undefined || node.retryOf !== undefined;
-  if (!node.managed || slot || node.marks || isAsked) return false;
+  if (!node.managed || permit || node.marks || isAsked) return false;
   return phase === RESTING && shadow?.stale === false;
 }
 
@@ -129,7 +129,8 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   const soak = trial.endsAt <= now ? trial.result : trial.meanwhile;
   const overdueFrom = overdueFromOf(info);
   const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;
-  const freedAt = isCalledOff(info.phase) && info.slot?.writes === 'settled' && !info.node.marks ? overdueFrom : NEVER;
+  const freedAt =
+    isCalledOff(info.phase) && info.permit?.writes === 'settled' && !info.node.marks ? overdueFrom : NEVER;
   const unstableUntil = unstableUntilOf(info, measures);
   const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt, freedAt, unstableUntil]);
   const outageUntil = outageOf(info, measures, now);
@@ -198,9 +199,9 @@ function unreportedSince(info: NodeInfo): number | undefined {
 }
 
 /** Since when a reboot is known to be requested in this attempt: the controller before may have seen that earlier. */
-function rebootAskedAt({ shadow, slot }: NodeInfo): number | undefined {
+function rebootAskedAt({ shadow, permit }: NodeInfo): number | undefined {
   if (shadow?.rebootAskedAt === undefined) return undefined;
-  return Math.min(shadow.rebootAskedAt, slot?.rebootAskedAt ?? Infinity);
+  return Math.min(shadow.rebootAskedAt, permit?.rebootAskedAt ?? Infinity);
 }
 
 function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Measures, now: number): number | undefined {

@@ -45,8 +45,8 @@ const naming = ({ name: shadow, resourceVersion }: ShadowView, version: string |
 });
 
 /** What other nodes do, and what does not last, keeps it from its update, and nothing else. Its agent has said that it prepares updates at rest. */
-function isDeserving({ node, shadow, slot }: AssessedNode, { kept }: Starts): boolean {
-  if (shadow?.status?.staged == null || shadow.spec.state !== 'Idle' || slot || node.marks) return false;
+function isDeserving({ node, shadow, permit }: AssessedNode, { kept }: Starts): boolean {
+  if (shadow?.status?.staged == null || shadow.spec.state !== 'Idle' || permit || node.marks) return false;
   return mayPrepare(kept.get(node.uid) ?? {});
 }
 

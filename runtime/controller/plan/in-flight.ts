@@ -27,6 +27,6 @@ export function headsFor({ shadow, health, phase }: AssessedNode): string | unde
  * A start may have been written that is not seen yet, perhaps by a leader that knew of a newer offer. Until then the node counts as on its way
  * to every version.
  */
-export function isInDoubt({ slot }: AssessedNode, shadow: ShadowView): boolean {
-  return slot !== undefined && (shadow.stale || slot.writes === 'unknown');
+export function isInDoubt({ permit }: AssessedNode, shadow: ShadowView): boolean {
+  return permit !== undefined && (shadow.stale || permit.writes === 'unknown');
 }

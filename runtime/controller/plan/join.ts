@@ -1,8 +1,8 @@
 import { phaseOf } from './phase.ts';
-import type { SlotView } from './permit.ts';
+import type { PermitView } from './permit.ts';
 import { compare, type NodeInfo, type NodeView, type ShadowView, type Snapshot } from './snapshot.ts';
 
-type Joined = Pick<Snapshot, 'nodes' | 'shadows' | 'slots' | 'silentSince'>;
+type Joined = Pick<Snapshot, 'nodes' | 'shadows' | 'permits' | 'silentSince'>;
 
 /** The indexes of the nodes in a snapshot's list, in the order of their names, and those of the shadows that are called after them. */
 interface Places {
@@ -20,16 +20,16 @@ type Kept<T> = (node: NodeView, shadow: ShadowView | undefined, at: number) => T
 export class Join {
   readonly #snapshot: Joined;
   readonly #places: Places;
-  readonly #slots: ReadonlyMap<string, SlotView>;
+  readonly #permits: ReadonlyMap<string, PermitView>;
 
   /** @param last that of an earlier snapshot: its order is used again where the same names stand in the same places */
   constructor(snapshot: Joined, last?: Join) {
     this.#snapshot = snapshot;
     this.#places = last?.isAlike(snapshot) ? last.#places : placesIn(snapshot);
-    this.#slots = new Map(snapshot.slots.map((slot) => [slot.nodeUid, slot]));
+    this.#permits = new Map(snapshot.permits.map((permit) => [permit.nodeUid, permit]));
   }
 
-  /** What is made of every node. @param kept is asked first for nodes that have no slot and whose agent runs */
+  /** What is made of every node. @param kept is asked first for nodes that have no permit and whose agent runs */
   map<T>(make: (info: NodeInfo) => T, kept: Kept<T> = () => undefined): T[] {
     const { nodes, shadows } = this.#snapshot;
     const all: T[] = [];
@@ -44,12 +44,12 @@ export class Join {
     return all;
   }
 
-  /** Mostly there are no slots and no silent agents. Then no text is looked up. */
+  /** Mostly there are no permits and no silent agents. Then no text is looked up. */
   #restOf({ uid, name }: NodeView): Rest {
     const { silentSince } = this.#snapshot;
-    const slot = this.#slots.size === 0 ? undefined : this.#slots.get(uid);
+    const permit = this.#permits.size === 0 ? undefined : this.#permits.get(uid);
     const since = silentSince.size === 0 ? undefined : silentSince.get(name);
-    return slot || since !== undefined ? { slot, silentSince: since } : NOTHING;
+    return permit || since !== undefined ? { permit, silentSince: since } : NOTHING;
   }
 
   /** Whether the same names stand in the same places. */
@@ -58,23 +58,23 @@ export class Join {
   }
 }
 
-type Rest = Pick<NodeInfo, 'slot' | 'silentSince'>;
+type Rest = Pick<NodeInfo, 'permit' | 'silentSince'>;
 
-const NOTHING: Rest = { slot: undefined, silentSince: undefined };
+const NOTHING: Rest = { permit: undefined, silentSince: undefined };
 
 export const nodeInfos = (snapshot: Joined): NodeInfo[] => mapNodes(snapshot, (info) => info);
 
 /** What is made of every node of the snapshot, by name. */
 export const mapNodes = <T>(snapshot: Joined, make: (info: NodeInfo) => T): T[] => new Join(snapshot).map(make);
 
-function infoOf(node: NodeView, shadow: ShadowView | undefined, { slot, silentSince }: Rest): NodeInfo {
+function infoOf(node: NodeView, shadow: ShadowView | undefined, { permit, silentSince }: Rest): NodeInfo {
   const own = shadow?.owners.includes(node.uid) ? shadow : undefined;
   return {
     node,
     shadow: own,
     phase: phaseOf(own, node),
     isShadowUnowned: shadow?.owners.length === 0,
-    slot,
+    permit,
     silentSince,
   };
 }

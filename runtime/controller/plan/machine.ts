@@ -8,7 +8,7 @@ export type Soak = 'waiting' | 'passed' | 'failed' | undefined;
 
 /**
  * The spec that an update goes on with, by the contract's state machine; undefined where there is nothing to write. Never a start: leaving
- * Idle, or changing the version, needs a slot.
+ * Idle, or changing the version, needs a permit.
  * @param now RFC 3339
  */
 export function progress({ shadow, phase }: Progressing, soak: Soak, now: string): Spec | undefined {

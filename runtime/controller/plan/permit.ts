@@ -1,13 +1,13 @@
 import type { BadEnd } from '../../release/model.ts';
 
-/** Whose slot it is. */
-export interface SlotKey {
+/** Whose permit it is. */
+export interface PermitKey {
   /** Name of the shadow. */
   readonly shadow: string;
   readonly nodeUid: string;
 }
 
-/** What a permit was given for. An older controller drops it: then the slot counts for spec.version, under the policy that rules the node now. */
+/** What a permit was given for. An older controller drops it: then the permit counts for spec.version, under the policy that rules the node now. */
 export interface PermitTerms {
   readonly family?: string | undefined;
   readonly version?: string | undefined;
@@ -17,10 +17,10 @@ export interface PermitTerms {
   readonly zone?: string | undefined;
 }
 
-export interface SlotView extends SlotKey, PermitTerms {
-  /** Of this attempt: another each time that the slot is taken. */
+export interface PermitView extends PermitKey, PermitTerms {
+  /** Of this attempt: another each time that the permit is taken. */
   readonly id: string;
-  /** When its update began; undefined for a slot that an earlier version took. */
+  /** When its update began; undefined for a permit that an earlier version took. */
   readonly since: number | undefined;
   /** When a controller first saw that a reboot was requested in this attempt; undefined where none has noted that. */
   readonly rebootAskedAt?: number | undefined;
@@ -38,8 +38,8 @@ export interface SlotView extends SlotKey, PermitTerms {
 /** The API server takes 262,144 bytes of annotations on an object. An eighth is left to others. */
 export const LIST_BYTES = 229_376;
 const TIME = '2026-01-01T00:00:00.000Z';
-/** Of a slot whose texts are empty: every field is counted as if it were filled. */
-const EMPTY_SLOT_BYTES =
+/** Of a permit whose texts are empty: every field is counted as if it were filled. */
+const EMPTY_PERMIT_BYTES =
   JSON.stringify({
     shadow: '',
     nodeUid: '',
@@ -54,8 +54,8 @@ const EMPTY_SLOT_BYTES =
     ended: 'PrepareFailed',
   }).length + 1;
 
-/** What a slot takes of the Lease's list at most. Names and labels are ASCII. */
-export function bytesOf({ shadow, nodeUid, family, version, policy, zone }: SlotKey & PermitTerms): number {
+/** What a permit takes of the Lease's list at most. Names and labels are ASCII. */
+export function bytesOf({ shadow, nodeUid, family, version, policy, zone }: PermitKey & PermitTerms): number {
   const texts = [shadow, nodeUid, family, version, policy?.name, policy?.uid, zone];
-  return texts.reduce((sum, text = '') => sum + text.length, EMPTY_SLOT_BYTES);
+  return texts.reduce((sum, text = '') => sum + text.length, EMPTY_PERMIT_BYTES);
 }

@@ -4,7 +4,7 @@ import type { Spec, Status } from '../../shadow/model.ts';
 
 /**
  * Where an update stands on a node, by what its shadow and its Node say. It is computed once a plan for each node, and anew from what was just
- * read before a write. Whether the node has a slot is the Lease's word and no part of it.
+ * read before a write. Whether the node has a permit is the Lease's word and no part of it.
  */
 export type Phase = Boot & Step;
 

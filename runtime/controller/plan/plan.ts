@@ -14,7 +14,7 @@ import { EnteredLedgers } from './entered.ts';
 import { Ledgers } from './ledgers.ts';
 import { ledgerWrites, type ReleaseWrite } from './ledger.ts';
 import { calledOff, progress } from './machine.ts';
-import { recover, recoverSlot } from './recovery.ts';
+import { recover, recoverPermit } from './recovery.ts';
 import type { PhaseKind } from './phase.ts';
 import type { Halted, ReleaseUnderPolicy } from './releases.ts';
 import {
@@ -179,14 +179,14 @@ function withoutConditions(
   const steps = upkeep(unsettled, stops, context);
   const writes = [...withheld.due(steps), ...starts.commands];
   const rest = [
-    ...slotCommands(unsettled, context, writes),
+    ...permitCommands(unsettled, context, writes),
     ...adoptions(all, context),
     ...answeredRequests(unsettled),
   ];
   return { wanted: [...steps, ...rest], commands: [...writes, ...withheld.due(rest)] };
 }
 
-/** Writes that need no slot: an update goes on, is called off, or is cleaned up after. */
+/** Writes that need no permit: an update goes on, is called off, or is cleaned up after. */
 function upkeep(
   unsettled: readonly AssessedNode[],
   stops: Stops,
@@ -206,13 +206,13 @@ function upkeep(
 }
 
 function nextStep(info: AssessedNode, stop: Stop | undefined, timestamp: string): SetSpec | CallOff | undefined {
-  const { node, shadow, slot, health, phase } = info;
+  const { node, shadow, permit, health, phase } = info;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
   if (stop) return callOffFor(node.name, shadow, { stop, timestamp });
   const spec = progress({ shadow, phase }, health.soak, timestamp);
   if (!spec) return undefined;
   const completes = health.soak === 'passed' && {
-    completes: { beganAt: slot?.since, attempt: slot?.id, versionBefore: shadow.updatedFrom },
+    completes: { beganAt: permit?.since, attempt: permit?.id, versionBefore: shadow.updatedFrom },
   };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
 }
@@ -232,21 +232,21 @@ function callOffFor(
   return { kind, node, shadow: shadow.name, spec: calledOff(shadow, timestamp), because };
 }
 
-function slotCommands(
+function permitCommands(
   unsettled: readonly AssessedNode[],
-  { snapshot: { slots }, entered }: Pick<Context, 'snapshot' | 'entered'>,
+  { snapshot: { permits }, entered }: Pick<Context, 'snapshot' | 'entered'>,
   writes: readonly Command[],
 ): Command[] {
-  if (slots.length === 0) return [];
-  const holders = unsettled.filter(({ slot }) => slot);
+  if (permits.length === 0) return [];
+  const holders = unsettled.filter(({ permit }) => permit);
   const byUid = new Map(holders.map((info) => [info.node.uid, info]));
   const written = writtenShadows(writes);
-  return slots
+  return permits
     .filter(({ shadow }) => !written.has(shadow))
-    .flatMap((slot): Command | readonly Command[] => {
-      const holder = byUid.get(slot.nodeUid);
-      const recovery = recoverSlot(slot, holder);
-      const due = recovery?.kind === 'free' ? entered.freed(recovery, slot, holder)[0] : recovery;
+    .flatMap((permit): Command | readonly Command[] => {
+      const holder = byUid.get(permit.nodeUid);
+      const recovery = recoverPermit(permit, holder);
+      const due = recovery?.kind === 'free' ? entered.freed(recovery, permit, holder)[0] : recovery;
       return due ?? (holder && entered.noteOf(holder)) ?? [];
     });
 }

@@ -1,7 +1,7 @@
 import type { Command, Free, NoteReboot } from './commands.ts';
 import type { AssessedNode } from './health.ts';
 import { isAtRest, isOverUnreported } from './phase.ts';
-import type { SlotView } from './permit.ts';
+import type { PermitView } from './permit.ts';
 import type { NodeInfo, NodeView, ShadowView } from './snapshot.ts';
 
 /**
@@ -16,7 +16,7 @@ export function recover(info: AssessedNode): Command | undefined {
 
 function recoverWith(info: AssessedNode, shadow: ShadowView): Command | undefined {
   const { node, phase, health } = info;
-  // The shadow is all that tells of the reboot: without it the marks and the slot would be given back before the host goes down.
+  // The shadow is all that tells of the reboot: without it the marks and the permit would be given back before the host goes down.
   if (!node.managed) return health.goesDown ? undefined : deletion(shadow);
   if (node.marks && phase.kind === 'resting') return releaseOf(node, shadow.name);
   if (health.agentSilent && needsRescue(info, shadow)) return { kind: 'rescue', node: node.name, shadow: shadow.name };
@@ -40,18 +40,18 @@ function isDisowned(node: NodeView): boolean {
   return node.marks?.owns.includes('cordon') === true && !node.unschedulable;
 }
 
-/** How a slot comes back (rules L3 and L4), or what is to be noted on it while its node needs it. @param holder undefined where the node is gone */
-export function recoverSlot(slot: SlotView, holder: AssessedNode | undefined): Command | undefined {
-  const { shadow, nodeUid, writes } = slot;
+/** How a permit comes back (rules L3 and L4), or what is to be noted on it while its node needs it. @param holder undefined where the node is gone */
+export function recoverPermit(permit: PermitView, holder: AssessedNode | undefined): Command | undefined {
+  const { shadow, nodeUid, writes } = permit;
   if (!holder) return { kind: 'free', shadow, nodeUid, because: 'node-gone' };
   if (writes === 'unknown') return { kind: 'bump', shadow, nodeUid };
   const because = holder.node.marks ? undefined : over(holder);
-  return because ? { kind: 'free', shadow, nodeUid, because } : noteFor(slot, holder);
+  return because ? { kind: 'free', shadow, nodeUid, because } : noteFor(permit, holder);
 }
 
 /** Between two requests of one attempt its phase is one of those in which no reboot can have been requested yet. */
-function noteFor(slot: SlotView, { shadow, phase }: AssessedNode): NoteReboot | undefined {
-  const { nodeUid, rebootAskedAt: noted } = slot;
+function noteFor(permit: PermitView, { shadow, phase }: AssessedNode): NoteReboot | undefined {
+  const { nodeUid, rebootAskedAt: noted } = permit;
   if (!shadow || shadow.stale) return undefined;
   const note = { kind: 'note-reboot', shadow: shadow.name, nodeUid } as const;
   const isBefore = phase.kind === 'asked' || phase.kind === 'draining';

@@ -2,7 +2,7 @@ import { instantOf } from '../../lib/clock.ts';
 import { enter, isStatedBadEnd, type Ledger, under } from '../../release/ledger.ts';
 import type { BadEnd } from '../../release/model.ts';
 import { failedOn } from './blame.ts';
-import { attemptWithoutSlot, failureOf } from './ends.ts';
+import { attemptWithoutPermit, failureOf } from './ends.ts';
 import type { AssessedNode } from './health.ts';
 import { saysOf } from './counts.ts';
 import type { OsReleaseName } from './ledgers.ts';
@@ -45,7 +45,7 @@ function failuresOn(info: AssessedNode, now: number): readonly Seed[] {
   const { last_failure: last, state_transition_failure_timestamp: failedAt } = shadow.status;
   const at = Math.min(instantOf(failedAt) ?? now, now);
   return failedOn(shadow, health).map((version) => {
-    const attempt = attemptWithoutSlot(node.uid, version, shadow);
+    const attempt = attemptWithoutPermit(node.uid, version, shadow);
     const reason = last?.version === version && isStatedBadEnd(last.reason) ? last.reason : reasonOf(health);
     const failure = failureOf(info, { version, attempt, reason }, at);
     const isCleared = (ledger: Ledger): boolean =>

@@ -7,7 +7,7 @@ import type { Ledger } from '../../release/ledger.ts';
 import type { Decision } from '../../release/model.ts';
 import type { Spec, Status } from '../../shadow/model.ts';
 import type { Command } from './commands.ts';
-import type { SlotView } from './permit.ts';
+import type { PermitView } from './permit.ts';
 import type { Phase } from './phase.ts';
 import type { Stop } from './verdict.ts';
 
@@ -20,7 +20,7 @@ export interface Snapshot {
   readonly deletedShadows?: readonly LastOfShadow[];
   /** Likewise. */
   readonly deletedNodes?: readonly LastOfNode[];
-  readonly slots: readonly SlotView[];
+  readonly permits: readonly PermitView[];
   /** By node name, since when this process has seen no container of its agent run; a node that is not in here has a running agent. */
   readonly silentSince: ReadonlyMap<string, number>;
   /** By node name: what the last container of its agent that ended has said of that. */
@@ -286,7 +286,7 @@ export interface NodeInfo {
   readonly isShadowUnowned: boolean;
   /** Where an update stands on it. */
   readonly phase: Phase;
-  readonly slot: SlotView | undefined;
+  readonly permit: PermitView | undefined;
   /** Since when no container of its agent runs; undefined while one does. */
   readonly silentSince: number | undefined;
 }

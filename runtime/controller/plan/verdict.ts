@@ -17,7 +17,7 @@ export interface Verdict {
   readonly since?: number;
   /** When time alone may end it, milliseconds since the Unix epoch. */
   readonly until?: number;
-  /** Place among those that wait for a slot, 1 = the next. */
+  /** Place among those that wait for a permit, 1 = the next. */
   readonly position?: number;
   /** What a node that waits prepares meanwhile. */
   readonly ahead?: Ahead;
@@ -46,7 +46,7 @@ export type Finding = Omit<Verdict, 'node' | 'policy'>;
 export const verdictOn = (node: string, finding: Finding, policy: string | undefined): Verdict =>
   policy === undefined ? { ...finding, node } : { ...finding, node, policy };
 
-/** Why an update does not go on, and what becomes of it: `call-off` ends it, `wait` leaves its node where it is, with its slot. */
+/** Why an update does not go on, and what becomes of it: `call-off` ends it, `wait` leaves its node where it is, with its permit. */
 export interface Stop {
   readonly kind: 'call-off' | 'wait';
   readonly because: Finding;

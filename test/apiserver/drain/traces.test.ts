@@ -11,7 +11,7 @@ beforeEach(async () => {
 
 const isCordoned = async (): Promise<boolean> => (await world.node()).spec?.unschedulable === true;
 
-/** What the controller does before it gives a slot back. */
+/** What the controller does before it gives a permit back. */
 const bumpNode = (): Promise<unknown> =>
   world.patch('/api/v1/nodes/n1', { metadata: { annotations: { 'brupop.bottlerocket.aws/released': 'x' } } });
 
@@ -157,7 +157,7 @@ describe('a drain whose node is changed by others', () => {
   });
 });
 
-/** What ends an attempt while a drain of it sleeps; a slot is given back with a mark on the node. */
+/** What ends an attempt while a drain of it sleeps; a permit is given back with a mark on the node. */
 const ENDINGS: readonly (readonly [string, () => Promise<unknown>])[] = [
   [
     'its shadow is deleted and made anew',

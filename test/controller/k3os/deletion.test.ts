@@ -26,7 +26,7 @@ describe('a channel that is deleted to stop its rollout', () => {
     ]);
   });
 
-  test('calls off what has disturbed nobody yet: it would keep its slot, and nobody would take it back', async () => {
+  test('calls off what has disturbed nobody yet: it would keep its permit, and nobody would take it back', async () => {
     k3os = await K3osStage.with('n1');
     await k3os.make();
     k3os.start();

@@ -15,7 +15,7 @@ import {
   plan,
   POLICY,
   rebooting,
-  slot,
+  permit,
   staging,
   updated,
   type World,
@@ -104,10 +104,10 @@ describe('an agent that does not come back from the reboot into a release', () =
     expect(reasons(withA(a, on))[0]).not.toBe('NotReturned');
   });
 
-  test('has its time from when any controller first saw the request, where its slot remembers that', () => {
+  test('has its time from when any controller first saw the request, where its permit remembers that', () => {
     const remembered = (count: number, seen = 0): World => ({
       ...withA(record({ requested_at: moment(-seen) }), down),
-      slots: [{ ...slot('a'), rebootAskedAt: minutes(-count) }],
+      permits: [{ ...permit('a'), rebootAskedAt: minutes(-count) }],
     });
     expect(reasons(remembered(15))).toEqual(blamed('NotReturned'));
     expect(reasons(remembered(14))[0]).not.toBe('NotReturned');

@@ -9,7 +9,7 @@ import {
   plan,
   POLICY,
   type Rules,
-  slot,
+  permit,
   started,
   UNPROVEN_TOO,
   type World,
@@ -17,7 +17,7 @@ import {
 
 /** An update that has disturbed nothing gives its place back to those that wait for it. */
 
-const held = { slots: [slot('a')] };
+const held = { permits: [permit('a')] };
 /** Its spec says so since the beginning of the tests. */
 const at = (state: 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate', status: Parts['status'] = {}): Parts => ({
   spec: { state, version: '1.1.0', state_transition_timestamp: moment(0) },
@@ -99,7 +99,7 @@ describe('once it was called off', () => {
   });
 
   test('a machine that is not Ready takes the place for as long as any other outage does', () => {
-    const world = { ...lost(returning), slots: [] };
+    const world = { ...lost(returning), permits: [] };
     const startsAt = (minute: number) =>
       plan(world, POLICY, minutes(minute)).commands.some(({ kind }) => kind === 'start');
     expect([startsAt(59), startsAt(60)]).toEqual([false, true]);

@@ -8,7 +8,7 @@ import {
   type Parts,
   reasons,
   rebooting,
-  slot,
+  permit,
   staging,
   started,
   UNPROVEN_TOO,
@@ -43,7 +43,7 @@ describe('the failure budget', () => {
 
   test('a start that may have been written without having been seen is in flight', () => {
     const world = (parts: Parts, writes: 'settled' | 'unknown'): World =>
-      fleet({ a: parts, b: {}, c: {} }, { slots: [slot('a', writes)] });
+      fleet({ a: parts, b: {}, c: {} }, { permits: [permit('a', writes)] });
     const rules = { maxFailed: once, maxConcurrent: MANY };
     expect(started(world({}, 'unknown'), rules)).toEqual([]);
     expect(started(world({ stale: true }, 'settled'), rules)).toEqual([]);
@@ -52,7 +52,7 @@ describe('the failure budget', () => {
 
   test('a start that has not been seen may lead to a newer version than the node is known to be offered', () => {
     const behind: Parts = { stale: true, status: { target_version: '1.0.5' } };
-    const world = (parts: Parts): World => fleet({ a: parts, b: {}, c: {} }, { slots: [slot('a')] });
+    const world = (parts: Parts): World => fleet({ a: parts, b: {}, c: {} }, { permits: [permit('a')] });
     const rules = { maxFailed: once, maxConcurrent: MANY };
     expect(started(world(behind), rules)).toEqual([]);
     expect(started(world({ ...behind, status: { ...behind.status, failed_versions: ['1.1.0'] } }), rules)).toEqual([]);

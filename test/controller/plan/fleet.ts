@@ -175,7 +175,7 @@ export function snapshot(more: Partial<World> = {}): World {
   return {
     nodes: [],
     shadows: [],
-    slots: [],
+    permits: [],
     silentSince: new Map(),
     paused: false,
     window: OPEN,
@@ -223,7 +223,10 @@ export function asked(one: ShadowView, on: NodeView, at: number): ShadowView {
   return phaseOf(one, on).kind === 'rebooting' ? { ...one, rebootAskedAt: at } : one;
 }
 
-export const slot = (name: string, writes: 'settled' | 'unknown' | 'gone' = 'settled'): Snapshot['slots'][number] => ({
+export const permit = (
+  name: string,
+  writes: 'settled' | 'unknown' | 'gone' = 'settled',
+): Snapshot['permits'][number] => ({
   shadow: shadowName(name),
   nodeUid: `uid-${name}`,
   id: `attempt-${name}`,

@@ -18,7 +18,7 @@ import {
   type Rules,
   ruling,
   shadow,
-  slot,
+  permit,
   started,
   underRules,
   updated,
@@ -129,7 +129,7 @@ test('forty policies together lose no more nodes to an unproven release than one
 });
 
 test('37: a canary that never returned counts once, with its permit and its entry, so that two others may fail', () => {
-  const held = { ...slot('a'), id: 'try', family: FAMILY, version: '1.1.0' };
+  const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
   const down = { ready: false, readyChangedAt: minutes(-60) };
   const gone: Parts = {
     spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },
@@ -140,7 +140,7 @@ test('37: a canary that never returned counts once, with its permit and its entr
   };
   const nodes = [node('a', down), node('b'), node('c')];
   const world = (count: number): World =>
-    withLedger(fleet({ a: gone, b: {}, c: {} }, { nodes, slots: [held] }), {
+    withLedger(fleet({ a: gone, b: {}, c: {} }, { nodes, permits: [held] }), {
       failures: Object.fromEntries([
         ['uid-a', { node: 'a', policy: '', attempt: 'try', reason: 'NotReturned', at: moment(-9) } as const],
         ...Array.from({ length: count }, (_, at) => failureOf(`x${at}`)),
@@ -166,18 +166,18 @@ describe('the permit of an attempt that has ended badly', () => {
       },
     },
   };
-  const held = { ...slot('a'), id: 'try', family: FAMILY, version: '1.1.0' };
+  const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
   const entry = { node: 'a', policy: '', attempt: 'try', reason: 'BootFailed', at: moment(0) } as const;
   const kinds = (world: World) => planOnce(underRules(world, POLICY), POLICY, NOW).commands.map(({ kind }) => kind);
 
   test('stays until the ledger has it: only then spec goes to Idle', () => {
-    const world = fleet({ a: ended }, { slots: [held] });
+    const world = fleet({ a: ended }, { permits: [held] });
     expect(kinds(withLedger(world, {}))).toEqual([]);
     expect(kinds(withLedger(world, { failures: { 'uid-a': entry } }))).toEqual(['set-spec']);
   });
 
   test('that has ended well stays, in its last step, until its entry of an earlier attempt is gone', () => {
-    const world = fleet({ a: monitoring(-60) }, { slots: [held] });
+    const world = fleet({ a: monitoring(-60) }, { permits: [held] });
     expect(kinds(withLedger(world, { failures: { 'uid-a': entry } }))).not.toContain('set-spec');
     expect(kinds(withLedger(world, {}))).toContain('set-spec');
   });
@@ -185,12 +185,12 @@ describe('the permit of an attempt that has ended badly', () => {
   test('does not wait for a ledger that has no room for another node', () => {
     const names = Array.from({ length: 1000 }, (_, at) => `x${at}`);
     const full = { failures: failed(...names) };
-    expect(kinds(withLedger(fleet({ a: ended }, { slots: [held] }), full))).toEqual(['set-spec']);
-    expect(kinds(withLedger(fleet({ b: {} }, { slots: [held] }), full))).toEqual(['free']);
+    expect(kinds(withLedger(fleet({ a: ended }, { permits: [held] }), full))).toEqual(['set-spec']);
+    expect(kinds(withLedger(fleet({ b: {} }, { permits: [held] }), full))).toEqual(['free']);
   });
 
   test('is not entered again once a person has cleared it', () => {
-    const world = withLedger(fleet({ a: ended }, { slots: [held] }), {
+    const world = withLedger(fleet({ a: ended }, { permits: [held] }), {
       cleared: { 'uid-a': { attempt: 'try', at: moment(-1) } },
     });
     expect(kinds(world)).toEqual(['set-spec']);
@@ -205,7 +205,7 @@ describe('where the ledger of a release cannot be written', () => {
     spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },
     status: { current_state: 'ErrorReset', crash_count: 1, failed_versions: ['1.1.0'] },
   };
-  const held = { ...slot('a'), id: 'try', family: FAMILY, version: '1.1.0' };
+  const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
   const noted = { ...held, ended: 'BootFailed' } as const;
   const refused = (world: World): World => {
     const of = withLedger(world, {});
@@ -215,9 +215,9 @@ describe('where the ledger of a release cannot be written', () => {
   const made = (world: World) => planOnce(underRules(world, POLICY), POLICY, NOW);
 
   test('how an attempt has ended is kept with its permit, and then its node comes to rest', () => {
-    const ended = made(refused(fleet({ a: end }, { slots: [held] })));
+    const ended = made(refused(fleet({ a: end }, { permits: [held] })));
     expect(ended.commands).toEqual([{ kind: 'note-end', shadow: 'brs-a', nodeUid: 'uid-a', ended: 'BootFailed' }]);
-    expect(made(refused(fleet({ a: end }, { slots: [noted] }))).commands).toMatchObject([
+    expect(made(refused(fleet({ a: end }, { permits: [noted] }))).commands).toMatchObject([
       { kind: 'set-spec', spec: { state: 'Idle' } },
     ]);
   });
@@ -226,7 +226,7 @@ describe('where the ledger of a release cannot be written', () => {
     ['at rest', {}],
     ['at rest, with nothing on offer', { status: { target_version: '1.0.0' } }],
   ] as const)('the permit of a node that is %s waits with it, and no other attempt is made', (_, parts) => {
-    const { commands, verdicts } = made(refused(fleet({ a: parts }, { slots: [noted] })));
+    const { commands, verdicts } = made(refused(fleet({ a: parts }, { permits: [noted] })));
     expect(commands).toEqual([]);
     expect(verdicts).toMatchObject([{ reason: 'WriteRefused', message: `1.1.0: ${REFUSED}` }]);
   });
@@ -236,7 +236,7 @@ describe('where the ledger of a release cannot be written', () => {
     ['not managed any more', fleet({}, { nodes: [node('a', { managed: false })], silentSince: new Map([['a', NOW]]) })],
     ['gone', fleet({ b: updated })],
   ])('it is entered later of a node that is %s, and then the permit goes', (_, of) => {
-    const world = { ...of, slots: [noted] };
+    const world = { ...of, permits: [noted] };
     const { commands, ledger } = made(withLedger(world, {}));
     expect(commands).not.toContainEqual(expect.objectContaining({ kind: 'free' }));
     const entered = ledger.find(({ version }) => version === '1.1.0')?.ledger?.failures;
@@ -247,9 +247,9 @@ describe('where the ledger of a release cannot be written', () => {
 });
 
 describe('a node that is gone with its permit', () => {
-  const held = { ...slot('a'), id: 'try', family: FAMILY, version: '1.1.0' };
+  const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
   const worldOf = (state?: 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate'): World => {
-    const world = fleet({ b: {} }, { slots: [held] });
+    const world = fleet({ b: {} }, { permits: [held] });
     const left = state && shadow('a', { spec: { state, version: '1.1.0' }, status: { current_state: state } });
     return withLedger({ ...world, shadows: [...world.shadows, ...(left ? [left] : [])] }, {});
   };

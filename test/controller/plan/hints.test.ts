@@ -13,7 +13,7 @@ import {
   ruling,
   rebooting,
   type Rules,
-  slot,
+  permit,
   UNPROVEN_TOO,
   updated,
   type World,
@@ -53,7 +53,7 @@ describe('named to prepare their update', () => {
       node('e'),
     ];
     const parts = { a: rebooting, b: able(), c: able(), d: able(), e: able({ status: { crash_count: 1 } }) };
-    const world = fleet(parts, { nodes, slots: [slot('a')] });
+    const world = fleet(parts, { nodes, permits: [permit('a')] });
     const readAhead = (count: number): readonly string[] => named(world, { readAhead: { kind: 'count', count } });
     expect(readAhead(1)).toEqual(['d 1.1.0']);
     expect(readAhead(2)).toEqual(['c 1.1.0', 'd 1.1.0']);
@@ -103,7 +103,7 @@ describe('named to prepare their update', () => {
       fleet(
         { a: rebooting, b: able() },
         {
-          slots: [slot('a')],
+          permits: [permit('a')],
           refusals: new Map([[shadowName('b'), [{ kind: 'start', message: 'no', retryAt: minutes(1) }]]]),
         },
       ),
@@ -117,7 +117,7 @@ describe('named to prepare their update', () => {
     policies: [ruling('p', { selector: {}, ...says })],
   });
   const of = (b: Parts, more: Partial<World> = {}): World =>
-    fleet({ a: rebooting, b }, { slots: [slot('a')], ...more });
+    fleet({ a: rebooting, b }, { permits: [permit('a')], ...more });
   const withNode = (more: Partial<Snapshot['nodes'][number]>) => ({ nodes: [node('a'), node('b', more)] });
   test.each<[string, Partial<World>, Parts]>([
     ['it is held', withNode({ held: true }), {}],
@@ -147,12 +147,12 @@ describe('named to prepare their update', () => {
 describe('what a node was named', () => {
   test('stays with it, whoever comes before it by now', () => {
     const nodes = [node('a'), node('b'), node('c', { askedBy: 'somebody' }), node('d')];
-    const world = fleet({ a: rebooting, b: able(), c: able(), d: hinted() }, { nodes, slots: [slot('a')] });
+    const world = fleet({ a: rebooting, b: able(), c: able(), d: hinted() }, { nodes, permits: [permit('a')] });
     expect(named(world)).toEqual([]);
   });
 
   test('changes with what it is offered', () => {
-    const world = fleet({ a: rebooting, b: hinted(NOW, '1.0.5') }, { slots: [slot('a')] });
+    const world = fleet({ a: rebooting, b: hinted(NOW, '1.0.5') }, { permits: [permit('a')] });
     expect(named(world)).toEqual(['b 1.1.0']);
   });
 
@@ -165,7 +165,7 @@ describe('what a node was named', () => {
   });
 
   test('takes no place any more once it has shown nothing for three hours, at that moment, and stays', () => {
-    const world = fleet({ a: rebooting, b: hinted(NOW), c: able() }, { slots: [slot('a')] });
+    const world = fleet({ a: rebooting, b: hinted(NOW), c: able() }, { permits: [permit('a')] });
     const { requeueAt } = plan(world, POLICY, NOW);
     expect(requeueAt).toBeLessThanOrEqual(minutes(180));
     expect(named(world, {}, minutes(180) - 1)).toEqual([]);
@@ -173,18 +173,21 @@ describe('what a node was named', () => {
   });
 
   test('keeps its place for as long as it takes once it is staged', () => {
-    const world = fleet({ a: rebooting, b: preparedAhead(minutes(-600)), c: able() }, { slots: [slot('a')] });
+    const world = fleet({ a: rebooting, b: preparedAhead(minutes(-600)), c: able() }, { permits: [permit('a')] });
     expect(named(world)).toEqual([]);
   });
 
   test('counts as not staged after another boot', () => {
     const nodes = [node('a'), node('b', { bootId: 'boot-2' }), node('c')];
-    const world = fleet({ a: rebooting, b: preparedAhead(minutes(-600)), c: able() }, { nodes, slots: [slot('a')] });
+    const world = fleet(
+      { a: rebooting, b: preparedAhead(minutes(-600)), c: able() },
+      { nodes, permits: [permit('a')] },
+    );
     expect(named(world)).toEqual(['c 1.1.0']);
   });
 
   test('is said in its verdict', () => {
-    const world = fleet({ a: rebooting, b: preparedAhead(), c: hinted() }, { slots: [slot('a')] });
+    const world = fleet({ a: rebooting, b: preparedAhead(), c: hinted() }, { permits: [permit('a')] });
     const verdicts = plan(world, { ...POLICY, ...atOnce(1), readAhead: { kind: 'count', count: 2 } }, NOW).verdicts;
     expect(verdicts.map(({ ahead }) => ahead)).toEqual([
       undefined,

@@ -23,7 +23,7 @@ interface Facts extends Made {
   readonly shadows: ReadonlyMap<string, ShadowView>;
   /** UIDs of the nodes that take a place once the plan has been carried out. */
   readonly busy: ReadonlySet<string>;
-  readonly slotted: ReadonlySet<string>;
+  readonly permitted: ReadonlySet<string>;
   readonly capacity: number;
 }
 
@@ -31,24 +31,24 @@ function factsOf(made: Made): Facts {
   const { snapshot, policy, plan } = made;
   const shadows = new Map(snapshot.shadows.map((one) => [one.name, one]));
   const started = plan.commands.flatMap((command) => (command.kind === 'start' ? [command] : []));
-  const slotted = new Set(snapshot.slots.map(({ nodeUid }) => nodeUid));
-  const busy = new Set([...slotted, ...started.map(({ nodeUid }) => nodeUid)]);
+  const permitted = new Set(snapshot.permits.map(({ nodeUid }) => nodeUid));
+  const busy = new Set([...permitted, ...started.map(({ nodeUid }) => nodeUid)]);
   const starts = started.map(({ shadow }) => shadows.get(shadow)!);
   return {
     ...made,
     starts,
     shadows,
     busy,
-    slotted,
+    permitted,
     capacity: concurrency(policy.maxConcurrent, snapshot.nodes.length),
   };
 }
 
 const INVARIANTS: readonly (readonly [says: string, holds: (facts: Facts) => boolean])[] = [
   [
-    'every node that is being updated has a slot',
-    ({ snapshot, slotted }) =>
-      snapshot.shadows.every((one) => !isMoving(one) || one.owners.some((uid) => slotted.has(uid))),
+    'every node that is being updated has a permit',
+    ({ snapshot, permitted }) =>
+      snapshot.shadows.every((one) => !isMoving(one) || one.owners.some((uid) => permitted.has(uid))),
   ],
   ['no more nodes are updated at once than the policy says', ({ busy, capacity }) => busy.size <= capacity],
   [

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import type { DrainRefusal, NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
 import { UP_TO_DATE } from '../../../runtime/shadow/names.ts';
 import { type State, STATES } from '../../../runtime/shadow/states.ts';
-import { asked, DRAINED, MARKS, minutes, moment, node, NOW, shadow, slot } from './fleet.ts';
+import { asked, DRAINED, MARKS, minutes, moment, node, NOW, shadow, permit } from './fleet.ts';
 
 /** Nodes as they may be found, most of them in order: a fleet in which nearly every node is in trouble starts nothing. */
 
@@ -20,7 +20,7 @@ export const ago = fc.integer({ min: 0, max: 120 });
 export interface Member {
   readonly node: NodeView;
   readonly shadow: ShadowView | undefined;
-  readonly slot: Snapshot['slots'][number] | undefined;
+  readonly permit: Snapshot['permits'][number] | undefined;
   readonly silentSince: number | undefined;
   /** Since when its policy rules it, where that is news. */
   readonly ruledSince: number | undefined;
@@ -102,7 +102,7 @@ const diceFor = (stands: Standing) =>
     stands: fc.constant(stands),
     troubles,
     steps: steps[stands],
-    slotted: stands === 'waiting' || stands === 'done' ? rarely : fc.boolean(),
+    permitted: stands === 'waiting' || stands === 'done' ? rarely : fc.boolean(),
     writes: fc.constantFrom('settled' as const, 'settled' as const, 'unknown' as const, 'gone' as const),
     tookMinutes: fc.option(ago, { nil: undefined }),
     silent: ago,
@@ -150,7 +150,7 @@ export const member = (name: string): fc.Arbitrary<Member> =>
     return {
       node: on,
       shadow: dice.stands === 'bare' ? undefined : asked(shadowOf(name, dice), on, minutes(-dice.since)),
-      slot: dice.slotted ? slot(name, dice.writes) : undefined,
+      permit: dice.permitted ? permit(name, dice.writes) : undefined,
       silentSince: dice.troubles.has('silent') ? minutes(-dice.silent) : undefined,
       ruledSince: dice.ruledFor === undefined ? undefined : NOW - dice.ruledFor * 1000,
       drainRefusal: refusalOf(dice),

@@ -12,7 +12,7 @@ import {
   plan,
   POLICY,
   rebooting,
-  slot,
+  permit,
   staging,
   type World,
 } from './fleet.ts';
@@ -54,7 +54,7 @@ describe.each<[string, Partial<World>]>([
   ['a node that lives, and whose agent does nothing', {}],
 ])('%s is spoken of', (_what, more) => {
   test.each(PAIRS)('wanted in %s, reached %s', (wanted, reached) => {
-    expect(isTold(standing(fleet({ a: inStates(wanted, reached) }, { slots: [slot('a')], ...more })))).toBe(true);
+    expect(isTold(standing(fleet({ a: inStates(wanted, reached) }, { permits: [permit('a')], ...more })))).toBe(true);
   });
 });
 
@@ -70,7 +70,7 @@ describe('the verdict', () => {
     ['RebootedIntoUpdate', 'RebootedIntoUpdate'],
     ['RebootedIntoUpdate', 'ErrorReset'],
   ] as const)('blames no node for what the controller was late with: wanted in %s, reached %s', (wanted, reached) => {
-    const world = fleet({ a: inStates(wanted, reached) }, { slots: [slot('a')] });
+    const world = fleet({ a: inStates(wanted, reached) }, { permits: [permit('a')] });
     expect(verdict(world)).toMatchObject({ reason: 'Updating' });
     expect(plan(world, POLICY, NOW).commands).toMatchObject([{ kind: 'set-spec' }]);
   });
@@ -84,7 +84,7 @@ describe('the verdict', () => {
       30,
     ],
   ])('on a step that takes too long comes when it does, and says since when: %s', (_step, parts, limit) => {
-    const world = fleet({ a: since(0, parts) }, { slots: [slot('a')] });
+    const world = fleet({ a: since(0, parts) }, { permits: [permit('a')] });
     const { verdicts, requeueAt } = plan(world, POLICY, NOW);
     expect([verdicts[0]?.reason, requeueAt]).toEqual(['Updating', minutes(limit)]);
     expect(verdict(world, requeueAt)).toMatchObject({
@@ -96,7 +96,7 @@ describe('the verdict', () => {
 
   test('on a node that dies in its update comes as soon as that is certain, and says what is wrong', () => {
     const down = node('a', { ready: false, readyChangedAt: NOW });
-    const world = fleet({ a: since(60) }, { nodes: [down], slots: [slot('a')] });
+    const world = fleet({ a: since(60) }, { nodes: [down], permits: [permit('a')] });
     expect(plan(world, POLICY, NOW).requeueAt).toBe(minutes(15));
     expect(verdict(world, minutes(15))).toMatchObject({
       reason: 'ProgressDeadlineExceeded',
@@ -137,8 +137,8 @@ describe('a node whose update was ended without its agent', () => {
     expect(started({ nodes: [node('a', { readyChangedAt: minutes(-1) }), node('b'), node('c')] })).toBe(true);
   });
 
-  test('takes one while its slot is on the Lease, and until its agent is certainly gone', () => {
-    expect(started({ ...down(60), slots: [slot('a')] })).toBe(false);
+  test('takes one while its permit is on the Lease, and until its agent is certainly gone', () => {
+    expect(started({ ...down(60), permits: [permit('a')] })).toBe(false);
     const silentSince = new Map([['a', minutes(-14)]]);
     expect(started({ ...down(600), silentSince })).toBe(false);
     expect(plan(fleet({ a: rescued, b: {}, ...proof }, { ...down(600), silentSince }), POLICY, NOW).requeueAt).toBe(

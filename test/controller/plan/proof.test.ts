@@ -15,7 +15,7 @@ import {
   rebooting,
   ruling,
   type Rules,
-  slot,
+  permit,
   staging,
   started,
   updated,
@@ -47,7 +47,7 @@ test.each<[string, Rules['proof']['nodes'], number]>([
 });
 
 test('a node at rest whose last start is in doubt counts once for the release that it runs', () => {
-  const world = fleet({ a: updated, b: {}, c: {} }, { slots: [slot('a', 'unknown')] });
+  const world = fleet({ a: updated, b: {}, c: {} }, { permits: [permit('a', 'unknown')] });
   expect(started(world, proving(count(2)))).toEqual(['b']);
 });
 
@@ -95,7 +95,7 @@ describe('a node that is to prove a release and is away without having been aske
       {
         nodes: [node('a', { ready, readyChangedAt: minutes(ready ? -99 : -since) }), node('b'), node('c')],
         silentSince: new Map(ready ? [['a', minutes(-since)]] : []),
-        slots: [slot('a')],
+        permits: [permit('a')],
       },
     );
 
@@ -120,7 +120,7 @@ describe('a node that is to prove a release and is away without having been aske
 
   test('is on trial once its agent has said that it is back, however long it has not been Ready', () => {
     const nodes = [node('a', { ready: false, readyChangedAt: minutes(-99) }), node('b')];
-    const world = fleet({ a: returned, b: {} }, { nodes, slots: [slot('a')] });
+    const world = fleet({ a: returned, b: {} }, { nodes, permits: [permit('a')] });
     expect(plan(world, { ...POLICY, ...many }, NOW)).toMatchObject({
       commands: [{ kind: 'set-spec', spec: { state: 'MonitoringUpdate' } }],
       verdicts: [{ node: 'a' }, { node: 'b', reason: 'Unproven' }],

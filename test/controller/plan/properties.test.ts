@@ -94,7 +94,7 @@ test('a plan depends on what there is and not on the order in which it came', ()
 });
 
 /** What a command that names a shadow writes to, where that is another object. */
-const WRITES_TO: Readonly<Partial<Record<Command['kind'], string>>> = { free: 'slot', release: 'node' };
+const WRITES_TO: Readonly<Partial<Record<Command['kind'], string>>> = { free: 'permit', release: 'node' };
 
 test('no object is written twice by one plan', () => {
   fc.assert(

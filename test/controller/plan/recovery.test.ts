@@ -11,7 +11,7 @@ import {
   plan,
   POLICY,
   rebooting,
-  slot,
+  permit,
   snapshot,
   staging,
   updated,
@@ -33,10 +33,10 @@ const rebooted = (bootId: string | null): Parts => ({
   },
 });
 
-describe('a slot', () => {
-  const held = { slots: [slot('a')] };
+describe('a permit', () => {
+  const held = { permits: [permit('a')] };
   const requested = rebooted('boot-1');
-  const noted = { slots: [{ ...slot('a'), rebootAskedAt: minutes(-9) }] };
+  const noted = { permits: [{ ...permit('a'), rebootAskedAt: minutes(-9) }] };
   const note = { kind: 'note-reboot', shadow: 'brs-a', nodeUid: 'uid-a' };
 
   test.each<[string, Partial<World>, readonly object[]]>([
@@ -49,7 +49,7 @@ describe('a slot', () => {
     ['is not written to on an old view', fleet({ a: { ...requested, stale: true } }, held), []],
     [
       'whose writes are in doubt is settled first',
-      fleet({ a: requested }, { slots: [slot('a', 'unknown')] }),
+      fleet({ a: requested }, { permits: [permit('a', 'unknown')] }),
       [{ kind: 'bump', shadow: 'brs-a', nodeUid: 'uid-a' }],
     ],
     [
@@ -92,13 +92,13 @@ describe('a slot', () => {
   });
 
   test('of which nothing is known is bumped, not freed', () => {
-    expect(commands(fleet({ a: updated }, { slots: [slot('a', 'unknown')] }))).toEqual([
+    expect(commands(fleet({ a: updated }, { permits: [permit('a', 'unknown')] }))).toEqual([
       { kind: 'bump', shadow: 'brs-a', nodeUid: 'uid-a' },
     ]);
   });
 
   test('of which nothing is known is bumped while marks on its node are released', () => {
-    const world = fleet({ a: updated }, { slots: [slot('a', 'unknown')] });
+    const world = fleet({ a: updated }, { permits: [permit('a', 'unknown')] });
     expect(commands({ ...world, ...marked })).toEqual([
       { kind: 'release', node: 'a', shadow: 'brs-a' },
       { kind: 'bump', shadow: 'brs-a', nodeUid: 'uid-a' },
@@ -174,13 +174,13 @@ describe('a node that lost its label when a reboot had been asked for', () => {
     const status = { current_state: 'StagedAndPerformedUpdate', reboot } as const;
     const drained = { ...MARKS, drained: moment(-minutesAgo) };
     const nodes = [node('a', { managed: false, marks: drained, unschedulable: true, bootId })];
-    return fleet({ a: { spec, status } }, { nodes, slots: [slot('a')], ...silentFor(1) });
+    return fleet({ a: { spec, status } }, { nodes, permits: [permit('a')], ...silentFor(1) });
   };
   const asked = (bootId: string, minutesAgo: number): readonly Command[] =>
     commands(world(bootId, minutesAgo)).filter(({ kind }) => kind !== 'note-reboot');
   const deletion = { kind: 'delete-shadow', shadow: 'brs-a', uid: 'shadow-a', resourceVersion: '100' };
 
-  test('keeps its shadow, its marks and its slot until it is back', () => {
+  test('keeps its shadow, its marks and its permit until it is back', () => {
     expect(asked('boot-1', 1)).toEqual([]);
     expect(asked('boot-2', 1)).toEqual([deletion]);
   });

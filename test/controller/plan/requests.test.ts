@@ -12,7 +12,7 @@ import {
   POLICY,
   reasons,
   ruling,
-  slot,
+  permit,
   staging,
   started,
   UNPROVEN_TOO,
@@ -54,7 +54,7 @@ describe('a node that somebody asks for', () => {
   });
 
   test.each<[string, World]>([
-    ['above a budget', asking({ slots: [slot('x')] })],
+    ['above a budget', asking({ permits: [permit('x')] })],
     ['against a hold', asking({}, {}, { ...ASKED, held: true })],
     ['against a pause of the fleet', asking({ paused: true })],
     ['against a pause of its policy', asking({ policies: [ruling('all', { selector: {}, paused: true })] })],
@@ -145,6 +145,6 @@ describe('what was asked for is taken away', () => {
     ],
     ['where nobody asked', staging, {}],
   ])('but not %s', (_, a, on) => {
-    expect(forgotten(asking({ slots: [slot('x')] }, a, on))).toEqual([]);
+    expect(forgotten(asking({ permits: [permit('x')] }, a, on))).toEqual([]);
   });
 });

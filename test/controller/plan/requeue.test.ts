@@ -10,7 +10,7 @@ import {
   plan,
   POLICY,
   type Rules,
-  slot,
+  permit,
   staging,
   updated,
   type World,
@@ -32,15 +32,15 @@ describe('nobody is woken', () => {
       fleet({ a: updated, b: updated }, { nodes: [down('a', -1), node('b')] }),
     ],
     [
-      'by an outage on a node that has a slot besides',
-      fleet({ a: {}, b: {} }, { nodes: [down('a', -1), node('b')], slots: [slot('a')] }),
+      'by an outage on a node that has a permit besides',
+      fleet({ a: {}, b: {} }, { nodes: [down('a', -1), node('b')], permits: [permit('a')] }),
     ],
     ['by a soak that is over while the view of it is out of date', fleet({ a: { ...monitoring(), stale: true } })],
     [
       'by the next trigger where the last one was in time',
       fleet(
         { a: {} },
-        { slots: [slot('x')], window: { open: false, triggeredAt: minutes(-5), changesAt: minutes(9) } },
+        { permits: [permit('x')], window: { open: false, triggeredAt: minutes(-5), changesAt: minutes(9) } },
       ),
     ],
   ])('%s', (_what, world) => {
@@ -63,7 +63,7 @@ test('of several outages, the one whose end makes a place free wakes', () => {
 
 test('what keeps a node from going straight for a newer version is said with its update', () => {
   const status = { target_version: '1.2.0', crash_count: 1, state_transition_failure_timestamp: moment(-1) };
-  const world = fleet({ a: { ...staging, status } }, { slots: [slot('a')] });
+  const world = fleet({ a: { ...staging, status } }, { permits: [permit('a')] });
   const [verdict] = plan(world, POLICY, NOW).verdicts;
   expect(verdict).toMatchObject({ reason: 'Updating', newer: { reason: 'BackingOff', until: requeueAt(world) } });
 });
@@ -72,18 +72,18 @@ describe('a node that may not start yet is told what keeps it besides', () => {
   const held = node('a', { held: true });
   test.each<[string, World, string]>([
     [
-      'a person, while its slot is in doubt',
-      fleet({ a: {} }, { nodes: [held], slots: [slot('a', 'unknown')] }),
+      'a person, while its permit is in doubt',
+      fleet({ a: {} }, { nodes: [held], permits: [permit('a', 'unknown')] }),
       'Held',
     ],
     [
-      'a pause, while its slot is in doubt',
-      fleet({ a: {} }, { paused: true, slots: [slot('a', 'unknown')] }),
+      'a pause, while its permit is in doubt',
+      fleet({ a: {} }, { paused: true, permits: [permit('a', 'unknown')] }),
       'Paused',
     ],
     ['a person, while it is being cleaned up', fleet({ a: {} }, { nodes: [{ ...held, marks: MARKS }] }), 'Held'],
     ['a pause, while the view of it is out of date', fleet({ a: { stale: true } }, { paused: true }), 'Paused'],
-    ['nothing but its slot', fleet({ a: {} }, { slots: [slot('a', 'unknown')] }), 'WaitingForSlot'],
+    ['nothing but its permit', fleet({ a: {} }, { permits: [permit('a', 'unknown')] }), 'WaitingForSlot'],
   ])('%s', (_what, world, reason) => {
     const { commands, verdicts } = plan(world, POLICY, NOW);
     expect(verdicts).toMatchObject([{ node: 'a', reason }]);

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
 import type { ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
-import { fleet, MARKS, node, NOW, plan, POLICY, type Rules, slot, updated, type World } from './fleet.ts';
+import { fleet, MARKS, node, NOW, plan, POLICY, type Rules, permit, updated, type World } from './fleet.ts';
 import { anyWorld } from './policies.ts';
 import { after, policy } from './worlds.ts';
 import { runs } from '../../random.ts';
@@ -40,7 +40,7 @@ function tidy(snapshot: World): World {
   const nobody = { askedBy: undefined, retryOf: undefined };
   const nodes = snapshot.nodes.map((one) => ({ ...one, ...nobody, managed: true, marks: undefined }));
   const shadows = snapshot.shadows.map((one) => (one.status ? { ...one, status: tidied(one.spec, one.status) } : one));
-  return { ...snapshot, nodes, shadows, slots: [], silentSince: new Map() };
+  return { ...snapshot, nodes, shadows, permits: [], silentSince: new Map() };
 }
 
 function tidied(spec: ShadowView['spec'], status: NonNullable<ShadowView['status']>): ShadowView['status'] {
@@ -112,7 +112,7 @@ describe('a plan that was carried out', () => {
   test('is followed by four more at most', () => {
     const unmanaged = node('a', { managed: false, marks: MARKS });
     const nodes = [unmanaged, node('b', { askedBy: 'ann' })];
-    const snapshot = fleet({ a: updated, b: {} }, { nodes, slots: [slot('a', 'unknown')] });
+    const snapshot = fleet({ a: updated, b: {} }, { nodes, permits: [permit('a', 'unknown')] });
     const silent = { ...snapshot, silentSince: new Map([['a', NOW]]) };
     const kinds = rounds(silent, POLICY).map(({ commands }) => commands.map(({ kind }) => kind));
     expect(kinds).toEqual(LONGEST_CLEANUP);
@@ -121,7 +121,7 @@ describe('a plan that was carried out', () => {
 
 const LONGEST_CLEANUP = [['delete-shadow'], ['release', 'bump'], ['free'], ['start'], ['forget']];
 
-/** What has to be seen done to an object before a command on it: a slot settles only on a shadow, and on a node, that is left alone. */
+/** What has to be seen done to an object before a command on it: a permit settles only on a shadow, and on a node, that is left alone. */
 const DUE_TO: Readonly<Partial<Record<Command['kind'], readonly Command['kind'][]>>> = {
   bump: ['call-off', 'delete-shadow', 'rescue', 'set-spec'],
   'note-reboot': ['bump', 'disown', 'set-spec'],

@@ -24,5 +24,5 @@ test('a fleet that may be updated all at once goes on to its end, no more at a t
   const policy = { ...CAREFUL, maxConcurrent: all, maxFailed: all };
   const { faults, longest } = rollOut({ size: 1000, policy, random: seeded(3) });
   expect(faults).toEqual([]);
-  expect(longest.slots).toBe(MOST_AT_ONCE);
+  expect(longest.permits).toBe(MOST_AT_ONCE);
 });

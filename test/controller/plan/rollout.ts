@@ -1,6 +1,6 @@
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
 import type { ShadowView, WindowState } from '../../../runtime/controller/plan/snapshot.ts';
-import { formatEntries, withTaken } from '../../../runtime/controller/slots/entries.ts';
+import { formatEntries, withTaken } from '../../../runtime/controller/permits/entries.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { fleet, minutes, moment, plan, type Rules, type World } from './fleet.ts';
 import { broken } from './invariants.ts';
@@ -13,8 +13,8 @@ export interface RolloutReport {
   /** The invariants that were broken; empty is good. */
   readonly faults: readonly string[];
   readonly failures: number;
-  /** The longest list of slots, and how many it had. */
-  readonly longest: { readonly slots: number; readonly bytes: number };
+  /** The longest list of permits, and how many it had. */
+  readonly longest: { readonly permits: number; readonly bytes: number };
 }
 
 export interface RolloutInput {
@@ -41,7 +41,7 @@ export function rollOut(input: RolloutInput): RolloutReport {
   const faults = new Set<string>();
   let plans = 0;
   let failures = 0;
-  let longest = { slots: 0, bytes: 0 };
+  let longest = { permits: 0, bytes: 0 };
   let minute = 0;
   for (; minute < 100_000 && !isOver(snapshot); minute++) {
     const now = minutes(minute);
@@ -50,8 +50,8 @@ export function rollOut(input: RolloutInput): RolloutReport {
     plans++;
     for (const fault of broken({ snapshot: seen, policy, now, plan: made })) faults.add(fault);
     const done = after(seen, made.commands, now);
-    const bytes = listOf(done.slots).length;
-    if (bytes > longest.bytes) longest = { slots: done.slots.length, bytes };
+    const bytes = listOf(done.permits).length;
+    if (bytes > longest.bytes) longest = { permits: done.permits.length, bytes };
     const shadows = done.shadows.map((one) => seenAnew(one, step(one, random, minute), now));
     failures += shadows.filter((one, index) => isFailure(one, done.shadows[index])).length;
     snapshot = { ...done, shadows };
@@ -60,14 +60,14 @@ export function rollOut(input: RolloutInput): RolloutReport {
 }
 
 /** As it stands on the Lease. */
-const listOf = (slots: World['slots']): string =>
-  formatEntries(withTaken([], slots, { now: moment(0), newId: () => 'f'.repeat(16) }));
+const listOf = (permits: World['permits']): string =>
+  formatEntries(withTaken([], permits, { now: moment(0), newId: () => 'f'.repeat(16) }));
 
 const isFailure = (now: ShadowView, before: ShadowView | undefined): boolean =>
   now.status?.current_state === 'ErrorReset' && before?.status?.current_state !== 'ErrorReset';
 
-function isOver({ shadows, slots }: World): boolean {
-  return slots.length === 0 && shadows.every(({ status }) => status?.current_version === status?.target_version);
+function isOver({ shadows, permits }: World): boolean {
+  return permits.length === 0 && shadows.every(({ status }) => status?.current_version === status?.target_version);
 }
 
 /** What its agent did in this minute: nothing yet, the next step, or, now and then, a failure that is not the release's. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fleet, NOW, type Parts, plan, POLICY, ruling, slot, staging, started } from './fleet.ts';
+import { fleet, NOW, type Parts, plan, POLICY, ruling, permit, staging, started } from './fleet.ts';
 
 /** A sync deletes a policy for a moment, or labels come after their node: what rules meanwhile decides nothing. */
 
@@ -32,7 +32,7 @@ test('others start meanwhile, and the place is theirs', () => {
 });
 
 test('what is staged waits, in service, and is not disturbed by the rules of a moment', () => {
-  const world = fleet({ a: staged }, { slots: [slot('a')], ...since(12) });
+  const world = fleet({ a: staged }, { permits: [permit('a')], ...since(12) });
   const { commands, verdicts, requeueAt } = plan(world, POLICY, NOW);
   expect([commands, verdicts[0]?.reason, requeueAt]).toEqual([[], 'NewlyRuled', NOW + 18_000]);
 });

@@ -11,7 +11,7 @@ import {
   POLICY,
   rebooting,
   ruling,
-  slot,
+  permit,
   staging,
   UNPROVEN_TOO,
   updated,
@@ -227,7 +227,7 @@ test.each<[string, Readonly<Record<string, Parts>>, Partial<World>, object]>([
   [
     'has several wait: who is nearest to a start',
     { a: {}, b: {}, c: { status: { crash_count: 1, state_transition_failure_timestamp: moment(0) } } },
-    { slots: [slot('x')], nodes: [node('a', { held: true }), node('b'), node('c')] },
+    { permits: [permit('x')], nodes: [node('a', { held: true }), node('b'), node('c')] },
     { status: 'False', reason: 'WaitingForSlot' },
   ],
 ])('a policy that %s says so of its progress', (_which, shadows, more, progressing) => {

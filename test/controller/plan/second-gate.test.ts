@@ -13,7 +13,7 @@ import {
   rebooting,
   type Rules,
   ruling,
-  slot,
+  permit,
   staging,
   UNPROVEN_TOO,
   updated,
@@ -26,7 +26,7 @@ import { after } from './worlds.ts';
 const staged: Parts = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } };
 const failedOnIt = { crash_count: 1, failed_versions: ['1.1.0'], state_transition_failure_timestamp: moment(-1) };
 const rules: Rules = { ...POLICY, maxFailed: { kind: 'count', count: 1 } };
-const held = { slots: [slot('a')] };
+const held = { permits: [permit('a')] };
 const halted = (a: Parts, more: Partial<World> = {}): World =>
   fleet({ a, b: { status: failedOnIt } }, { ...held, ...more });
 const onHold = { nodes: [node('a', { held: true })] };
@@ -51,7 +51,7 @@ describe('a staged node is called off, its version unchanged,', () => {
     expect(verdicts[0]).toMatchObject({ node: 'a', reason });
   });
 
-  test('says why until its agent is at rest, and then gives its slot back', () => {
+  test('says why until its agent is at rest, and then gives its permit back', () => {
     let world = halted(staged, { paused: true });
     world = after(world, planned(world).commands);
     expect([planned(world).commands, verdictOnA(world)]).toEqual([[], 'Paused']);
@@ -137,7 +137,7 @@ describe('a node that is refused its drain for two minutes', () => {
   });
 });
 
-test('under a pause a staged node waits where it is, with its slot, and says so', () => {
+test('under a pause a staged node waits where it is, with its permit, and says so', () => {
   const world = fleet({ a: staged }, { ...held, paused: true });
   expect([planned(world).commands, verdictOnA(world)]).toEqual([[], 'Paused']);
 });
@@ -193,9 +193,9 @@ describe('what is staged counts against limits once more, before it is disturbed
     expect(sent(world, { ...UNPROVEN_TOO, ...most(2) })).toEqual(['brs-a']);
   });
 
-  test('where the limit has fallen the younger waits, each that is let through counted, and both keep their slots', () => {
-    const slots = ['a', 'b', 'c'].map((name, at) => Object.assign({}, slot(name), { since: minutes(-at) }));
-    const world = fleet({ a: staged, b: staged, c: staged }, { slots });
+  test('where the limit has fallen the younger waits, each that is let through counted, and both keep their permits', () => {
+    const permits = ['a', 'b', 'c'].map((name, at) => Object.assign({}, permit(name), { since: minutes(-at) }));
+    const world = fleet({ a: staged, b: staged, c: staged }, { permits });
     expect(sent(world, many)).toEqual(['brs-b', 'brs-c']);
     const policies = [ruling('p', { selector: {}, ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' } })];
     expect(sent({ ...world, policies }, many)).toEqual(['brs-b', 'brs-c']);
@@ -203,18 +203,18 @@ describe('what is staged counts against limits once more, before it is disturbed
     expect(commands.filter(({ kind }) => kind !== 'set-spec')).toEqual([]);
   });
 
-  test('one whose slot stands for nothing but itself goes, and what is only prepared beside it takes nothing', () => {
-    const slots = ['a', 'b'].map((name) => slot(name));
-    expect(sent(fleet({ a: staged, b: staging }, { slots }), UNPROVEN_TOO)).toEqual(['brs-a']);
-    expect(sent(fleet({ a: staged, b: rebooting }, { slots }), UNPROVEN_TOO)).toEqual([]);
+  test('one whose permit stands for nothing but itself goes, and what is only prepared beside it takes nothing', () => {
+    const permits = ['a', 'b'].map((name) => permit(name));
+    expect(sent(fleet({ a: staged, b: staging }, { permits }), UNPROVEN_TOO)).toEqual(['brs-a']);
+    expect(sent(fleet({ a: staged, b: rebooting }, { permits }), UNPROVEN_TOO)).toEqual([]);
   });
 });
 
-describe('a node that another policy rules by now than when its slot was taken', () => {
+describe('a node that another policy rules by now than when its permit was taken', () => {
   const closed = { open: false, triggeredAt: undefined, changesAt: minutes(60) };
-  const under = (uid: string, name = 'p') => [{ ...slot('a'), policy: { name, uid } }];
-  const kinds = (slots: World['slots'], more: Parameters<typeof ruling>[1]): readonly string[] =>
-    planned(fleet({ a: staged }, { slots, policies: [ruling('p', { selector: {}, ...more })] })).commands.map(
+  const under = (uid: string, name = 'p') => [{ ...permit('a'), policy: { name, uid } }];
+  const kinds = (permits: World['permits'], more: Parameters<typeof ruling>[1]): readonly string[] =>
+    planned(fleet({ a: staged }, { permits, policies: [ruling('p', { selector: {}, ...more })] })).commands.map(
       ({ kind }) => kind,
     );
 
@@ -223,7 +223,7 @@ describe('a node that another policy rules by now than when its slot was taken',
     expect(kinds(under('made before', 'p'), { window: closed })).toEqual(['call-off']);
     expect(kinds(under('', ''), { window: closed })).toEqual(['call-off']);
     expect(kinds(under('made before', 'p'), {})).toEqual(['set-spec']);
-    expect(kinds([slot('a')], { window: closed })).toEqual(['set-spec']);
+    expect(kinds([permit('a')], { window: closed })).toEqual(['set-spec']);
   });
 });
 
@@ -239,7 +239,7 @@ test('a staged node is called off for who is to prove its release, where both ar
   const target_version = '1.2.0';
   const a = { ...staged, status: { ...staged.status, target_version } };
   const b = { ...rebooting, status: { ...rebooting.status, target_version } };
-  const world = fleet({ a, b }, { slots: [slot('a', 'unknown'), slot('b', 'unknown')] });
+  const world = fleet({ a, b }, { permits: [permit('a', 'unknown'), permit('b', 'unknown')] });
   expect(planned(world).commands.filter(({ kind }) => kind !== 'bump')).toMatchObject([
     { kind: 'call-off', node: 'a', because: { message: '1.1.0 is yet to be proven by b' } },
   ]);

@@ -12,7 +12,7 @@ import {
   POLICY,
   reasons,
   rebooting,
-  slot,
+  permit,
   staging,
   started,
   UNPROVEN_TOO,
@@ -62,26 +62,26 @@ describe('concurrency', () => {
     expect(started(thousand, { ...rules, maxConcurrent: { kind: 'percent', percent: 61 } })).toHaveLength(600);
   });
 
-  test('of more slots than that, which another version has left, each is given back, and only then another taken', () => {
+  test('of more permits than that, which another version has left, each is given back, and only then another taken', () => {
     const names = Array.from({ length: 602 }, (_, index) => `n${index}`);
     const parts = (name: string): Parts => (name === 'n0' ? {} : name === 'n1' ? updated : staging);
     const world = fleet(Object.fromEntries(names.map((name) => [name, parts(name)])), {
-      slots: names.slice(1).map((name) => slot(name)),
+      permits: names.slice(1).map((name) => permit(name)),
     });
     const rules = { ...POLICY, maxConcurrent: { kind: 'unlimited' } } as const;
     expect(plan(world, rules, NOW).commands).toMatchObject([{ kind: 'free', shadow: 'brs-n1' }]);
     const fewer = {
       ...world,
-      slots: world.slots.slice(2),
+      permits: world.permits.slice(2),
       shadows: world.shadows.filter(({ name }) => name !== 'brs-n2'),
     };
     expect(started(fewer, rules)).toEqual(['n0']);
   });
 
   test.each<[string, Partial<World>]>([
-    ['a slot, though the shadow looks idle', { slots: [slot('x')], nodes: [...two.nodes, node('x')] }],
-    ['a slot of a node that is gone', { slots: [slot('gone')] }],
-    ['an active shadow without a slot', { ...fleet({ a: {}, b: {}, x: staging }) }],
+    ['a permit, though the shadow looks idle', { permits: [permit('x')], nodes: [...two.nodes, node('x')] }],
+    ['a permit of a node that is gone', { permits: [permit('gone')] }],
+    ['an active shadow without a permit', { ...fleet({ a: {}, b: {}, x: staging }) }],
     ['a monitored one that is wanted at rest', { ...fleet({ a: {}, b: {}, x: atRest('MonitoringUpdate') }) }],
     ['a failed one that is wanted at rest', { ...fleet({ a: {}, b: {}, x: atRest('ErrorReset') }) }],
     ['an active shadow whose node is not known', { shadows: [...two.shadows, ...fleet({ x: staging }).shadows] }],
@@ -138,7 +138,10 @@ describe('concurrency', () => {
 
   test('who takes a place is told in order, those last that no node is known of, and what is left of a drain as such', () => {
     const nodes = [node('e', { marks: MARKS }), node('d', { managed: false, marks: MARKS }), node('c'), node('b')];
-    const world = fleet({ e: updated, c: staging, b: staging }, { nodes, slots: [slot('z'), slot('y'), slot('e')] });
+    const world = fleet(
+      { e: updated, c: staging, b: staging },
+      { nodes, permits: [permit('z'), permit('y'), permit('e')] },
+    );
     expect(plan(world, { ...POLICY, maxConcurrent: { kind: 'unlimited' } }, NOW).budget.holders).toEqual([
       { node: 'b', because: 'Update' },
       { node: 'c', because: 'Update' },
@@ -149,8 +152,8 @@ describe('concurrency', () => {
     ]);
   });
 
-  test('a node that still has its slot starts again without another place', () => {
-    expect(started({ ...two, slots: [slot('b')] })).toEqual(['b']);
+  test('a node that still has its permit starts again without another place', () => {
+    expect(started({ ...two, permits: [permit('b')] })).toEqual(['b']);
   });
 
   test('positions are those of the order', () => {
@@ -167,7 +170,7 @@ describe('gates', () => {
     ['a node that is not Ready', { nodes: [node('a', { ready: false })] }, 'NodeNotReady'],
     ['a silent agent', { silentSince: new Map([['a', minutes(-15)]]) }, 'AgentSilent'],
     ['a closed window', { window: { open: false, triggeredAt: undefined, changesAt: minutes(60) } }, 'OutsideWindow'],
-    ['a last start in doubt', { slots: [slot('a', 'unknown')] }, 'WaitingForSlot'],
+    ['a last start in doubt', { permits: [permit('a', 'unknown')] }, 'WaitingForSlot'],
     ['a view from before an own write', fleet({ a: { stale: true } }), 'WaitingForSlot'],
     ['marks that are still to be released', { nodes: [node('a', { marks: MARKS })] }, 'WaitingForSlot'],
   ])('%s keeps a node from starting', (_name, more, reason) => {

@@ -9,7 +9,7 @@ import {
   POLICY,
   reasons,
   type Rules,
-  slot,
+  permit,
   staging,
   started,
   UNPROVEN_TOO,
@@ -51,7 +51,7 @@ describe('nothing new is disturbed', () => {
   });
 
   test('and what has staged its version is called off', () => {
-    const world = waiting(4, { a: staged, more: { slots: [slot('a')] } });
+    const world = waiting(4, { a: staged, more: { permits: [permit('a')] } });
     expect(plan(world, { ...POLICY, ...MANY }, NOW).commands).toMatchObject([
       { kind: 'call-off', node: 'a', because: { reason: 'TooManyUnhealthy' } },
     ]);
@@ -76,9 +76,9 @@ describe('nothing new is disturbed', () => {
 
   test('but for nodes that are being updated, which are not Ready for that', () => {
     const world = waiting(4);
-    expect(started({ ...world, slots: [slot('n0')] }, { ...MANY, maxConcurrent: { kind: 'count', count: 9 } })).toEqual(
-      ['a'],
-    );
+    expect(
+      started({ ...world, permits: [permit('n0')] }, { ...MANY, maxConcurrent: { kind: 'count', count: 9 } }),
+    ).toEqual(['a']);
   });
 
   test('as far as the setting says: a number, a share, or 100% for never', () => {

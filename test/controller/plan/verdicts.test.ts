@@ -12,7 +12,7 @@ import {
   POLICY,
   rebooting,
   ruling,
-  slot,
+  permit,
   staging,
   UNPROVEN_TOO,
   updated,
@@ -114,7 +114,7 @@ describe('the verdict on a node', () => {
   test('goes by when any controller first saw that a reboot was requested', () => {
     const nodes = [{ ...down.nodes[0]!, readinessSeenAt: minutes(-1), marks: DRAINED }];
     const seen = (rebootAskedAt: number) =>
-      verdict(fleet({ a: rebooting }, { nodes, slots: [{ ...slot('a'), rebootAskedAt }] }));
+      verdict(fleet({ a: rebooting }, { nodes, permits: [{ ...permit('a'), rebootAskedAt }] }));
     expect(seen(minutes(-15))).toMatchObject({ reason: 'NotReturned' });
     expect(seen(minutes(-14))).toMatchObject({ reason: 'Updating' });
   });

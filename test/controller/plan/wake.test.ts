@@ -13,7 +13,7 @@ import {
   POLICY,
   rebooting,
   type Rules,
-  slot,
+  permit,
   staging,
   updated,
   type World,
@@ -57,8 +57,10 @@ function said(snapshot: World, rules: Rules, now: number): string {
  * Who starts in a place that its node has already passes those that wait for a place. They would come first once there is one, but that start is
  * carried out by then: nobody is woken for it.
  */
-function startsInOwnPlace({ slots }: World, { commands }: ReturnType<typeof plan>): boolean {
-  return commands.some((command) => command.kind === 'start' && slots.some(({ shadow }) => shadow === command.shadow));
+function startsInOwnPlace({ permits }: World, { commands }: ReturnType<typeof plan>): boolean {
+  return commands.some(
+    (command) => command.kind === 'start' && permits.some(({ shadow }) => shadow === command.shadow),
+  );
 }
 
 describe('requeueAt', () => {
@@ -128,7 +130,7 @@ const TIMED: Readonly<Record<string, (left: number) => World>> = {
       { a: {}, b: updated },
       {
         nodes: [node('a', { ready: false, readyChangedAt: NOW + left - 900_000 }), node('b')],
-        slots: [slot('a', 'unknown')],
+        permits: [permit('a', 'unknown')],
       },
     ),
   'an outage that is no longer waited for': (left) =>

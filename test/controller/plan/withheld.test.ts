@@ -10,7 +10,7 @@ import {
   plan,
   POLICY,
   rebooting,
-  slot,
+  permit,
   staging,
   updated,
   type World,
@@ -29,21 +29,21 @@ const asked = (snapshot: World, now = NOW, rules = POLICY): readonly string[] =>
   });
 const verdictOn = (snapshot: World): object => plan(snapshot, POLICY, NOW).verdicts[0]!;
 
-test('a start that was not taken gives its slot back, and its place to the next', () => {
-  const snapshot = fleet({ a: {}, b: {} }, { slots: [slot('a')] });
+test('a start that was not taken gives its permit back, and its place to the next', () => {
+  const snapshot = fleet({ a: {}, b: {} }, { permits: [permit('a')] });
   expect(asked(refusing(snapshot, refusal('start')))).toEqual(['free brs-a']);
-  expect(asked({ ...refusing(snapshot, refusal('start')), slots: [] })).toEqual(['start brs-b']);
+  expect(asked({ ...refusing(snapshot, refusal('start')), permits: [] })).toEqual(['start brs-b']);
 });
 
-test('one whose outcome is unknown is settled first, and keeps its slot for as long as that is not taken either', () => {
-  const snapshot = fleet({ a: {}, b: {} }, { slots: [slot('a', 'unknown')] });
+test('one whose outcome is unknown is settled first, and keeps its permit for as long as that is not taken either', () => {
+  const snapshot = fleet({ a: {}, b: {} }, { permits: [permit('a', 'unknown')] });
   expect(asked(refusing(snapshot, refusal('start')))).toEqual(['bump brs-a']);
   expect(asked(refusing(snapshot, refusal('start'), refusal('bump')))).toEqual([]);
 });
 
-test('a step of an update that was not taken leaves its slot where it is, and the others to go on', () => {
+test('a step of an update that was not taken leaves its permit where it is, and the others to go on', () => {
   const staged = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } as const;
-  const snapshot = fleet({ a: staged, b: staged, c: updated }, { slots: [slot('a'), slot('b')] });
+  const snapshot = fleet({ a: staged, b: staged, c: updated }, { permits: [permit('a'), permit('b')] });
   const rules = { ...POLICY, maxConcurrent: { kind: 'count', count: 2 } } as const;
   expect(asked(refusing(snapshot, refusal('set-spec')), NOW, rules)).toEqual(['set-spec brs-b']);
 });

@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import type { Quantity } from '../../../runtime/policy/quantity.ts';
 import type { Command } from '../../../runtime/controller/plan/commands.ts';
 import type { NodeView, ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
-import type { Taking } from '../../../runtime/controller/slots/entries.ts';
+import type { Taking } from '../../../runtime/controller/permits/entries.ts';
 import { instantOf } from '../../../runtime/lib/clock.ts';
 import { nodeNameOf, shadowName } from '../../../runtime/shadow/names.ts';
-import { MARKS, minutes, NO_RELEASES, NOW, POLICY, type Rules, slot, type World } from './fleet.ts';
+import { MARKS, minutes, NO_RELEASES, NOW, POLICY, type Rules, permit, type World } from './fleet.ts';
 import { ago, member, rarely } from './members.ts';
 
 export const amount: fc.Arbitrary<Quantity> = fc.oneof(
@@ -84,7 +84,7 @@ export const world: fc.Arbitrary<World> = fc
   .map(({ members, paused, refusals, window, ghost, old }) => ({
     nodes: members.map((one) => one.node),
     shadows: members.flatMap((one) => one.shadow ?? []),
-    slots: [...members.flatMap((one) => one.slot ?? []), ...(ghost ? [slot('ghost')] : [])],
+    permits: [...members.flatMap((one) => one.permit ?? []), ...(ghost ? [permit('ghost')] : [])],
     silentSince: new Map(
       members.flatMap((one) => (one.silentSince === undefined ? [] : [[one.node.name, one.silentSince] as const])),
     ),
@@ -109,7 +109,7 @@ export function after(snapshot: World, commands: readonly Command[], now = NOW):
   const draft: Draft = {
     nodes: new Map(snapshot.nodes.map((one) => [one.name, one])),
     shadows: new Map(snapshot.shadows.map((one) => [one.name, one])),
-    slots: new Map(snapshot.slots.map((one) => [one.shadow, one])),
+    permits: new Map(snapshot.permits.map((one) => [one.shadow, one])),
   };
   for (const command of commands) apply(draft, command);
   const before = new Map(snapshot.shadows.map((one) => [one.name, one]));
@@ -117,7 +117,7 @@ export function after(snapshot: World, commands: readonly Command[], now = NOW):
     ...snapshot,
     nodes: [...draft.nodes.values()],
     shadows: [...draft.shadows.values()].map((one) => seen(before.get(one.name), one, now)),
-    slots: [...draft.slots.values()],
+    permits: [...draft.permits.values()],
   };
 }
 
@@ -131,11 +131,11 @@ export function seen(before: ShadowView | undefined, one: ShadowView, now: numbe
     : { ...one, stateSeenAt: now, stepBeganAt: isSameStep ? one.stepBeganAt : now, failedAt, rebootAskedAt: undefined };
 }
 
-/** What commands act on, by name; slots by the name of their shadow. */
+/** What commands act on, by name; permits by the name of their shadow. */
 interface Draft {
   readonly nodes: Map<string, NodeView>;
   readonly shadows: Map<string, ShadowView>;
-  readonly slots: Map<string, World['slots'][number]>;
+  readonly permits: Map<string, World['permits'][number]>;
 }
 
 type Effects = {
@@ -151,9 +151,9 @@ const EFFECTS: Effects = {
   },
   bump: take,
   'note-reboot': (draft, { shadow: name, rebootAskedAt }) =>
-    change(draft.slots, name, (one) => ({ ...one, rebootAskedAt })),
-  'note-end': (draft, { shadow: name, ended }) => change(draft.slots, name, (one) => ({ ...one, ended })),
-  free: (draft, { shadow: name }) => draft.slots.delete(name),
+    change(draft.permits, name, (one) => ({ ...one, rebootAskedAt })),
+  'note-end': (draft, { shadow: name, ended }) => change(draft.permits, name, (one) => ({ ...one, ended })),
+  free: (draft, { shadow: name }) => draft.permits.delete(name),
   release: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: undefined })),
   disown: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, marks: { ...MARKS, owns: [] } })),
   adopt: (draft, { node: name }) => change(draft.nodes, name, (one) => ({ ...one, joinable: false })),
@@ -186,14 +186,14 @@ function change<T>(items: Map<string, T>, name: string, how: (one: T) => T): voi
   if (one !== undefined) items.set(name, how(one));
 }
 
-function take({ slots }: Draft, { shadow, nodeUid, ...terms }: Taking): void {
+function take({ permits }: Draft, { shadow, nodeUid, ...terms }: Taking): void {
   const { family, version, zone } = terms;
   const given = { shadow, nodeUid, family, version, policy: terms.policy, zone };
-  slots.set(shadow, { ...given, id: `attempt-${shadow}`, since: NOW, writes: 'settled' });
+  permits.set(shadow, { ...given, id: `attempt-${shadow}`, since: NOW, writes: 'settled' });
 }
 
 /**
- * Nodes that certainly take a place: those with a slot or marks, and those whose update an agent is at work on. One that was called off before
+ * Nodes that certainly take a place: those with a permit or marks, and those whose update an agent is at work on. One that was called off before
  * it was disturbed takes none.
  */
 export function certainlyBusy(snapshot: World): Set<string> {
@@ -205,7 +205,7 @@ export function certainlyBusy(snapshot: World): Set<string> {
       !snapshot.silentSince.has(nodeNameOf(name) ?? ''),
   );
   return new Set([
-    ...snapshot.slots.map(({ nodeUid }) => nodeUid),
+    ...snapshot.permits.map(({ nodeUid }) => nodeUid),
     ...snapshot.nodes.filter(({ marks }) => marks).map(({ uid }) => uid),
     ...active.flatMap(({ owners }) => owners),
   ]);

@@ -3,8 +3,8 @@ import type { Moment } from '../moment-names.ts';
 import { begun, aimedAt, HOUR, MINUTE, onProcess, processOf, SECOND } from './kind.ts';
 
 const OF_THE_LEASE: readonly Moment[] = [
-  'slot-taken',
-  'slot-given-back',
+  'permit-taken',
+  'permit-given-back',
   'bump',
   'spec-start',
   'spec-advance',

@@ -4,7 +4,7 @@ import { aimedAt, between, type DrawnKind, HOUR, MINUTE, onNode, SECOND } from '
 
 /** Moments of a node in its update. */
 export const IN_UPDATE: readonly Moment[] = [
-  'slot-taken',
+  'permit-taken',
   'spec-start',
   'prepare',
   'status-staged',

@@ -15,8 +15,8 @@ import {
 
 /** Requests that write to the Kubernetes API. */
 const WRITES: readonly Moment[] = [
-  'slot-taken',
-  'slot-given-back',
+  'permit-taken',
+  'permit-given-back',
   'bump',
   'spec-start',
   'spec-advance',

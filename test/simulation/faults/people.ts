@@ -6,8 +6,8 @@ type People = World['environment']['people'];
 
 /** Everything that a person may come in between with: all that the operator does to a node, and what it decides. */
 const ANYWHERE: readonly Moment[] = [
-  'slot-taken',
-  'slot-given-back',
+  'permit-taken',
+  'permit-given-back',
   'bump',
   'spec-start',
   'spec-advance',

@@ -8,7 +8,7 @@ import { all, type DrawnKind, HOUR, MINUTE, onNode, oneOf, SECOND, type Terms } 
 
 /** Where what a policy says decides: starts, the second gate, and what they count. */
 const DECIDES: readonly Moment[] = [
-  'slot-taken',
+  'permit-taken',
   'spec-start',
   'spec-advance',
   'spec-call-off',
@@ -19,7 +19,7 @@ const DECIDES: readonly Moment[] = [
   'status-rebooted',
   'status-idle',
   'status-error-reset',
-  'slot-given-back',
+  'permit-given-back',
   'shadow-created',
   'lease-takeover',
 ];

@@ -48,7 +48,7 @@ const tooMany = (nodes: readonly string[], most: number): readonly string[] =>
 /** Nodes that the Lease names, whose update is under way, or that bear marks. */
 const busy = ({ lease, updates, nodes }: Picture): ReadonlySet<string> =>
   new Set([
-    ...lease.slots.map(({ shadow }) => shadow.replace(/^brs-/, '')),
+    ...lease.permits.map(({ shadow }) => shadow.replace(/^brs-/, '')),
     ...[...updates.values()].map(({ node }) => node),
     ...[...nodes].filter(([, { facts }]) => facts.marks).map(([name]) => name),
   ]);

@@ -210,18 +210,18 @@ const recordIn = (record: unknown): RecordFacts => ({
 export interface LeaseFacts {
   readonly holder: string;
   /** Each with its text, which is another when it is taken anew. */
-  readonly slots: readonly { readonly shadow: string; readonly nodeUid: string; readonly text: string }[];
-  readonly slotsText: string;
+  readonly permits: readonly { readonly shadow: string; readonly nodeUid: string; readonly text: string }[];
+  readonly permitsText: string;
 }
 
 export const leaseFacts = once((lease): LeaseFacts => {
-  const slotsText = lease.metadata.annotations?.[`${GROUP}/slots`] ?? '[]';
-  const slots = list(parsed(slotsText)).map((slot) => ({
-    shadow: String(at(slot, 'shadow')),
-    nodeUid: String(at(slot, 'nodeUid')),
-    text: JSON.stringify(slot),
+  const permitsText = lease.metadata.annotations?.[`${GROUP}/slots`] ?? '[]';
+  const permits = list(parsed(permitsText)).map((permit) => ({
+    shadow: String(at(permit, 'shadow')),
+    nodeUid: String(at(permit, 'nodeUid')),
+    text: JSON.stringify(permit),
   }));
-  return { holder: text(at(lease, 'spec', 'holderIdentity')) ?? '', slots, slotsText };
+  return { holder: text(at(lease, 'spec', 'holderIdentity')) ?? '', permits, permitsText };
 });
 
 export interface PodFacts {

@@ -88,7 +88,7 @@ function giveBack({ terms }: Run, sentAt: Instant): void {
 const LED = new Set(['bottlerocketshadows', 'nodes', 'bottlerocketupdatepolicies']);
 
 /**
- * L5: who leads is who has written himself into the Lease, under a name that is new for each start of a process. He alone changes the slots, and
+ * L5: who leads is who has written himself into the Lease, under a name that is new for each start of a process. He alone changes the permits, and
  * what else controllers write, for as long as a term lasts. Spec is written by controllers alone.
  */
 export const leadership: Rule = {
@@ -132,13 +132,13 @@ function usurped({ by, sentAt, after }: Write, reigns: Reigns): readonly string[
   return [`${by} holds the Lease under the name of ${whose}`];
 }
 
-const NO_LEASE = { holder: '', slotsText: '[]' };
+const NO_LEASE = { holder: '', permitsText: '[]' };
 
 function foreignList({ by, sentAt, before, after }: Write, reigns: Reigns): readonly string[] {
   const [old, made] = [before ? leaseFacts(before) : NO_LEASE, after ? leaseFacts(after) : NO_LEASE];
-  if (old.slotsText === made.slotsText) return NOTHING;
-  if (made.holder !== old.holder && made.holder !== '') return [`${by} took the Lease over and changed the slots`];
+  if (old.permitsText === made.permitsText) return NOTHING;
+  if (made.holder !== old.holder && made.holder !== '') return [`${by} took the Lease over and changed the permits`];
   if (reigns.ownerOf(made.holder) !== reigns.runOf(by, sentAt))
-    return [`${by} changed the slots under the Lease of ${made.holder || 'nobody'}`];
-  return reigns.led(by, sentAt) ? NOTHING : [`${by} changed the slots and did not lead`];
+    return [`${by} changed the permits under the Lease of ${made.holder || 'nobody'}`];
+  return reigns.led(by, sentAt) ? NOTHING : [`${by} changed the permits and did not lead`];
 }

@@ -39,6 +39,6 @@ function markedIn(write: Write): string | undefined {
 function unpermitted({ nodes, lease }: Picture, inherited: Set<string>, name: string): readonly string[] {
   const node = nodes.get(name);
   if (!node || inherited.has(name)) return NOTHING;
-  const isNamed = lease.slots.some(({ nodeUid }) => nodeUid === node.facts.uid);
+  const isNamed = lease.permits.some(({ nodeUid }) => nodeUid === node.facts.uid);
   return isNamed ? NOTHING : [`${name} is updated, and the Lease does not name it`];
 }

@@ -43,7 +43,7 @@ const DEFINED_WITHIN = 120_000;
 
 const POLICIES = 'bottlerocketupdatepolicies.brupop.bottlerocket.aws';
 
-const NOBODY: LeaseFacts = { holder: '', slots: [], slotsText: '[]' };
+const NOBODY: LeaseFacts = { holder: '', permits: [], permitsText: '[]' };
 
 /** What judges look at: the world after an entry. Told of the same entry by several judges, it takes it once. */
 export class Picture {
@@ -78,7 +78,7 @@ export class Picture {
   mostAtOnce = 0;
   /** Another one when anything but a request has been told of. */
   version = 0;
-  /** Another one when nodes, shadows, slots, processes, or who rules whom, stand otherwise than before. */
+  /** Another one when nodes, shadows, permits, processes, or who rules whom, stand otherwise than before. */
   standing = 0;
   /** When its shadow was last deleted, by name of the node. */
   readonly #orphanedAt = new Map<string, Instant>();
@@ -240,9 +240,9 @@ export class Picture {
   #leaseWritten({ after }: Write): void {
     const before = this.lease;
     this.lease = after ? leaseFacts(after) : NOBODY;
-    if (before.slotsText === this.lease.slotsText) return;
+    if (before.permitsText === this.lease.permitsText) return;
     this.standing += 1;
-    for (const { nodeUid } of before.slots) this.#settle(nodeUid);
+    for (const { nodeUid } of before.permits) this.#settle(nodeUid);
   }
 
   #policy({ name, before, after, at }: Write): void {
@@ -276,11 +276,11 @@ export class Picture {
   }
 
   /**
-   * Its slot is given back, and nobody is there who could go on: (c) and (d) of L3, where who begins once its shadow is gone knows of nothing; (e), where
+   * Its permit is given back, and nobody is there who could go on: (c) and (d) of L3, where who begins once its shadow is gone knows of nothing; (e), where
    * it was called off and asks for no reboot, though its agent has yet to say that it is at rest.
    */
   #isAbandoned({ node, uid, at }: Update): boolean {
-    if (this.lease.slots.some((slot) => slot.nodeUid === uid)) return false;
+    if (this.lease.permits.some((permit) => permit.nodeUid === uid)) return false;
     const shadow = this.shadowOf({ name: node, uid });
     if (shadow?.state === 'Idle' && shadow.status?.record?.requested !== true) return true;
     const { runs, since } = this.agentOf(node);

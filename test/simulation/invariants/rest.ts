@@ -45,7 +45,7 @@ export const atRest: Rule = {
 
 function leftIn(picture: Picture): readonly string[] {
   const nodes = [...picture.nodes.values()];
-  return [...nodes.flatMap((node) => leftOn(picture, node)), ...slots(picture, nodes), ...shadows(picture)];
+  return [...nodes.flatMap((node) => leftOn(picture, node)), ...permits(picture, nodes), ...shadows(picture)];
 }
 
 /** A cordon is told with its author: who lifts it and cordons again begins anew. */
@@ -63,13 +63,13 @@ function isForgotten({ facts, cordon, robbedAt }: SeenNode): boolean {
   return cordon !== undefined && isOperator(cordon.by) && robbedAt < cordon.at && !facts.held;
 }
 
-function slots(picture: Picture, nodes: readonly SeenNode[]): readonly string[] {
-  return picture.lease.slots.flatMap(({ nodeUid, shadow }) => {
+function permits(picture: Picture, nodes: readonly SeenNode[]): readonly string[] {
+  return picture.lease.permits.flatMap(({ nodeUid, shadow }) => {
     const node = nodes.find(({ facts }) => facts.uid === nodeUid);
-    if (!node) return [`the slot of ${shadow} is that of a node which is gone`];
+    if (!node) return [`the permit of ${shadow} is that of a node which is gone`];
     const owned = picture.shadowOf(node.facts);
     const isFree = owned?.status && !owned.active && !node.facts.marks;
-    return isFree ? [`${node.facts.name} is at rest and has a slot`] : [];
+    return isFree ? [`${node.facts.name} is at rest and has a permit`] : [];
   });
 }
 

@@ -15,8 +15,8 @@ const TURN = 2;
 /** What the storms are about in which the mutants of a rule are looked for, by the beginning of its name: those of none, and these. */
 const TOPICS_OF: readonly (readonly [RegExp, readonly Topic[]])[] = [
   [/^L8|^P/, ['gates', 'steps']],
-  [/^L6/, ['slots', 'gates']],
-  [/^L/, ['slots', 'steps']],
+  [/^L6/, ['permits', 'gates']],
+  [/^L/, ['permits', 'steps']],
   [/^M[1-4]|^M9/, ['drains']],
   [/^M/, ['marks']],
   [/^[BC]/, ['hosts']],

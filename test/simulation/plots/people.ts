@@ -29,7 +29,7 @@ export const ofGates: readonly Plot[] = [
   [scene('policy-frozen', 'after', 'spec-start')],
   [scene('policy-paused', 'after', 'spec-start'), scene('watch-lags', 'before', 'status-staged')],
   [scene('policy-edited', 'after', 'spec-start', SOON), scene('unplanned-reboot', 'after', 'status-staged')],
-  [scene('relabelled', 'before', 'slot-taken'), scene('watch-lags', 'before', 'slot-taken')],
+  [scene('relabelled', 'before', 'permit-taken'), scene('watch-lags', 'before', 'permit-taken')],
   [scene('relabelled', 'after', 'spec-start'), scene('kill-controller', 'after', 'spec-start', SOON)],
   [scene('relabelled', 'after', 'status-staged'), scene('policy-edited', 'after', 'status-staged', SOON)],
   [scene('policy-deleted', 'after', 'status-idle'), scene('kill-controller', 'after', 'status-idle', LATER)],

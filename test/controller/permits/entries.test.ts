@@ -6,12 +6,12 @@ import { bytesOf } from '../../../runtime/controller/plan/permit.ts';
 import {
   formatEntries,
   parseEntries,
-  type SlotEntry,
-  slotsOn,
-  SLOTS_ANNOTATION,
+  type PermitEntry,
+  permitsOn,
+  PERMITS_ANNOTATION,
   withoutFreed,
   withTaken,
-} from '../../../runtime/controller/slots/entries.ts';
+} from '../../../runtime/controller/permits/entries.ts';
 import { runs } from '../../random.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
@@ -24,26 +24,26 @@ let ids = 0;
 const at = (now: string) => ({ now, newId: () => `id-${ids++}` });
 
 const viewsOf = (text: string) =>
-  slotsOn({ metadata: { name: 'l', annotations: { [SLOTS_ANNOTATION]: text } } } as never);
+  permitsOn({ metadata: { name: 'l', annotations: { [PERMITS_ANNOTATION]: text } } } as never);
 
-test('a slot that is taken once more changes the text all the same', () => {
+test('a permit that is taken once more changes the text all the same', () => {
   const once = withTaken([], [a], at(NOW));
   const twice = withTaken(once, [a], at(LATER));
   expect(twice).toHaveLength(1);
   expect(formatEntries(twice)).not.toBe(formatEntries(once));
 });
 
-test('slots survive the annotation', () => {
+test('permits survive the annotation', () => {
   const entries = withTaken([], [{ ...a, ...TERMS }, b], at(NOW));
   expect(parseEntries(formatEntries(entries))).toEqual(entries);
   expect(parseEntries('[{"shadow":"brs-a","nodeUid":"1"}]')).toEqual([{ ...a, starts: 1 }]);
 });
 
-test('a slot that is taken once more remembers when its update began', () => {
+test('a permit that is taken once more remembers when its update began', () => {
   expect(withTaken(withTaken([], [a], at(NOW)), [a], at(LATER))).toMatchObject([{ ...a, starts: 2, since: NOW }]);
 });
 
-test('a slot that is taken once more is another attempt, of which nothing is noted yet', () => {
+test('a permit that is taken once more is another attempt, of which nothing is noted yet', () => {
   const [before] = withTaken([], [{ ...a, ...TERMS }], at(NOW));
   const noted = { ...before!, rebootAskedAt: NOW, ended: 'BootFailed' } as const;
   const [after] = withTaken([noted], [{ ...a, ...TERMS, version: '1.2.0' }], at(LATER));
@@ -53,7 +53,7 @@ test('a slot that is taken once more is another attempt, of which nothing is not
   expect(after).not.toHaveProperty('ended');
 });
 
-test('a slot is given back by shadow and node, so that of a former node stays', () => {
+test('a permit is given back by shadow and node, so that of a former node stays', () => {
   const entries = withTaken([], [a, { ...a, nodeUid: '9' }], at(NOW));
   expect(withoutFreed(entries, [a])).toMatchObject([{ nodeUid: '9' }]);
 });
@@ -68,7 +68,7 @@ const time = fc
   .date({ min: new Date(0), max: new Date('9999-01-01'), noInvalidDate: true })
   .map((one) => one.toISOString());
 const ascii = fc.stringMatching(/^[A-Za-z0-9._/-]{0,80}$/);
-const entry: fc.Arbitrary<SlotEntry> = fc.record(
+const entry: fc.Arbitrary<PermitEntry> = fc.record(
   {
     shadow: ascii,
     nodeUid: ascii,
@@ -86,7 +86,7 @@ const entry: fc.Arbitrary<SlotEntry> = fc.record(
 );
 const list = fc.uniqueArray(entry, { selector: ({ nodeUid }) => nodeUid, maxLength: 6 });
 
-/** How controllers read the list before a slot said what it was given for. */
+/** How controllers read the list before a permit said what it was given for. */
 const older = z.array(
   z.object({
     shadow: z.string(),
@@ -98,25 +98,25 @@ const older = z.array(
 const throughOlder = (text: string): string => JSON.stringify(older.parse(JSON.parse(text)));
 
 describe('the list', () => {
-  test('comes back from an older controller with every slot, each under an id that stays', () => {
+  test('comes back from an older controller with every permit, each under an id that stays', () => {
     fc.assert(
       fc.property(list, (entries) => {
         const once = throughOlder(formatEntries(entries));
-        const slots = viewsOf(once);
-        expect(slots.map(({ shadow, nodeUid }) => ({ shadow, nodeUid }))).toEqual(
+        const permits = viewsOf(once);
+        expect(permits.map(({ shadow, nodeUid }) => ({ shadow, nodeUid }))).toEqual(
           entries.map(({ shadow, nodeUid }) => ({ shadow, nodeUid })),
         );
-        expect(new Set(slots.map(({ id }) => id)).size).toBe(slots.length);
-        expect(slots.filter(({ version, policy }) => version !== undefined || policy !== undefined)).toEqual([]);
-        // What ours writes of it without a change of a slot is what it found.
+        expect(new Set(permits.map(({ id }) => id)).size).toBe(permits.length);
+        expect(permits.filter(({ version, policy }) => version !== undefined || policy !== undefined)).toEqual([]);
+        // What ours writes of it without a change of a permit is what it found.
         const ours = formatEntries(parseEntries(once) ?? []);
-        expect(viewsOf(throughOlder(ours)).map(({ id }) => id)).toEqual(slots.map(({ id }) => id));
+        expect(viewsOf(throughOlder(ours)).map(({ id }) => id)).toEqual(permits.map(({ id }) => id));
       }),
       runs(200),
     );
   });
 
-  test('is readable whatever stands in the fields that a slot need not have', () => {
+  test('is readable whatever stands in the fields that a permit need not have', () => {
     const junk = fc.dictionary(
       fc.constantFrom('starts', 'since', 'id', 'family', 'version', 'policy', 'zone', 'rebootAskedAt', 'ended', 'new'),
       fc.jsonValue(),
@@ -129,7 +129,7 @@ describe('the list', () => {
     );
   });
 
-  test('is never longer than what is counted for its slots', () => {
+  test('is never longer than what is counted for its permits', () => {
     fc.assert(
       fc.property(list, (entries) => {
         const counted = entries.reduce((sum, one) => sum + bytesOf(one), 0);

@@ -26,7 +26,7 @@ interface RemakingOptions {
 }
 
 /**
- * Makes the list of slots where a term has found none (rule L12). Until then nothing is known of writes that may be under way, and of nodes that
+ * Makes the list of permits where a term has found none (rule L12). Until then nothing is known of writes that may be under way, and of nodes that
  * drains of whoever led before may still mark. So no shadow and no Node stays as anybody has read it, but those of updates that go on.
  */
 export class Remaking {
@@ -36,14 +36,14 @@ export class Remaking {
     this.#options = options;
   }
 
-  /** Tries until it is done, or the signal aborts. @throws as `SlotLedger.make` */
+  /** Tries until it is done, or the signal aborts. @throws as `PermitLedger.make` */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, freshness, planner, ports, logger } = this.#options;
     while (freshness.lost !== undefined && !signal.aborted) await this.#rest(RETRY_MS, signal);
     const { nodes, shadows } = planner.look(momentOf(clock));
     const known = new Set(nodes.map((node) => node.shadowName));
     const strays = shadows.filter(({ name }) => !known.has(name));
-    logger.info('there is no list of slots: it is made anew', { nodes: nodes.length });
+    logger.info('there is no list of permits: it is made anew', { nodes: nodes.length });
     await inParallel(strays, AT_ONCE, ({ name }) => this.#until(signal, () => bumpShadow(ports, name, signal)));
     const found = await inParallel(nodes, AT_ONCE, (node) => this.#until(signal, () => this.#settle(node, signal)));
     const busy = new Set(found.flatMap((uid) => uid ?? []));
@@ -74,7 +74,7 @@ export class Remaking {
         return result;
       } catch (error) {
         if (error instanceof NotLeadingError) throw error;
-        if (!signal.aborted) this.#options.logger.warn('the list of slots is not made yet', { error });
+        if (!signal.aborted) this.#options.logger.warn('the list of permits is not made yet', { error });
         await this.#rest(RETRY_MS, signal);
       }
     }

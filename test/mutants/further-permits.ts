@@ -4,7 +4,7 @@ const GATES = 'runtime/controller/plan/gates.ts';
 const GATE_TESTS = ['test/controller/plan/second-gate.test.ts', 'test/controller/plan/starts.test.ts'];
 
 /** Rules L: who may be updating. */
-export const furtherSlots: readonly Mutant[] = [
+export const furtherPermits: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'drains what is staged though its release is halted by now',
@@ -39,7 +39,7 @@ export const furtherSlots: readonly Mutant[] = [
   },
   {
     rule: 'L3',
-    does: 'keeps the slot of a node that is gone',
+    does: 'keeps the permit of a node that is gone',
     file: 'runtime/controller/plan/recovery.ts',
     find: "  if (!holder) return { kind: 'free', shadow, nodeUid, because: 'node-gone' };\n",
     replace: '  if (!holder) return undefined;\n',
@@ -47,7 +47,7 @@ export const furtherSlots: readonly Mutant[] = [
   },
   {
     rule: 'L4',
-    does: 'does not doubt a slot while a write to its shadow has no answer',
+    does: 'does not doubt a permit while a write to its shadow has no answer',
     file: 'runtime/controller/executor.ts',
     find: "if (result === 'slow') this.#ports.ledger.doubt(target);",
     replace: '',
@@ -55,11 +55,11 @@ export const furtherSlots: readonly Mutant[] = [
   },
   {
     rule: 'L5',
-    does: 'swaps the list of slots without a look at who leads',
-    file: 'runtime/controller/slots/ledger.ts',
+    does: 'swaps the list of permits without a look at who leads',
+    file: 'runtime/controller/permits/ledger.ts',
     find: 'if (lease?.spec?.holderIdentity !== this.#options.identity)',
     replace: 'if (!lease)',
-    tests: ['test/controller/slots/ledger.test.ts'],
+    tests: ['test/controller/permits/ledger.test.ts'],
   },
   {
     rule: 'L6',
@@ -91,11 +91,11 @@ export const furtherSlots: readonly Mutant[] = [
     file: 'runtime/controller/plan/busy.ts',
     find: 'weight: weightOf(claimant) }),',
     replace: 'weight: Math.min(0, weightOf(claimant)) }),',
-    tests: ['test/controller/slots/ledger.test.ts'],
+    tests: ['test/controller/permits/ledger.test.ts'],
   },
   {
     rule: 'L8',
-    does: 'goes on under another policy as under the one that its slot names',
+    does: 'goes on under another policy as under the one that its permit names',
     file: 'runtime/controller/plan/again.ts',
     find: 'return before.name !== policy?.name || before.uid !== policy.uid;',
     replace: 'return before.name !== policy?.name && before.uid === policy?.uid;',

@@ -1,14 +1,14 @@
 import type { Mutant } from './mutant.ts';
 
 const GATES = 'runtime/controller/plan/gates.ts';
-/** What tries the list of slots on the Lease. */
+/** What tries the list of permits on the Lease. */
 const OF_THE_LIST = [
-  'test/controller/slots/ledger.test.ts',
+  'test/controller/permits/ledger.test.ts',
   'test/controller/fencing.test.ts',
   'test/controller/leaders.test.ts',
 ];
 
-/** What tries the end of a slot, and what may come too late. */
+/** What tries the end of a permit, and what may come too late. */
 const OF_FENCING = [
   'test/controller/fencing.test.ts',
   'test/controller/leaders.test.ts',
@@ -16,10 +16,10 @@ const OF_FENCING = [
 ];
 
 /** Rules L: who may be updating, and what one leader at a time does. */
-export const slotMutants: readonly Mutant[] = [
+export const permitMutants: readonly Mutant[] = [
   {
     rule: 'L1',
-    does: 'takes no slot before a start',
+    does: 'takes no permit before a start',
     file: 'runtime/controller/executor.ts',
     find: 'const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));',
     replace: "const swapped: Result = 'done';",
@@ -27,7 +27,7 @@ export const slotMutants: readonly Mutant[] = [
   },
   {
     rule: 'L1',
-    does: 'writes the spec though the slot was refused',
+    does: 'writes the spec though the permit was refused',
     file: 'runtime/controller/executor.ts',
     find: "if (swapped !== 'done') return [swapped];",
     replace: '',
@@ -35,7 +35,7 @@ export const slotMutants: readonly Mutant[] = [
   },
   {
     rule: 'L1',
-    does: 'writes the spec before it takes the slot',
+    does: 'writes the spec before it takes the permit',
     file: 'runtime/controller/executor.ts',
     find: 'const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));',
     replace:
@@ -78,16 +78,16 @@ export const slotMutants: readonly Mutant[] = [
   },
   {
     rule: 'L1',
-    does: 'leaves the Lease as it is where the slot is already listed',
-    file: 'runtime/controller/slots/entries.ts',
+    does: 'leaves the Lease as it is where the permit is already listed',
+    file: 'runtime/controller/permits/entries.ts',
     find: 'starts: (before?.starts ?? 0) + 1',
     replace: 'starts: 1',
-    tests: ['test/controller/slots/entries.test.ts'],
+    tests: ['test/controller/permits/entries.test.ts'],
   },
   {
     rule: 'L1',
-    does: 'swaps slots that the plan was not made on',
-    file: 'runtime/controller/slots/ledger.ts',
+    does: 'swaps permits that the plan was not made on',
+    file: 'runtime/controller/permits/ledger.ts',
     find: 'if (text === formatEntries(this.#entries)) return found;',
     replace: 'if (text !== undefined) return found;',
     tests: OF_THE_LIST,
@@ -95,15 +95,15 @@ export const slotMutants: readonly Mutant[] = [
   {
     rule: 'L1',
     does: 'writes over whatever the Lease has become',
-    file: 'runtime/controller/slots/ledger.ts',
+    file: 'runtime/controller/permits/ledger.ts',
     find: '{ ...lease.metadata, annotations }',
     replace: "{ ...lease.metadata, resourceVersion: '', annotations }",
     tests: OF_THE_LIST,
   },
   {
     rule: 'L4',
-    does: 'takes slots that it finds for settled',
-    file: 'runtime/controller/slots/ledger.ts',
+    does: 'takes permits that it finds for settled',
+    file: 'runtime/controller/permits/ledger.ts',
     find: "?? 'unknown'",
     replace: "?? 'settled'",
     tests: OF_THE_LIST,
@@ -118,15 +118,15 @@ export const slotMutants: readonly Mutant[] = [
   },
   {
     rule: 'L3 (c)',
-    does: 'gives back the slot of a shadow that is gone while the agent runs',
+    does: 'gives back the permit of a shadow that is gone while the agent runs',
     file: 'runtime/controller/actions/fencing.ts',
-    find: "!(await agentRuns(ports, nodeNameOf(slot.shadow) ?? '', signal))",
+    find: "!(await agentRuns(ports, nodeNameOf(permit.shadow) ?? '', signal))",
     replace: 'true',
     tests: OF_FENCING,
   },
   {
     rule: 'L3',
-    does: 'gives back the slot of a node that bears marks',
+    does: 'gives back the permit of a node that bears marks',
     file: 'runtime/controller/actions/fencing.ts',
     find: ' || readMarks(node)',
     replace: '',
@@ -134,7 +134,7 @@ export const slotMutants: readonly Mutant[] = [
   },
   {
     rule: 'L3',
-    does: 'gives a slot back without touching the Node',
+    does: 'gives a permit back without touching the Node',
     file: 'runtime/controller/actions/fencing.ts',
     find: 'await markReleased(ports, node, signal);\n  return true;',
     replace: 'return true;',

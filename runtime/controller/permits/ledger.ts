@@ -4,13 +4,13 @@ import type { Lease, ObjectReference } from '../../kube/objects.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { type Random, randomId } from '../../lib/random.ts';
 import { CONTROLLER_LEASE, GROUP } from '../../shadow/names.ts';
-import type { SlotKey, SlotView } from '../plan/permit.ts';
+import type { PermitKey, PermitView } from '../plan/permit.ts';
 import {
   type Amendment,
-  type SlotEntry,
+  type PermitEntry,
   formatEntries,
   parseEntries,
-  SLOTS_ANNOTATION,
+  PERMITS_ANNOTATION,
   type Taking,
   viewOfEntry,
   withAmended,
@@ -23,22 +23,22 @@ export class NotLeadingError extends Error {
   override readonly name: string = 'NotLeadingError';
 }
 
-/** The slots on the Lease are not those that the plan was made on. */
-export class SlotsMovedError extends Error {
-  override readonly name = 'SlotsMovedError';
+/** The permits on the Lease are not those that the plan was made on. */
+export class PermitsMovedError extends Error {
+  override readonly name = 'PermitsMovedError';
 }
 
 /**
- * The list of slots is gone, or is none that this process has written. It ends its term: what it knows of slots is worth nothing, and what it
+ * The list of permits is gone, or is none that this process has written. It ends its term: what it knows of permits is worth nothing, and what it
  * reads is never taken over.
  */
-export class SlotsLostError extends NotLeadingError {
-  override readonly name: string = 'SlotsLostError';
+export class PermitsLostError extends NotLeadingError {
+  override readonly name: string = 'PermitsLostError';
 }
 
-/** The list of slots was overwritten and cannot be read. Nothing starts meanwhile. */
-export class UnreadableSlotsError extends Error {
-  override readonly name = 'UnreadableSlotsError';
+/** The list of permits was overwritten and cannot be read. Nothing starts meanwhile. */
+export class UnreadablePermitsError extends Error {
+  override readonly name = 'UnreadablePermitsError';
 }
 
 interface LedgerOptions {
@@ -50,13 +50,13 @@ interface LedgerOptions {
 }
 
 /**
- * The list of slots on the controller's Lease. It is changed only by compare-and-swap. For each slot the ledger also knows whether a write
- * to the shadow may still be under way. For a slot that this process did not take, that is not known.
+ * The list of permits on the controller's Lease. It is changed only by compare-and-swap. For each permit the ledger also knows whether a write
+ * to the shadow may still be under way. For a permit that this process did not take, that is not known.
  */
-export class SlotLedger {
+export class PermitLedger {
   readonly #options: LedgerOptions;
-  #entries: readonly SlotEntry[] = [];
-  #writes = new Map<string, SlotView['writes']>();
+  #entries: readonly PermitEntry[] = [];
+  #writes = new Map<string, PermitView['writes']>();
   /** The term has found no list. */
   #isMissing = false;
   /** Lists that this process has sent and that may yet land. */
@@ -68,13 +68,13 @@ export class SlotLedger {
     this.#options = options;
   }
 
-  get slots(): readonly SlotView[] {
+  get permits(): readonly PermitView[] {
     return this.#entries.map((entry) => viewOfEntry(entry, this.#writes.get(entry.nodeUid) ?? 'unknown'));
   }
 
   /** Why nothing may start: the list has to be made first. */
   get lost(): string | undefined {
-    return this.#isMissing ? 'there was no list of slots, and it is being made anew' : undefined;
+    return this.#isMissing ? 'there was no list of permits, and it is being made anew' : undefined;
   }
 
   /** The Lease itself, for Events about the fleet as a whole. */
@@ -109,15 +109,15 @@ export class SlotLedger {
     this.#writes = new Map();
   }
 
-  /** Reads the slots as they stand. @throws NotLeadingError, UnreadableSlotsError */
+  /** Reads the permits as they stand. @throws NotLeadingError, UnreadablePermitsError */
   async load(signal: AbortSignal): Promise<void> {
     const lease = await this.#read(signal);
     this.#learn(entriesOf(lease));
-    this.#isMissing = lease.metadata.annotations?.[SLOTS_ANNOTATION] === undefined;
+    this.#isMissing = lease.metadata.annotations?.[PERMITS_ANNOTATION] === undefined;
     this.#keeper = keeperOf(lease, this.#options.identity);
   }
 
-  /** Reads whether the list is still as it was when the plan was made. @throws SlotsMovedError, NotLeadingError, UnreadableSlotsError */
+  /** Reads whether the list is still as it was when the plan was made. @throws PermitsMovedError, NotLeadingError, UnreadablePermitsError */
   async confirm(signal: AbortSignal): Promise<void> {
     this.#expectUnmoved(await this.#read(signal));
   }
@@ -128,7 +128,7 @@ export class SlotLedger {
     this.#isMissing = false;
   }
 
-  /** Puts updates on the list that have begun without a slot. Writes to their shadows may be under way. @throws as `take` */
+  /** Puts updates on the list that have begun without a permit. Writes to their shadows may be under way. @throws as `take` */
   async enter(takings: readonly Taking[], signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     const newId = (): string => randomId(random);
@@ -136,8 +136,8 @@ export class SlotLedger {
   }
 
   /**
-   * Takes slots. The specs of their shadows may be written after this and not before (rule L1).
-   * @throws NotLeadingError, UnreadableSlotsError, SlotsMovedError, ConflictError: nothing was taken, so plan again
+   * Takes permits. The specs of their shadows may be written after this and not before (rule L1).
+   * @throws NotLeadingError, UnreadablePermitsError, PermitsMovedError, ConflictError: nothing was taken, so plan again
    * @throws ApiStatusError: the API server refuses the list; after a 4xx of its own nothing was taken
    * @throws UnreachableError: the outcome is unknown until the next swap
    */
@@ -146,19 +146,19 @@ export class SlotLedger {
     for (const { nodeUid } of takings) this.#writes.set(nodeUid, 'settled');
   }
 
-  /** Gives slots back; the last step of rule L3. @throws as `take` */
-  async free(keys: readonly SlotKey[], signal: AbortSignal): Promise<void> {
+  /** Gives permits back; the last step of rule L3. @throws as `take` */
+  async free(keys: readonly PermitKey[], signal: AbortSignal): Promise<void> {
     await this.#swap((entries) => withoutFreed(entries, keys), signal);
     for (const { nodeUid } of keys) this.#writes.delete(nodeUid);
   }
 
-  /** Adds to slots what is learned of their attempts. Where one is no longer on the list, nothing is added. @throws as `take` */
+  /** Adds to permits what is learned of their attempts. Where one is no longer on the list, nothing is added. @throws as `take` */
   async amend(amendments: readonly Amendment[], signal: AbortSignal): Promise<void> {
     await this.#swap((entries) => withAmended(entries, amendments), signal);
   }
 
-  /** Records what is known of writes to the shadow of a slot. */
-  note(nodeUid: string, writes: SlotView['writes']): void {
+  /** Records what is known of writes to the shadow of a permit. */
+  note(nodeUid: string, writes: PermitView['writes']): void {
     this.#writes.set(nodeUid, writes);
   }
 
@@ -169,12 +169,12 @@ export class SlotLedger {
     }
   }
 
-  async #swap(change: (entries: readonly SlotEntry[]) => readonly SlotEntry[], signal: AbortSignal): Promise<void> {
+  async #swap(change: (entries: readonly PermitEntry[]) => readonly PermitEntry[], signal: AbortSignal): Promise<void> {
     const lease = await this.#read(signal);
     const text = formatEntries(change(this.#expectUnmoved(lease)));
     this.#sent = [...this.#sent, text];
     try {
-      this.#entries = entriesOf(await this.#annotate(lease, { [SLOTS_ANNOTATION]: text }, signal));
+      this.#entries = entriesOf(await this.#annotate(lease, { [PERMITS_ANNOTATION]: text }, signal));
       this.#sent = [];
     } catch (error) {
       if (isDefinite(error)) this.#sent = this.#sent.filter((one) => one !== text);
@@ -189,22 +189,22 @@ export class SlotLedger {
   }
 
   /** @returns the list as it is */
-  #expectUnmoved(lease: Lease): readonly SlotEntry[] {
+  #expectUnmoved(lease: Lease): readonly PermitEntry[] {
     const found = entriesOf(lease);
     const text = formatEntries(found);
-    const isThere = lease.metadata.annotations?.[SLOTS_ANNOTATION] !== undefined;
+    const isThere = lease.metadata.annotations?.[PERMITS_ANNOTATION] !== undefined;
     const isSent = this.#sent.includes(text);
     if (isThere === this.#isMissing && !isSent)
-      throw new SlotsLostError('the list of slots is gone, or another has made one');
+      throw new PermitsLostError('the list of permits is gone, or another has made one');
     if (text === formatEntries(this.#entries)) return found;
-    if (!isSent) throw new SlotsLostError('the list of slots is none that this process has written');
+    if (!isSent) throw new PermitsLostError('the list of permits is none that this process has written');
     this.#isMissing = false;
     this.#learn(found);
-    throw new SlotsMovedError('the slots on the Lease have changed since the plan was made');
+    throw new PermitsMovedError('the permits on the Lease have changed since the plan was made');
   }
 
-  /** Forgets the state of writes for slots that somebody else has taken, or has taken again. */
-  #learn(entries: readonly SlotEntry[]): void {
+  /** Forgets the state of writes for permits that somebody else has taken, or has taken again. */
+  #learn(entries: readonly PermitEntry[]): void {
     const known = new Set(this.#entries.map((entry) => JSON.stringify(entry)));
     for (const entry of entries) {
       if (!known.has(JSON.stringify(entry))) this.#writes.delete(entry.nodeUid);
@@ -235,10 +235,10 @@ function keeperOf({ metadata, spec }: Lease, identity: string): Keeper {
   return ago === 1 ? 'predecessor' : 'other';
 }
 
-function entriesOf({ metadata: { name, annotations } }: Lease): readonly SlotEntry[] {
-  const entries = parseEntries(annotations?.[SLOTS_ANNOTATION]);
+function entriesOf({ metadata: { name, annotations } }: Lease): readonly PermitEntry[] {
+  const entries = parseEntries(annotations?.[PERMITS_ANNOTATION]);
   if (entries) return entries;
-  throw new UnreadableSlotsError(
-    `the annotation ${SLOTS_ANNOTATION} of the Lease ${name} is no list of slots: remove it once no node is being updated`,
+  throw new UnreadablePermitsError(
+    `the annotation ${PERMITS_ANNOTATION} of the Lease ${name} is no list of permits: remove it once no node is being updated`,
   );
 }

@@ -22,26 +22,26 @@ const misheard = (moment: Moment): readonly Plot[] =>
     scene(kind, 'before', moment),
   ]);
 
-/** Rules L1 to L5: slots, starts, and who leads. */
-export const ofSlots: readonly Plot[] = [
-  ...followed('slot-taken'),
+/** Rules L1 to L5: permits, starts, and who leads. */
+export const ofPermits: readonly Plot[] = [
+  ...followed('permit-taken'),
   ...followed('spec-start'),
-  ...followed('slot-given-back'),
+  ...followed('permit-given-back'),
   ...followed('node-touched'),
-  ...misheard('slot-taken'),
+  ...misheard('permit-taken'),
   ...misheard('spec-start'),
   ...misheard('bump'),
-  [scene('lease-refused', 'before', 'slot-taken')],
+  [scene('lease-refused', 'before', 'permit-taken')],
   [scene('lease-stolen', 'between', 'node-touched')],
   [scene('lease-stolen', 'after', 'status-idle', AT_ONCE)],
   [scene('watch-lags', 'before', 'spec-start')],
   [scene('watch-mute', 'before', 'spec-start')],
-  [scene('kill-controller', 'between', 'slot-taken')],
+  [scene('kill-controller', 'between', 'permit-taken')],
   [scene('kill-controller', 'before', 'node-touched')],
-  [scene('kill-controller', 'before', 'slot-given-back')],
+  [scene('kill-controller', 'before', 'permit-given-back')],
   [scene('kill-controller', 'after', 'status-idle', AT_ONCE)],
-  [scene('node-replaced', 'after', 'slot-taken')],
-  [scene('node-removed', 'after', 'slot-taken')],
+  [scene('node-replaced', 'after', 'permit-taken')],
+  [scene('node-removed', 'after', 'permit-taken')],
   // Acknowledgements out of order.
   [scene('slow', 'before', 'condition'), scene('watch-lags', 'before', 'spec-start')],
   [scene('lands-late', 'before', 'condition'), scene('watch-lags', 'before', 'condition')],

@@ -4,10 +4,10 @@ import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { BAD_ENDS } from '../../release/model.ts';
 import { GROUP } from '../../shadow/names.ts';
 import type { NoteEnd, NoteReboot } from '../plan/commands.ts';
-import type { PermitTerms, SlotKey, SlotView } from '../plan/permit.ts';
+import type { PermitTerms, PermitKey, PermitView } from '../plan/permit.ts';
 
 /** On the Lease of the controller: the nodes that may be updating. */
-export const SLOTS_ANNOTATION = `${GROUP}/slots`;
+export const PERMITS_ANNOTATION = `${GROUP}/slots`;
 
 /** What cannot be read is left out, as an older controller leaves out what it does not know. */
 const lenient = <T extends z.ZodType>(type: T) => type.optional().catch(undefined);
@@ -16,7 +16,7 @@ const schema = z.array(
   z.object({
     shadow: z.string(),
     nodeUid: z.string(),
-    /** How often the slot was taken. An older controller that takes it again changes the text by this alone. */
+    /** How often the permit was taken. An older controller that takes it again changes the text by this alone. */
     starts: z.int().min(1).catch(1),
     /** When its update began, RFC 3339. */
     since: lenient(z.iso.datetime()),
@@ -30,13 +30,13 @@ const schema = z.array(
   }),
 );
 
-export type SlotEntry = z.infer<typeof schema>[number];
+export type PermitEntry = z.infer<typeof schema>[number];
 
-/** A node that is to get a slot, and what for. */
-export type Taking = SlotKey & PermitTerms;
+/** A node that is to get a permit, and what for. */
+export type Taking = PermitKey & PermitTerms;
 
-/** Reads the annotation; undefined for a text that is no list of slots. */
-export function parseEntries(text: string | undefined): readonly SlotEntry[] | undefined {
+/** Reads the annotation; undefined for a text that is no list of permits. */
+export function parseEntries(text: string | undefined): readonly PermitEntry[] | undefined {
   if (text === undefined) return [];
   try {
     return schema.parse(JSON.parse(text));
@@ -46,7 +46,7 @@ export function parseEntries(text: string | undefined): readonly SlotEntry[] | u
 }
 
 /** @param writes what is known of writes to its shadow */
-export function viewOfEntry(entry: SlotEntry, writes: SlotView['writes']): SlotView {
+export function viewOfEntry(entry: PermitEntry, writes: PermitView['writes']): PermitView {
   const { shadow, nodeUid, family, version, policy, zone, since, ended } = entry;
   return {
     shadow,
@@ -63,20 +63,20 @@ export function viewOfEntry(entry: SlotEntry, writes: SlotView['writes']): SlotV
   };
 }
 
-/** The slots on the Lease, for a process that does not lead. It does not know of writes to the shadows, and takes all for settled. */
-export function slotsOn(lease: Lease | undefined): readonly SlotView[] {
-  const entries = parseEntries(lease?.metadata.annotations?.[SLOTS_ANNOTATION]) ?? [];
+/** The permits on the Lease, for a process that does not lead. It does not know of writes to the shadows, and takes all for settled. */
+export function permitsOn(lease: Lease | undefined): readonly PermitView[] {
+  const entries = parseEntries(lease?.metadata.annotations?.[PERMITS_ANNOTATION]) ?? [];
   return entries.map((entry) => viewOfEntry(entry, 'settled'));
 }
 
-/** The same text for the same slots, in whatever order their fields were filled. */
-export function formatEntries(entries: readonly SlotEntry[]): string {
+/** The same text for the same permits, in whatever order their fields were filled. */
+export function formatEntries(entries: readonly PermitEntry[]): string {
   return JSON.stringify(schema.parse(entries));
 }
 
-const sameSlot =
-  (a: SlotKey) =>
-  (b: SlotKey): boolean =>
+const samePermit =
+  (a: PermitKey) =>
+  (b: PermitKey): boolean =>
     a.shadow === b.shadow && a.nodeUid === b.nodeUid;
 
 interface Taken {
@@ -85,15 +85,15 @@ interface Taken {
   readonly newId: () => string;
 }
 
-/** A slot that is taken again is another attempt, and keeps the time at which its update began. */
+/** A permit that is taken again is another attempt, and keeps the time at which its update began. */
 export function withTaken(
-  entries: readonly SlotEntry[],
+  entries: readonly PermitEntry[],
   takings: readonly Taking[],
   { now, newId }: Taken,
-): readonly SlotEntry[] {
-  const kept = entries.filter((entry) => !takings.some(sameSlot(entry)));
+): readonly PermitEntry[] {
+  const kept = entries.filter((entry) => !takings.some(samePermit(entry)));
   const taken = takings.map(({ shadow, nodeUid, family, version, policy, zone }) => {
-    const before = entries.find(sameSlot({ shadow, nodeUid }));
+    const before = entries.find(samePermit({ shadow, nodeUid }));
     const since = before ? before.since : now;
     return { shadow, nodeUid, starts: (before?.starts ?? 0) + 1, since, id: newId(), family, version, policy, zone };
   });
@@ -101,7 +101,7 @@ export function withTaken(
 }
 
 /** What is learned of an attempt while it lasts, or how it ended. */
-export type Amendment = SlotKey & Pick<SlotEntry, 'rebootAskedAt' | 'ended'>;
+export type Amendment = PermitKey & Pick<PermitEntry, 'rebootAskedAt' | 'ended'>;
 
 export function amendmentOf(note: NoteReboot | NoteEnd): Amendment {
   const { shadow, nodeUid } = note;
@@ -111,10 +111,10 @@ export function amendmentOf(note: NoteReboot | NoteEnd): Amendment {
 }
 
 /** Fields that an amendment does not name stay as they are. */
-export function withAmended(entries: readonly SlotEntry[], amendments: readonly Amendment[]): readonly SlotEntry[] {
-  return entries.map((entry) => ({ ...entry, ...amendments.find(sameSlot(entry)) }));
+export function withAmended(entries: readonly PermitEntry[], amendments: readonly Amendment[]): readonly PermitEntry[] {
+  return entries.map((entry) => ({ ...entry, ...amendments.find(samePermit(entry)) }));
 }
 
-export function withoutFreed(entries: readonly SlotEntry[], keys: readonly SlotKey[]): readonly SlotEntry[] {
-  return entries.filter((entry) => !keys.some(sameSlot(entry)));
+export function withoutFreed(entries: readonly PermitEntry[], keys: readonly PermitKey[]): readonly PermitEntry[] {
+  return entries.filter((entry) => !keys.some(samePermit(entry)));
 }

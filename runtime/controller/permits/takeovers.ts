@@ -5,13 +5,13 @@ import type { NodeInfo } from '../plan/snapshot.ts';
 import type { Taking } from './entries.ts';
 
 /**
- * Nodes on which an update is under way without a slot: an older operator has begun it, or its slot was lost. Where there is no room for all of
+ * Nodes on which an update is under way without a permit: an older operator has begun it, or its permit was lost. Where there is no room for all of
  * them, the others come once some have ended.
  * @param also UIDs of nodes that are known to be such, whatever the view shows
  */
 export function takeoversIn(view: ClusterView, also: ReadonlySet<string> = new Set()): readonly Taking[] {
-  let room = LIST_BYTES - view.slots.reduce((sum, slot) => sum + bytesOf(slot), 0);
-  const missing = nodeInfos(view).filter((info) => !info.slot && (also.has(info.node.uid) || isTakeover(info)));
+  let room = LIST_BYTES - view.permits.reduce((sum, permit) => sum + bytesOf(permit), 0);
+  const missing = nodeInfos(view).filter((info) => !info.permit && (also.has(info.node.uid) || isTakeover(info)));
   return missing.map(takingOf).filter((taking) => {
     room -= bytesOf(taking);
     return room >= 0;

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import {
   NotLeadingError,
-  SlotLedger,
-  SlotsLostError,
-  SlotsMovedError,
-  UnreadableSlotsError,
-} from '../../../runtime/controller/slots/ledger.ts';
-import { SLOTS_ANNOTATION } from '../../../runtime/controller/slots/entries.ts';
+  PermitLedger,
+  PermitsLostError,
+  PermitsMovedError,
+  UnreadablePermitsError,
+} from '../../../runtime/controller/permits/ledger.ts';
+import { PERMITS_ANNOTATION } from '../../../runtime/controller/permits/entries.ts';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { leasesOf } from '../../../runtime/kube/resources.ts';
 import { VirtualClock } from '../../../sim/clock.ts';
@@ -17,7 +17,7 @@ import { fleet, NOW, plan, POLICY, UNPROVEN_TOO } from '../plan/fleet.ts';
 const { signal } = new AbortController();
 const KEY = { shadow: 'brs-n1', nodeUid: 'u1' };
 
-async function ledgerOn(slots: string) {
+async function ledgerOn(permits: string) {
   const clock = new VirtualClock();
   const random = (): number => 0.5;
   let lost: 'nothing' | 'answers' = 'nothing';
@@ -30,15 +30,15 @@ async function ledgerOn(slots: string) {
   await leases.create({
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
-    metadata: { name: 'brupop-controller', annotations: { [SLOTS_ANNOTATION]: slots } },
+    metadata: { name: 'brupop-controller', annotations: { [PERMITS_ANNOTATION]: permits } },
     spec: { holderIdentity: 'me' },
   });
   const text = async (): Promise<string | undefined> =>
-    (await leases.get('brupop-controller'))?.metadata.annotations?.[SLOTS_ANNOTATION];
+    (await leases.get('brupop-controller'))?.metadata.annotations?.[PERMITS_ANNOTATION];
   return {
-    ledger: new SlotLedger({ leases, identity: 'me', clock, random }),
-    twin: new SlotLedger({ leases, identity: 'me', clock, random }),
-    other: new SlotLedger({ leases, identity: 'x', clock, random }),
+    ledger: new PermitLedger({ leases, identity: 'me', clock, random }),
+    twin: new PermitLedger({ leases, identity: 'me', clock, random }),
+    other: new PermitLedger({ leases, identity: 'x', clock, random }),
     text,
     lose: (what: typeof lost) => void (lost = what),
   };
@@ -46,12 +46,12 @@ async function ledgerOn(slots: string) {
 
 test('a list that somebody overwrote stops every start, and is left for a person to mend', async () => {
   const { ledger, text } = await ledgerOn('{"oops"');
-  await expect(ledger.load(signal)).rejects.toThrow(UnreadableSlotsError);
+  await expect(ledger.load(signal)).rejects.toThrow(UnreadablePermitsError);
   await expect(ledger.take([KEY], signal)).rejects.toThrow(/remove it once no node is being updated/);
   expect(await text()).toBe('{"oops"');
 });
 
-test('a slot that was taken is on the Lease, and gone from it once it is free', async () => {
+test('a permit that was taken is on the Lease, and gone from it once it is free', async () => {
   const { ledger, text } = await ledgerOn('[]');
   await ledger.load(signal);
   await ledger.take([KEY], signal);
@@ -60,20 +60,20 @@ test('a slot that was taken is on the Lease, and gone from it once it is free', 
   expect(await text()).toBe('[]');
 });
 
-test('in a new term nothing is known of the slots that are found, though this process took them', async () => {
+test('in a new term nothing is known of the permits that are found, though this process took them', async () => {
   const { ledger } = await ledgerOn('[]');
   await ledger.load(signal);
   await ledger.take([KEY], signal);
-  expect(ledger.slots).toMatchObject([{ writes: 'settled' }]);
+  expect(ledger.permits).toMatchObject([{ writes: 'settled' }]);
   ledger.reset();
   await ledger.load(signal);
-  expect(ledger.slots).toMatchObject([{ ...KEY, writes: 'unknown' }]);
+  expect(ledger.permits).toMatchObject([{ ...KEY, writes: 'unknown' }]);
 });
 
-test.each<[string, (twin: SlotLedger) => Promise<void>]>([
-  ['has another slot', (twin) => twin.take([{ shadow: 'brs-n2', nodeUid: 'u2' }], signal)],
-  ['has a slot that was taken once more', (twin) => twin.take([KEY], signal)],
-  ['has lost a slot', (twin) => twin.free([KEY], signal)],
+test.each<[string, (twin: PermitLedger) => Promise<void>]>([
+  ['has another permit', (twin) => twin.take([{ shadow: 'brs-n2', nodeUid: 'u2' }], signal)],
+  ['has a permit that was taken once more', (twin) => twin.take([KEY], signal)],
+  ['has lost a permit', (twin) => twin.free([KEY], signal)],
 ])('a list that %s since is never taken over: the term ends', async (_how, change) => {
   const { ledger, twin, text } = await ledgerOn('[]');
   await ledger.load(signal);
@@ -81,31 +81,31 @@ test.each<[string, (twin: SlotLedger) => Promise<void>]>([
   await twin.load(signal);
   await change(twin);
   const before = await text();
-  await expect(ledger.free([KEY], signal)).rejects.toThrow(SlotsLostError);
-  await expect(ledger.confirm(signal)).rejects.toThrow(SlotsLostError);
+  await expect(ledger.free([KEY], signal)).rejects.toThrow(PermitsLostError);
+  await expect(ledger.confirm(signal)).rejects.toThrow(PermitsLostError);
   expect(await text()).toBe(before);
-  expect(ledger.slots).toMatchObject([KEY]);
+  expect(ledger.permits).toMatchObject([KEY]);
 });
 
-test('a list that this process has sent without an answer is its own, and nothing is known of its slots', async () => {
+test('a list that this process has sent without an answer is its own, and nothing is known of its permits', async () => {
   const { ledger, lose, text } = await ledgerOn('[]');
   await ledger.load(signal);
   lose('answers');
   await expect(ledger.take([KEY], signal)).rejects.toThrow(UnreachableError);
   lose('nothing');
-  await expect(ledger.confirm(signal)).rejects.toThrow(SlotsMovedError);
-  expect(ledger.slots).toMatchObject([{ ...KEY, writes: 'unknown' }]);
+  await expect(ledger.confirm(signal)).rejects.toThrow(PermitsMovedError);
+  expect(ledger.permits).toMatchObject([{ ...KEY, writes: 'unknown' }]);
   await ledger.free([KEY], signal);
   expect(await text()).toBe('[]');
 });
 
-test('a slot is in doubt after a write to its shadow of unknown outcome, and no other is', async () => {
+test('a permit is in doubt after a write to its shadow of unknown outcome, and no other is', async () => {
   const { ledger } = await ledgerOn('[]');
   const other = { shadow: 'brs-n2', nodeUid: 'u2' };
   await ledger.load(signal);
   await ledger.take([KEY, other], signal);
   ledger.doubt('brs-n1');
-  expect(ledger.slots).toMatchObject([
+  expect(ledger.permits).toMatchObject([
     { ...KEY, writes: 'unknown' },
     { ...other, writes: 'settled' },
   ]);
@@ -117,7 +117,7 @@ test('who does not hold the Lease takes nothing', async () => {
   expect(await text()).toBe('[]');
 });
 
-test('as many slots as a plan gives are taken by the API server, however long their names, and leave others an eighth', async () => {
+test('as many permits as a plan gives are taken by the API server, however long their names, and leave others an eighth', async () => {
   const names = Array.from({ length: 600 }, (_, index) => `${'n'.repeat(245)}${1000 + index}`);
   const world = fleet(Object.fromEntries(names.map((name) => [name, {}])));
   const { commands, verdicts } = plan(world, { ...POLICY, ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' } }, NOW);
@@ -133,11 +133,11 @@ test('as many slots as a plan gives are taken by the API server, however long th
   expect(Buffer.byteLength(list)).toBeLessThan(262_144 * (7 / 8));
 });
 
-test('a list that outgrows the Lease is refused as it is, and the slots stay as they were', async () => {
+test('a list that outgrows the Lease is refused as it is, and the permits stay as they were', async () => {
   const { ledger, text } = await ledgerOn('[]');
   const keys = Array.from({ length: 1000 }, (_, index) => ({ shadow: 'n'.repeat(253), nodeUid: `${index}` }));
   await ledger.load(signal);
   await expect(ledger.take(keys, signal)).rejects.toMatchObject({ status: { code: 422 } });
-  expect(ledger.slots).toEqual([]);
+  expect(ledger.permits).toEqual([]);
   expect(await text()).toBe('[]');
 });
