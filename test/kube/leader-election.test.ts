@@ -155,8 +155,8 @@ describe('a leader', () => {
     const a = candidate(cluster, 'a');
     await cluster.clock.advance(0);
     candidate(cluster, 'b');
-    const random = seeded();
-    const asked = { verbs: ['get', 'update'], resource: 'leases', where: () => random() < 0.45 };
+    const drawn = seeded();
+    const asked = { verbs: ['get', 'update'], resource: 'leases', where: () => drawn() < 0.45 };
     cluster.cluster.disturb(asked, { kind: 'busy' });
     await cluster.clock.advance(600_000);
     expect(a.lost()).toBeUndefined();
