@@ -2,7 +2,7 @@ import { type ControllerConfig, policyOf, settingsOf } from '../controller/confi
 import { statedOrders } from '../controller/k3os/host-order.ts';
 import { Rulers } from '../controller/rulers.ts';
 import { Observations } from '../controller/observations.ts';
-import { upToDate } from '../controller/plan/conditions.ts';
+import { conditionUpToDate } from '../controller/plan/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/orders.ts';
 import { keepersOf, type Plan, plan } from '../controller/plan/plan.ts';
 import type { Snapshot } from '../controller/plan/snapshot.ts';
@@ -238,7 +238,7 @@ function knownSilence(
   facts: readonly ShadowFacts[],
 ): ReadonlyMap<string, number> {
   const silent = facts
-    .filter(({ status }) => upToDate(status)?.reason === 'AgentSilent')
+    .filter(({ status }) => conditionUpToDate(status)?.reason === 'AgentSilent')
     .map(({ name }) => nodeNameOf(name) ?? name);
   const known = new Map(since);
   for (const name of silent) if (!since || since.has(name)) known.set(name, 0);
@@ -249,7 +249,7 @@ function knownSilence(
 function knownRefusals(facts: readonly ShadowFacts[]): Snapshot['refusals'] {
   return new Map(
     facts.flatMap(({ name, status }) => {
-      const said = upToDate(status);
+      const said = conditionUpToDate(status);
       if (said?.reason !== 'WriteRefused') return [];
       return [[name, COMMAND_KINDS.map((kind) => ({ kind, message: said.message, retryAt: Infinity }))] as const];
     }),
@@ -258,5 +258,5 @@ function knownRefusals(facts: readonly ShadowFacts[]): Snapshot['refusals'] {
 
 /** The controller may not know what the user can read, e.g. where its role is of an older version. The conditions say so, and nothing starts. */
 function knownNotCurrent(facts: readonly ShadowFacts[]): string | undefined {
-  return facts.map(({ status }) => upToDate(status)).find((said) => said?.reason === 'NotCurrent')?.message;
+  return facts.map(({ status }) => conditionUpToDate(status)).find((said) => said?.reason === 'NotCurrent')?.message;
 }

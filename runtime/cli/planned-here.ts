@@ -1,5 +1,5 @@
 import { keptIn } from '../controller/plan-report.ts';
-import { upToDate } from '../controller/plan/conditions.ts';
+import { conditionUpToDate } from '../controller/plan/conditions.ts';
 import { durationText, instantOf } from '../lib/clock.ts';
 import { nodeNameOf } from '../shadow/names.ts';
 import type { Cluster } from './command.ts';
@@ -15,7 +15,7 @@ export async function plannedHere(cluster: Cluster, now: number, missing: string
   const seen = await inspect(cluster, now, { policies: [], settings: {}, isSilent: true });
   const { snapshot } = seen;
   const written = snapshot.shadows.flatMap(({ name, status }) => {
-    const condition = upToDate(status);
+    const condition = conditionUpToDate(status);
     const since = instantOf(condition?.lastTransitionTime);
     const age = since === undefined ? '' : `, ${durationText(now - since)} ago`;
     return condition ? [[nodeNameOf(name) ?? name, `${condition.reason}: ${condition.message}${age}`] as const] : [];

@@ -6,7 +6,7 @@ import type { Random } from '../lib/random.ts';
 import { UP_TO_DATE } from '../shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import type { SetCondition } from './plan/commands.ts';
-import { upToDate } from './plan/conditions.ts';
+import { conditionUpToDate } from './plan/conditions.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** At most 10 writes a second: conditions can wait, and the writes that move updates on cannot. */
@@ -72,7 +72,7 @@ export class ConditionWriter {
     const patch = { metadata: { resourceVersion }, status: { conditions } };
     const { metadata, status } = await shadows.patchStatus(shadow, patch, signal);
     expectations.written(shadow, metadata.resourceVersion);
-    const isDropped = !upToDate(status ?? undefined);
+    const isDropped = !conditionUpToDate(status ?? undefined);
     this.#droppedAt = isDropped ? clock.monotonic() : undefined;
     if (isDropped) {
       this.#queue.replace([]);

@@ -1,6 +1,6 @@
 import { instantOf, type Moment } from '../lib/clock.ts';
 import type { ShadowCondition } from '../shadow/model.ts';
-import { upToDate } from './plan/conditions.ts';
+import { conditionUpToDate } from './plan/conditions.ts';
 import type { PermitView } from './plan/permit.ts';
 import { isAtRest, isCalledOff, isUnderWay, isUndisturbed, type Phase, phaseOf } from './plan/phase.ts';
 import type { Reason } from './plan/reasons.ts';
@@ -236,7 +236,7 @@ function finishedAt({ finishStatedAt: stated }: ShadowFacts, { last, now }: Look
 function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
   if (!status || status.current_version === status.target_version) return undefined;
   if (last) return last.view.offeredAt ?? now;
-  const condition = upToDate(status);
+  const condition = conditionUpToDate(status);
   return notLater(condition?.status === 'False' ? instantOf(condition.lastTransitionTime) : undefined, now);
 }
 
@@ -250,11 +250,11 @@ function cannotLookSince({ status }: ShadowFacts, { last, now }: Looks): number 
 }
 
 function upToDateSince({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
-  const condition = upToDate(status);
+  const condition = conditionUpToDate(status);
   const known = last?.view.upToDateSince;
   if (condition?.reason === BLIND) return known;
   if (condition?.status !== 'True') return undefined;
-  const isSame = known !== undefined && wasUpToDate(upToDate(last?.facts.status), condition);
+  const isSame = known !== undefined && wasUpToDate(conditionUpToDate(last?.facts.status), condition);
   return isSame ? known : notLater(instantOf(condition.lastTransitionTime), now);
 }
 

@@ -18,7 +18,7 @@ import {
   windowTriggered,
   windowTurned,
 } from './events.ts';
-import { upToDate } from './plan/conditions.ts';
+import { conditionUpToDate } from './plan/conditions.ts';
 import { phaseOf } from './plan/phase.ts';
 import type { Plan } from './plan/plan.ts';
 import { needsRescue } from './plan/recovery.ts';
@@ -117,7 +117,7 @@ function setbacks({ plan: { verdicts }, snapshot, namespace }: Planned): readonl
     const shadow = node && shadows.get(node.shadowName);
     if (!shadow) return [];
     // The condition says it already, so this process or one before it has recorded the Event.
-    const isKnown = upToDate(shadow.status)?.reason === verdict.reason;
+    const isKnown = conditionUpToDate(shadow.status)?.reason === verdict.reason;
     const event = setback({ verdict, node, shadow }, namespace);
     const about = aboutNode(
       verdict,

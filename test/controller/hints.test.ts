@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { upToDate } from '../../runtime/controller/plan/conditions.ts';
+import { conditionUpToDate } from '../../runtime/controller/plan/conditions.ts';
 import {
   shadowName,
   STAGE_ANNOTATION,
@@ -54,7 +54,9 @@ test('a hint that the API server refuses delays no update, and is in no verdict'
   );
   stage.start();
   await stage.pass(5000);
-  expect(upToDate((await stage.shadows.get(shadowName('b')))?.status ?? undefined)?.reason).toBe('WaitingForSlot');
+  expect(conditionUpToDate((await stage.shadows.get(shadowName('b')))?.status ?? undefined)?.reason).toBe(
+    'WaitingForSlot',
+  );
   await stage.pass();
   await stage.update('a');
   expect(await stage.spec('b')).toBe('StagedAndPerformedUpdate 1.1.0');

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { upToDate } from '../../runtime/controller/plan/conditions.ts';
+import { conditionUpToDate } from '../../runtime/controller/plan/conditions.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { CONTROLLER_LEASE, HOLD_ANNOTATION, NAMESPACE } from '../../runtime/shadow/names.ts';
 import type { Disturbance, Disturbed } from '../../sim/cluster/cluster.ts';
@@ -17,7 +17,7 @@ const SPEC_OF_A: Disturbed = { ...SPECS, name: 'brs-a' };
 const refusing = (code: number): Disturbance => ({ kind: 'refuse', code, reason: 'Denied', message: 'not on Fridays' });
 
 const verdictOn = async (node: string): Promise<object | undefined> =>
-  upToDate((await stage.shadows.get(`brs-${node}`))?.status ?? undefined);
+  conditionUpToDate((await stage.shadows.get(`brs-${node}`))?.status ?? undefined);
 
 /** Writes that were tried in the next `ms`, the renewals of the Lease apart: one comes every other second. */
 async function writesIn(ms: number): Promise<number> {

@@ -162,7 +162,7 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F5',
     does: 'forgets what a release was blamed for when another controller follows',
     file: 'runtime/controller/plan/trial.ts',
-    find: 'return upToDate(status)?.reason === reason ? -Infinity : instant;',
+    find: 'return conditionUpToDate(status)?.reason === reason ? -Infinity : instant;',
     replace: 'return reason && status ? instant : instant;',
     tests: ['test/controller/plan/blame.test.ts', 'test/controller/hearsay.test.ts'],
   },

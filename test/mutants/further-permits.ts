@@ -129,7 +129,7 @@ export const furtherPermits: readonly Mutant[] = [
     rule: 'L8',
     does: 'starts nodes however many are not Ready',
     file: 'runtime/controller/plan/others.ts',
-    find: 'return because ? stopped(because) : PASS;',
+    find: 'return because ? stoppedBy(because) : PASS;',
     replace: 'return PASS;',
     tests: ['test/controller/plan/unhealthy.test.ts'],
   },

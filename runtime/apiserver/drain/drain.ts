@@ -63,7 +63,7 @@ export function termsOf(drain: Pick<Drain, 'node' | 'lateAfter'>, rules: DrainRu
 }
 
 /** What a drain does next. */
-export type Step =
+export type DrainStep =
   /** No pod is left that it has to see gone: prove it. */
   | { readonly kind: 'prove' }
   /** Its time is over. */
@@ -78,7 +78,7 @@ export type Step =
 export function nextStep(
   { list, since }: Pick<Drain, 'since' | 'list'>,
   { timeoutMs, skipWaitMs, now }: Pick<DrainRules, 'timeoutMs' | 'skipWaitMs' | 'now'>,
-): Step {
+): DrainStep {
   const left = podsLeft(list);
   if (left.length === 0) return { kind: 'prove' };
   const began = Date.parse(since);

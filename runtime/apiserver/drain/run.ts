@@ -13,7 +13,7 @@ import {
   type DrainRules,
   type DrainSettings,
   nextStep,
-  type Step,
+  type DrainStep,
   termsOf,
 } from './drain.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
@@ -25,7 +25,7 @@ import { StatusWriter } from './status.ts';
 /** How a run of a drain ended. Those who waited for it then check the node themselves. */
 export type RunEnd =
   /** What is to be done then: no pod that the drain must see gone is left, or the deadline has come. */
-  | Exclude<Step['kind'], 'wait'>
+  | Exclude<DrainStep['kind'], 'wait'>
   /** The marks are gone or another drain's. */
   | 'superseded'
   /** Somebody uncordoned the node. */
@@ -195,7 +195,7 @@ export class DrainRun {
     return keepOwnUnlessReschedulable(seen, () => (others ? this.#list.own.length > 0 : this.#reschedule.isPossible()));
   }
 
-  #next(list: PodDeleteList): Step {
+  #next(list: PodDeleteList): DrainStep {
     return nextStep({ ...this.#drain, list }, this.#rules());
   }
 

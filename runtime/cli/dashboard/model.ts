@@ -18,7 +18,7 @@ import type {
   Model,
   NodeRow,
   NodePast,
-  Place,
+  PlaceHolder,
   PolicyCard,
   Queue,
   ReleaseRow,
@@ -92,7 +92,7 @@ function troubleOf({ reason, message, nodes, since, until, policy }: Reasoned): 
   return { title: reason, text, remedy: VERDICTS[reason].remedy, nodes: named, count: nodes.length, since, until };
 }
 
-function placeOf(holder: Holder, { plan }: Inspection): Place {
+function placeOf(holder: Holder, { plan }: Inspection): PlaceHolder {
   const { node, until } = holder;
   const verdict = plan.verdicts.find((one) => one.node === node);
   return { node, why: verdict?.reason === 'Updating' ? undefined : whyHeld(holder, verdict), until };

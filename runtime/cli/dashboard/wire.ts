@@ -53,12 +53,12 @@ export interface BudgetCard {
   /** Absent where there is no limit. */
   readonly capacity?: number | undefined;
   /** The first nodes that take a part of it, and how many there are. */
-  readonly holders: readonly Place[];
+  readonly holders: readonly PlaceHolder[];
   readonly taken: number;
 }
 
 /** A node that takes a part of the budget, and why. */
-export interface Place {
+export interface PlaceHolder {
   readonly node: string;
   /** Absent where its update is running. */
   readonly why?: string | undefined;

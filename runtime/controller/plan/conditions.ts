@@ -51,7 +51,7 @@ function conditionFor(
   timestamp: string,
 ): SetCondition | undefined {
   if (!status) return undefined;
-  const before = upToDate(status);
+  const before = conditionUpToDate(status);
   const value = valueOf(status, finding.reason);
   const { reason, message } = conditionOf(finding);
   if (before?.status === value && before.reason === reason && before.message === message) return undefined;
@@ -73,6 +73,6 @@ function valueOf(status: Status, reason: Finding['reason']): ShadowCondition['st
   return reason === 'UpToDate' ? 'True' : 'Unknown';
 }
 
-export function upToDate(status: Pick<Status, 'conditions'> | undefined): ShadowCondition | undefined {
+export function conditionUpToDate(status: Pick<Status, 'conditions'> | undefined): ShadowCondition | undefined {
   return status?.conditions?.find(({ type }) => type === UP_TO_DATE);
 }

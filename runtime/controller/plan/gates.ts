@@ -12,7 +12,7 @@ import {
   unproven,
   unprovenBefore,
 } from './others.ts';
-import { type GateResult, NEVER, PASS, stopped } from './requeue.ts';
+import { type GateResult, NEVER, PASS, stoppedBy } from './requeue.ts';
 import { atTime, drainBlockedFinding, type Finding, found, type Stop } from './verdict.ts';
 import { byWindow } from './windows.ts';
 import { refused } from './withheld.ts';
@@ -114,15 +114,15 @@ export const queueOf = ({ gate = -1 }: Pick<Found, 'gate'>): Gate['queue'] => GA
 export const mayPrepare = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => GATES[gate]?.forbidsHint === false;
 export const isNext = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => gate >= NEXT;
 
-const HELD = stopped(found('Held', 'the node bears the hold annotation'));
-const LEAVING = stopped(found('Leaving', 'the node is being removed from the cluster'));
-const PAUSED = stopped(found('Paused', 'the namespace bears the paused annotation'));
-const NOT_READY = stopped(found('NodeNotReady', 'the node is not Ready'));
+const HELD = stoppedBy(found('Held', 'the node bears the hold annotation'));
+const LEAVING = stoppedBy(found('Leaving', 'the node is being removed from the cluster'));
+const PAUSED = stoppedBy(found('Paused', 'the namespace bears the paused annotation'));
+const NOT_READY = stoppedBy(found('NodeNotReady', 'the node is not Ready'));
 /** The node does not wait for a permit of others: the controller has to clean up after its last update first. */
-const CLEANING_UP = stopped(found('WaitingForSlot', 'what is left of its last update is being settled'));
+const CLEANING_UP = stoppedBy(found('WaitingForSlot', 'what is left of its last update is being settled'));
 
 function stopping(because: Finding | undefined): GateResult {
-  return because ? stopped(because) : PASS;
+  return because ? stoppedBy(because) : PASS;
 }
 
 function held({ info }: Asking): GateResult {
@@ -135,7 +135,7 @@ function leaving({ info }: Asking): GateResult {
 }
 
 function notCurrent(_: Asking, { snapshot: { notCurrent: lost } }: World): GateResult {
-  return lost === undefined ? PASS : stopped(found('NotCurrent', lost));
+  return lost === undefined ? PASS : stoppedBy(found('NotCurrent', lost));
 }
 
 function nowPaused(_: Asking, { snapshot }: World): GateResult {
@@ -157,7 +157,7 @@ function asOrdered({ shadow: { order } }: Asking): Again {
 function orderedOtherwise({ shadow: { order }, version }: Asking): GateResult {
   if (!order || order.stop) return stopping(order?.stop?.because);
   if (version === undefined || order.version === version) return PASS;
-  return stopped(found('NoUpdateOffered', `${order.version} is wanted by now`));
+  return stoppedBy(found('NoUpdateOffered', `${order.version} is wanted by now`));
 }
 
 function byPolicy({ info: { ruling } }: Asking): GateResult {
@@ -176,19 +176,19 @@ function notReady({ info }: Asking): GateResult {
 /** A permit that still has to tell how its last update ended is not taken again. */
 function unkept({ info, release }: Asking, { ledgers, entered }: World): GateResult {
   const unwritten = info.permit?.ended && entered.unwritten(info);
-  if (unwritten) return stopped(refused(unwritten));
+  if (unwritten) return stoppedBy(refused(unwritten));
   return stopping(release && ledgers.unkept(release));
 }
 
 function halted({ release, isRetry }: Asking): GateResult {
   if (!release || isRetry || !release.isHalted) return PASS;
-  return stopped(found('RolloutHalted', `too many nodes failed on ${release.version}`));
+  return stoppedBy(found('RolloutHalted', `too many nodes failed on ${release.version}`));
 }
 
 /** It has left the release that it is offered, and would leave it again. */
 function leftUnasked({ info, version }: Asking): GateResult {
   const boot = unaskedBootOf(info);
-  return boot && boot.version === version ? stopped(found(boot.reason, boot.message)) : PASS;
+  return boot && boot.version === version ? stoppedBy(found(boot.reason, boot.message)) : PASS;
 }
 
 const LONGEST_BACKOFF_MINUTES = 1440;
@@ -204,7 +204,7 @@ function backingOff({ info, shadow, version = '' }: Asking, { now }: World): Gat
   const until = Math.max(due, paused);
   if (until <= now) return PASS;
   const why = until === due ? 'the last drain failed, and a pod may take that long' : 'the last attempt failed';
-  return stopped(found('BackingOff', `${why}; the next one comes after ${atTime(until)}`, until));
+  return stoppedBy(found('BackingOff', `${why}; the next one comes after ${atTime(until)}`, until));
 }
 
 /** After a failure a node tries that version again only after more than min(2^crashes, 1440) minutes. */
@@ -219,7 +219,7 @@ const leftUntil = ({ last_failure, drain_failed }: Status): number =>
 function refusedLately({ shadow: { name, status } }: Asking, { snapshot: { drainRefusals }, now }: World): GateResult {
   const refusal = drainRefusals.size === 0 ? undefined : drainRefusals.get(name);
   if (refusal?.kind !== 'called-off' || refusal.retryAt <= now) return PASS;
-  return stopped({ ...drainBlockedFinding(status), until: refusal.retryAt });
+  return stoppedBy({ ...drainBlockedFinding(status), until: refusal.retryAt });
 }
 
 function outsideWindow({ info: { node }, shadow, group }: Asking, world: World): GateResult {
@@ -235,11 +235,11 @@ function newlyRuled({ info: { node }, group }: Asking, { snapshot: { ruledSince 
   const name = group?.rules.name;
   const ruler = name === undefined ? "the controller's variables" : `policy ${name}`;
   const until = since + RULED_FOR_MS;
-  return stopped({ ...found('NewlyRuled', `ruled by ${ruler} since ${atTime(since)} only`, until), since });
+  return stoppedBy({ ...found('NewlyRuled', `ruled by ${ruler} since ${atTime(since)} only`, until), since });
 }
 
 function withoutControlPlane(_: Asking, { snapshot: { controlPlaneAway: away } }: World): GateResult {
-  return away === undefined ? PASS : stopped(found('ControlPlaneAway', away));
+  return away === undefined ? PASS : stoppedBy(found('ControlPlaneAway', away));
 }
 
 function pausing({ group }: Asking): GateResult {

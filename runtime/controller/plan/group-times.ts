@@ -1,5 +1,5 @@
 import type { Freeze, UpdatePolicy } from '../../policy/policy.ts';
-import { type GateResult, nextAfter, PASS, type Refusal, stopped } from './requeue.ts';
+import { type GateResult, nextAfter, PASS, type Stopped, stoppedBy } from './requeue.ts';
 import type { PolicyView, WindowState } from './snapshot.ts';
 import { atTime, type Finding, found } from './verdict.ts';
 
@@ -8,7 +8,7 @@ export interface GroupTimes {
   /** Whether a freeze holds. */
   readonly freeze: GateResult;
   /** Why no node starts while no window is open, except for nodes that were offered their update before the last trigger. */
-  readonly closed: Refusal | undefined;
+  readonly closed: Stopped | undefined;
   /** When the window closes that is open. */
   readonly closing: GateResult;
   /** Whether the pause after the last update that has ended still holds. */
@@ -28,7 +28,7 @@ export function timesOf({ rules, view }: Ruled, pausesUntil: number, now: number
     closed: window && !window.open ? outsideWindow(window) : undefined,
     closing:
       window?.open && window.changesAt !== undefined ? { finding: undefined, changesAt: window.changesAt } : PASS,
-    pause: pausesUntil <= now ? PASS : stopped(pausing(pausesUntil)),
+    pause: pausesUntil <= now ? PASS : stoppedBy(pausing(pausesUntil)),
   };
 }
 
@@ -40,7 +40,7 @@ export function frozen({ freezes }: Pick<UpdatePolicy, 'freezes'>, now: number):
     const holds = freeze.from <= now && now < freeze.to;
     if (holds && (!current || freeze.from < current.from)) current = freeze;
   }
-  if (current) return stopped(found('Frozen', `${current.reason}, until ${atTime(current.to)}`, current.to));
+  if (current) return stoppedBy(found('Frozen', `${current.reason}, until ${atTime(current.to)}`, current.to));
   const changesAt = nextAfter(
     now,
     freezes.map(({ from }) => from),
@@ -51,9 +51,9 @@ export function frozen({ freezes }: Pick<UpdatePolicy, 'freezes'>, now: number):
 export const windowOf = (view: PolicyView): WindowState | undefined =>
   view.kind === 'valid' ? view.window : undefined;
 
-function outsideWindow({ changesAt }: WindowState): Refusal {
-  if (changesAt === undefined) return stopped(found('OutsideWindow', 'the schedule names no time to come'));
-  return stopped(found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt));
+function outsideWindow({ changesAt }: WindowState): Stopped {
+  if (changesAt === undefined) return stoppedBy(found('OutsideWindow', 'the schedule names no time to come'));
+  return stoppedBy(found('OutsideWindow', `updates start again at ${atTime(changesAt)}`, changesAt));
 }
 
 const pausing = (until: number): Finding =>

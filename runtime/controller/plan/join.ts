@@ -5,7 +5,7 @@ import { compare, type NodeInfo, type NodeView, type ShadowView, type Snapshot }
 type Joined = Pick<Snapshot, 'nodes' | 'shadows' | 'permits' | 'silentSince'>;
 
 /** The indexes of the nodes in a snapshot's list, in the order of their names, and those of the shadows that are called after them. */
-interface Places {
+interface Order {
   readonly nodes: readonly number[];
   /** One for each of `nodes`; NOWHERE where no shadow is called after the node. */
   readonly shadows: readonly number[];
@@ -19,13 +19,13 @@ type Kept<T> = (node: NodeView, shadow: ShadowView | undefined, at: number) => T
 /** Each node of a snapshot with what belongs to it, by name, so that a plan does not depend on the order in which caches were filled. */
 export class Join {
   readonly #snapshot: Joined;
-  readonly #places: Places;
+  readonly #order: Order;
   readonly #permits: ReadonlyMap<string, PermitView>;
 
   /** @param last that of an earlier snapshot: its order is used again where the same names stand in the same places */
   constructor(snapshot: Joined, last?: Join) {
     this.#snapshot = snapshot;
-    this.#places = last?.isAlike(snapshot) ? last.#places : placesIn(snapshot);
+    this.#order = last?.isAlike(snapshot) ? last.#order : placesIn(snapshot);
     this.#permits = new Map(snapshot.permits.map((permit) => [permit.nodeUid, permit]));
   }
 
@@ -33,10 +33,10 @@ export class Join {
   map<T>(make: (info: NodeInfo) => T, kept: Kept<T> = () => undefined): T[] {
     const { nodes, shadows } = this.#snapshot;
     const all: T[] = [];
-    for (let at = 0; at < this.#places.nodes.length; at++) {
-      const node = nodes[this.#places.nodes[at] ?? NOWHERE];
+    for (let at = 0; at < this.#order.nodes.length; at++) {
+      const node = nodes[this.#order.nodes[at] ?? NOWHERE];
       if (!node) continue;
-      const shadow = shadows[this.#places.shadows[at] ?? NOWHERE];
+      const shadow = shadows[this.#order.shadows[at] ?? NOWHERE];
       const rest = this.#restOf(node);
       const known = rest === NOTHING ? kept(node, shadow, at) : undefined;
       all.push(known ?? make(infoOf(node, shadow, rest)));
@@ -90,7 +90,7 @@ function areAlike<T>(now: readonly T[], before: readonly T[], keyOf: (one: T) =>
   });
 }
 
-function placesIn({ nodes, shadows }: Joined): Places {
+function placesIn({ nodes, shadows }: Joined): Order {
   const names = shadows.map(shadowKey);
   const sorted = placesByKey(names);
   const nameAt = (index: number): string | undefined => names[sorted[index] ?? NOWHERE];

@@ -1,7 +1,7 @@
 import type { Asking, World } from './asking.ts';
 import { claimOf, zoneText } from './busy.ts';
 import { freedAt, isHeldByTime, longestHolder, shortFor } from './places.ts';
-import { type GateResult, PASS, stopped } from './requeue.ts';
+import { type GateResult, PASS, stoppedBy } from './requeue.ts';
 import { type Finding, found, NOT_READY_FIRST, WAITING } from './verdict.ts';
 
 /** The gates that other nodes open and close. */
@@ -12,7 +12,7 @@ export function awaiting({ group, release }: Asking, { dependencies }: World): G
 
 /** Something else is wrong: an update would take away what is left. */
 export function unhealthy(_: Asking, { unhealthy: because }: World): GateResult {
-  return because ? stopped(because) : PASS;
+  return because ? stoppedBy(because) : PASS;
 }
 
 /** A node with an entry of its own may always try again: its recovery shows that the release is sound. */

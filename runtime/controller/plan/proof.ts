@@ -1,7 +1,7 @@
 import type { ProofRules } from '../../policy/policy.ts';
 import type { UnderPolicy } from '../../release/model.ts';
 import type { Quantity } from '../../policy/quantity.ts';
-import { upToDate } from './conditions.ts';
+import { conditionUpToDate } from './conditions.ts';
 import { type Book, NodeCount, saysOf } from './counts.ts';
 import { isBlamed } from './phase.ts';
 import { NEVER } from './requeue.ts';
@@ -194,7 +194,7 @@ function wellFrom({ node, silentSince }: NodeInfo, shadow: ShadowView, soakMs: n
   if (!node.ready || silentSince !== undefined) return NEVER;
   if (soakMs === 0) return -Infinity;
   // Its agent is back, and its condition says so only with the next write. Until then it is not known since when the node has been well.
-  if (upToDate(shadow.status)?.reason === 'AgentSilent') return NEVER;
+  if (conditionUpToDate(shadow.status)?.reason === 'AgentSilent') return NEVER;
   const { upToDateSince = shadow.stateSeenAt, finishedAt = -Infinity } = shadow;
   return Math.max(upToDateSince, finishedAt, node.readyFrom) + soakMs;
 }

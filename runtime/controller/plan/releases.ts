@@ -6,7 +6,7 @@ import type { AssessedNode } from './health.ts';
 import type { OsReleaseName } from './ledgers.ts';
 import { headsFor, isAtRestOn, isDisturbed, isInDoubt } from './in-flight.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
-import { NEVER, type Refusal } from './requeue.ts';
+import { NEVER, type Stopped } from './requeue.ts';
 import { keepsOut, type ShadowView } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
 
@@ -56,7 +56,7 @@ export interface OsRelease extends OsReleaseName {
    */
   readonly completeAt: number;
   /** What keeps nodes from starting on it while it is unproven, and when time alone changes that. */
-  readonly unproven: Refusal;
+  readonly unproven: Stopped;
   /** The same for one of the nodes that are on their way to it: the others have to prove it first. @param node its name */
   unprovenBut(node: string): Finding;
 }
@@ -199,7 +199,7 @@ class Tally implements OsRelease {
   #isAwaited = false;
   /** When the last of those on their way to it is lost. */
   #underWayUntil = -Infinity;
-  #unproven: Refusal | undefined;
+  #unproven: Stopped | undefined;
 
   constructor(version: string, family: Family, rules: ReleaseRules) {
     this.version = version;
@@ -237,7 +237,7 @@ class Tally implements OsRelease {
     return Math.max(this.proof.provenAt, this.#underWayUntil);
   }
 
-  get unproven(): Refusal {
+  get unproven(): Stopped {
     this.#unproven ??= this.#refuse();
     return this.#unproven;
   }
@@ -272,7 +272,7 @@ class Tally implements OsRelease {
     return this.#unprovenBy(this.canaries.filter((name) => name !== node));
   }
 
-  #refuse(): Refusal {
+  #refuse(): Stopped {
     return { finding: this.#unprovenBy(this.canaries), changesAt: this.proof.admitsAt };
   }
 

@@ -24,9 +24,9 @@ export interface GateResult {
 }
 
 /** A result that stops. */
-export type Refusal = GateResult & { readonly finding: Finding };
+export type Stopped = GateResult & { readonly finding: Finding };
 
 export const PASS: GateResult = { finding: undefined, changesAt: NEVER };
 
 /** Time changes this result at the instant that the finding names, or never. */
-export const stopped = (finding: Finding): Refusal => ({ finding, changesAt: finding.until ?? NEVER });
+export const stoppedBy = (finding: Finding): Stopped => ({ finding, changesAt: finding.until ?? NEVER });

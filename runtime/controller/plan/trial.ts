@@ -1,5 +1,5 @@
 import type { UpdatePolicy } from '../../policy/policy.ts';
-import { upToDate } from './conditions.ts';
+import { conditionUpToDate } from './conditions.ts';
 import type { Soak } from './machine.ts';
 import type { SetbackReason } from './reasons.ts';
 import { NEVER } from './requeue.ts';
@@ -73,5 +73,5 @@ export function unstableUntilOf(info: NodeInfo, { soakMs, soakTimeoutMs, probati
  * a release that was halted must stay halted.
  */
 export function dueAt(reason: SetbackReason, { status }: ShadowView, instant: number): number {
-  return upToDate(status)?.reason === reason ? -Infinity : instant;
+  return conditionUpToDate(status)?.reason === reason ? -Infinity : instant;
 }
