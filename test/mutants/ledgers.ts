@@ -6,7 +6,8 @@ const TRIAL = 'runtime/controller/plan/trial.ts';
 const BOOKS = 'runtime/controller/plan/books.ts';
 const PROOF = 'runtime/controller/plan/proof.ts';
 const HALTS = ['test/controller/plan/halts.test.ts'];
-const KEPT = [...HALTS, 'test/releases/kept.test.ts'];
+const ENTRIES = ['test/controller/plan/entries.test.ts'];
+const KEPT = [...HALTS, ...ENTRIES, 'test/releases/kept.test.ts'];
 const OF_BLAME = ['test/controller/plan/blame.test.ts'];
 
 /** Rules F2 to F4: what is remembered of a release, and what is risked on it. */
@@ -57,7 +58,7 @@ export const ledgerMutants: readonly Mutant[] = [
     file: GONE,
     find: '!last.ready && last.managed && !keepsOut(last)',
     replace: 'last.ready && last.managed && !keepsOut(last)',
-    tests: HALTS,
+    tests: ENTRIES,
   },
   {
     rule: 'F1',
@@ -82,6 +83,22 @@ export const ledgerMutants: readonly Mutant[] = [
     find: '    if (ended) return [];\n',
     replace: '',
     tests: KEPT,
+  },
+  {
+    rule: 'P5',
+    does: 'lets a release go on that is halted where it was complete once',
+    file: 'runtime/controller/plan/dependencies.ts',
+    find: '    if (releases.of(family, version).isHalted) return false;\n',
+    replace: '',
+    tests: ['test/controller/plan/dependencies.test.ts'],
+  },
+  {
+    rule: 'P5',
+    does: 'passes over a policy where another claims all of its nodes',
+    file: 'runtime/controller/plan/dependencies.ts',
+    find: 'if (members > 0 || isContested || ',
+    replace: 'if (members > 0 || ',
+    tests: ['test/controller/plan/dependencies.test.ts'],
   },
   {
     rule: 'F3',

@@ -146,22 +146,6 @@ export const policyMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/dependencies.test.ts'],
   },
   {
-    rule: 'P5',
-    does: 'passes over a policy where another claims all of its nodes',
-    file: 'runtime/controller/plan/dependencies.ts',
-    find: 'if (members > 0 || isContested || ',
-    replace: 'if (members > 0 || ',
-    tests: ['test/controller/plan/dependencies.test.ts'],
-  },
-  {
-    rule: 'P5',
-    does: 'lets a release go on that is halted where it was complete once',
-    file: 'runtime/controller/plan/dependencies.ts',
-    find: '    if (releases.of(family, version).isHalted) return false;\n',
-    replace: '',
-    tests: ['test/controller/plan/dependencies.test.ts'],
-  },
-  {
     rule: 'F2',
     does: 'disturbs all that has staged what is not proven',
     file: OTHERS,

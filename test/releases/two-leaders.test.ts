@@ -27,7 +27,8 @@ function stopping(which: (request: KubeRequest) => boolean) {
   const outcomes: string[] = [];
   let held: Promise<void> | undefined;
   const transport: KubeTransport = {
-    request: async ({ signal: _, ...request }) => {
+    request: async (asked) => {
+      const { signal: _, ...request } = asked;
       if (!held && which(request)) held = new Promise((resolve) => (goOn = resolve));
       if (!held) return stage.transport.request(request);
       await held;

@@ -239,6 +239,7 @@ describe('a release waits', () => {
       const world = worldOf({ u: {} }, { nodes: nodes.slice(1), policies: [test_, rival(), production], ...unseen });
       expect(onP(world)).toMatchObject(waiting(message));
       const other = [node('u', { labels: { pool: 'test', rival: 'yes' }, family: 'other' }), nodes[2]!];
+      expect(plan(world, POLICY, NOW).policies.flatMap(({ passedOver }) => passedOver)).toEqual([]);
       expect(onP({ ...world, nodes: other })).toMatchObject(PASSED);
     });
 

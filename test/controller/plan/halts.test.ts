@@ -1,14 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { plan as planOnce } from '../../../runtime/controller/plan/plan.ts';
-import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
-import { EMPTY, type Ledger } from '../../../runtime/release/ledger.ts';
-import type { Decision } from '../../../runtime/release/model.ts';
 import {
   fleet,
-  ledgerObject,
   minutes,
   moment,
-  monitoring,
   node,
   NOW,
   type Parts,
@@ -17,24 +11,13 @@ import {
   reasons,
   type Rules,
   ruling,
-  shadow,
   permit,
   started,
-  underRules,
   updated,
   type World,
 } from './fleet.ts';
+import { FAMILY, MET, failed, failureOf, withLedger } from './kept.ts';
 
-const FAMILY = 'aws-k8s-1.33/amd64';
-const MET = { uid: '', met: '1 for 0s', provenAt: moment(-60) };
-
-const failureOf = (name: string, policy = '') =>
-  [`uid-${name}`, { node: name, policy, attempt: `try-${name}`, reason: 'BootFailed', at: moment(-9) }] as const;
-const withLedger = (world: World, ledger: Partial<Ledger>, decision: Decision = 'Automatic'): World => {
-  const release = { ...ledgerObject({ family: FAMILY, version: '1.1.0' }, { ...EMPTY, ...ledger }), decision };
-  return { ...world, releases: { objects: [release], refused: new Map(), seeds: false } };
-};
-const failed = (...names: readonly string[]) => Object.fromEntries(names.map((name) => failureOf(name)));
 const halted = (limit: number) => ({ '': { haltedAt: moment(-9), limit: String(limit) } });
 const standing = (world: World, rules: Partial<Rules> = {}) =>
   plan(world, { ...POLICY, ...rules }, NOW).ledger.find(({ version }) => version === '1.1.0')?.ledger?.policies[''];
@@ -148,187 +131,4 @@ test('37: a canary that never returned counts once, with its permit and its entr
     });
   expect(started(world(1), unlimited)).toEqual(['b']);
   expect(reasons(world(2), unlimited)).toMatchObject({ b: 'RolloutHalted' });
-});
-
-describe('the permit of an attempt that has ended badly', () => {
-  const ended: Parts = {
-    spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },
-    status: {
-      current_state: 'ErrorReset',
-      crash_count: 1,
-      failed_versions: ['1.1.0'],
-      last_failure: {
-        state: 'RebootedIntoUpdate',
-        reason: 'BootFailed',
-        message: '',
-        version: '1.1.0',
-        time: moment(0),
-      },
-    },
-  };
-  const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
-  const entry = { node: 'a', policy: '', attempt: 'try', reason: 'BootFailed', at: moment(0) } as const;
-  const kinds = (world: World) => planOnce(underRules(world, POLICY), POLICY, NOW).commands.map(({ kind }) => kind);
-
-  test('stays until the ledger has it: only then spec goes to Idle', () => {
-    const world = fleet({ a: ended }, { permits: [held] });
-    expect(kinds(withLedger(world, {}))).toEqual([]);
-    expect(kinds(withLedger(world, { failures: { 'uid-a': entry } }))).toEqual(['set-spec']);
-  });
-
-  test('that has ended well stays, in its last step, until its entry of an earlier attempt is gone', () => {
-    const world = fleet({ a: monitoring(-60) }, { permits: [held] });
-    expect(kinds(withLedger(world, { failures: { 'uid-a': entry } }))).not.toContain('set-spec');
-    expect(kinds(withLedger(world, {}))).toContain('set-spec');
-  });
-
-  test('does not wait for a ledger that has no room for another node', () => {
-    const names = Array.from({ length: 1000 }, (_, at) => `x${at}`);
-    const full = { failures: failed(...names) };
-    expect(kinds(withLedger(fleet({ a: ended }, { permits: [held] }), full))).toEqual(['set-spec']);
-    expect(kinds(withLedger(fleet({ b: {} }, { permits: [held] }), full))).toEqual(['free']);
-  });
-
-  test('is not entered again once a person has cleared it', () => {
-    const world = withLedger(fleet({ a: ended }, { permits: [held] }), {
-      cleared: { 'uid-a': { attempt: 'try', at: moment(-1) } },
-    });
-    expect(kinds(world)).toEqual(['set-spec']);
-    const { ledger } = planOnce(underRules(world, POLICY), POLICY, NOW);
-    expect(ledger.flatMap((write) => Object.keys(write.ledger?.failures ?? {}))).toEqual([]);
-  });
-});
-
-describe('where the ledger of a release cannot be written', () => {
-  const REFUSED = 'its ledger is refused: no';
-  const end: Parts = {
-    spec: { state: 'RebootedIntoUpdate', version: '1.1.0' },
-    status: { current_state: 'ErrorReset', crash_count: 1, failed_versions: ['1.1.0'] },
-  };
-  const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
-  const noted = { ...held, ended: 'BootFailed' } as const;
-  const refused = (world: World): World => {
-    const of = withLedger(world, {});
-    const names = of.releases.objects.map(({ name }) => name);
-    return { ...of, releases: { ...of.releases, refused: new Map(names.map((name) => [name, REFUSED])) } };
-  };
-  const made = (world: World) => planOnce(underRules(world, POLICY), POLICY, NOW);
-
-  test('how an attempt has ended is kept with its permit, and then its node comes to rest', () => {
-    const ended = made(refused(fleet({ a: end }, { permits: [held] })));
-    expect(ended.commands).toEqual([{ kind: 'note-end', shadow: 'brs-a', nodeUid: 'uid-a', ended: 'BootFailed' }]);
-    expect(made(refused(fleet({ a: end }, { permits: [noted] }))).commands).toMatchObject([
-      { kind: 'set-spec', spec: { state: 'Idle' } },
-    ]);
-  });
-
-  test.each([
-    ['at rest', {}],
-    ['at rest, with nothing on offer', { status: { target_version: '1.0.0' } }],
-  ] as const)('the permit of a node that is %s waits with it, and no other attempt is made', (_, parts) => {
-    const { commands, verdicts } = made(refused(fleet({ a: parts }, { permits: [noted] })));
-    expect(commands).toEqual([]);
-    expect(verdicts).toMatchObject([{ reason: 'WriteRefused', message: `1.1.0: ${REFUSED}` }]);
-  });
-
-  test.each([
-    ['at rest', fleet({ a: {} })],
-    ['not managed any more', fleet({}, { nodes: [node('a', { managed: false })], silentSince: new Map([['a', NOW]]) })],
-    ['gone', fleet({ b: updated })],
-  ])('it is entered later of a node that is %s, and then the permit goes', (_, of) => {
-    const world = { ...of, permits: [noted] };
-    const { commands, ledger } = made(withLedger(world, {}));
-    expect(commands).not.toContainEqual(expect.objectContaining({ kind: 'free' }));
-    const entered = ledger.find(({ version }) => version === '1.1.0')?.ledger?.failures;
-    expect(entered).toMatchObject({ 'uid-a': { attempt: 'try', reason: 'BootFailed' } });
-    const after = made(withLedger(world, { failures: entered ?? {} })).commands;
-    expect(after).toContainEqual(expect.objectContaining({ kind: 'free', nodeUid: 'uid-a' }));
-  });
-});
-
-describe('a node that is gone with its permit', () => {
-  const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
-  const worldOf = (state?: 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate'): World => {
-    const world = fleet({ b: {} }, { permits: [held] });
-    const left = state && shadow('a', { spec: { state, version: '1.1.0' }, status: { current_state: state } });
-    return withLedger({ ...world, shadows: [...world.shadows, ...(left ? [left] : [])] }, {});
-  };
-  const failures = (world: World) =>
-    planOnce(underRules(world, POLICY), POLICY, NOW).ledger.map(({ ledger }) => ledger?.failures['uid-a']?.reason);
-  const freed = (world: World) =>
-    planOnce(underRules(world, POLICY), POLICY, NOW).commands.filter(({ kind }) => kind === 'free');
-
-  test.each([
-    ['whose shadow is gone too', undefined],
-    ['whose shadow says that it was drained', 'RebootedIntoUpdate'],
-  ] as const)('%s counts as failed, and keeps it until that is entered', (_, state) => {
-    expect(failures(worldOf(state))).toContain('Gone');
-    expect(freed(worldOf(state))).toEqual([]);
-    const gone = { node: 'a', policy: '', attempt: 'try', reason: 'Gone', at: moment(0) } as const;
-    expect(freed(withLedger(worldOf(state), { failures: { 'uid-a': gone } }))).toMatchObject([{ nodeUid: 'uid-a' }]);
-  });
-
-  test('and of which no reboot was asked has not: its shadow is read once more before the permit goes', () => {
-    const world = worldOf('StagedAndPerformedUpdate');
-    expect(failures(world)).not.toContain('Gone');
-    expect(freed(world)).toMatchObject([{ because: 'node-gone', isUnasked: true }]);
-  });
-
-  test('and whose shadow said that, when it was deleted, has not either: nothing is left to be read', () => {
-    const world = worldOf('StagedAndPerformedUpdate');
-    const said = { ...world, shadows: worldOf().shadows, deletedShadows: world.shadows };
-    expect(failures(said)).not.toContain('Gone');
-    expect(freed(said)).toEqual([{ kind: 'free', because: 'node-gone', shadow: 'brs-a', nodeUid: 'uid-a' }]);
-    const ofAnother = said.deletedShadows.map((one) => ({ ...one, owners: ['uid-another'] }));
-    expect(failures({ ...said, deletedShadows: ofAnother })).toContain('Gone');
-  });
-});
-
-describe('a node that was deleted soon after its update', () => {
-  const last = (more: Partial<NodeView> = {}) => node('a', { ready: false, ...more });
-  const world = (gone: NodeView, finished = -59, ledger: Partial<Ledger> = { policies: { '': MET } }): World => {
-    const said = shadow('a', { ...updated, finishedAt: minutes(finished), lastAttempt: 'try' });
-    return { ...withLedger(fleet({ b: {} }), ledger), deletedNodes: [gone], deletedShadows: [said] };
-  };
-  const failures = (of: World) =>
-    planOnce(underRules(of, POLICY), POLICY, NOW).ledger.flatMap(({ ledger }) => Object.values(ledger?.failures ?? {}));
-  const gone = [{ node: 'a', policy: '', attempt: 'try', reason: 'Gone', at: moment(0) }];
-
-  test('while it was not Ready counts as failed: within an hour, or a day while the release is not proven', () => {
-    expect(failures(world(last()))).toEqual(gone);
-    expect(failures(world(last(), -60))).toEqual([]);
-    expect(failures(world(last(), -1439, {}))).toEqual(gone);
-    expect(failures(world(last(), -1440, {}))).toEqual([]);
-  });
-
-  test.each([
-    ['while it was Ready', last({ ready: true })],
-    ['by whoever removes machines', last({ leaving: true })],
-    ['while somebody held it', last({ held: true })],
-    ['once it was managed no more', last({ managed: false })],
-  ])('%s blames nobody', (_, one) => {
-    expect(failures(world(one))).toEqual([]);
-  });
-
-  test('is not entered again once a person has cleared it', () => {
-    const cleared = { 'uid-a': { attempt: 'try', at: moment(-1) } };
-    expect(failures(world(last(), -59, { policies: { '': MET }, cleared }))).toEqual([]);
-  });
-});
-
-test('what becomes of a node at rest is put down to the attempt that it has finished', () => {
-  const down = { nodes: [node('a', { ready: false, readyChangedAt: minutes(-15) })] };
-  const world = withLedger(fleet({ a: { ...updated, finishedAt: minutes(-20), lastAttempt: 'try' } }, down), {});
-  const entered = planOnce(underRules(world, POLICY), POLICY, NOW).ledger.map(({ ledger }) => ledger?.failures);
-  expect(entered).toContainEqual({ 'uid-a': expect.objectContaining({ attempt: 'try', reason: 'SoakFailed' }) });
-});
-
-test('a false entry of a leader that was deposed goes once its node has been well for as long as a soak may take', () => {
-  const entries = { failures: failed('a') };
-  const since = (minute: number): World =>
-    withLedger(fleet({ a: { ...updated, finishedAt: Date.parse(moment(minute)) } }, { nodes: [node('a')] }), entries);
-  const left = (world: World) =>
-    planOnce(underRules(world, POLICY), POLICY, NOW).ledger.map(({ ledger }) => Object.keys(ledger?.failures ?? {}));
-  expect(left(since(-15))).toEqual([[]]);
-  expect(left(since(-14))).toEqual([['uid-a']]);
 });
