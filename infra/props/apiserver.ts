@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import { APISERVER_ALLOCATOR, apiserverEnv } from '../../runtime/apiserver/config.ts';
-import { choiceOf, count, flag, listenPort, onceWell, portFrom, tunable } from './fields.ts';
+import { choiceOf, count, flag, listenPort, afterOwnChecks, portFrom, tunable } from './fields.ts';
 import { type TopologySpreadConstraint, topologySpreadConstraints } from './scheduling.ts';
 import { servedFields, type ServedProps, workloadFields, type WorkloadProps } from './workload.ts';
 
@@ -85,5 +85,5 @@ export const apiserverProps = z
   .refine((apiserver) => apiserver.internalPort !== apiserver.httpPort, {
     path: ['httpPort'],
     message: 'expected another port than internalPort',
-    ...onceWell('internalPort', 'httpPort'),
+    ...afterOwnChecks('internalPort', 'httpPort'),
   });

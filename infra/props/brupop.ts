@@ -14,7 +14,7 @@ import {
   labelValue,
   namespaceName,
   namespaceOrAny,
-  onceWell,
+  afterOwnChecks,
   portFrom,
   someText,
   textOf,
@@ -194,5 +194,5 @@ export const brupopProps = z
   .refine(agentsHaveTheirOwn, {
     path: ['certificates', 'caSecret'],
     message: "expected a Secret other than the server's, with a certificate for agents",
-    ...onceWell('apiserver', 'certificates'),
+    ...afterOwnChecks('apiserver', 'certificates'),
   });

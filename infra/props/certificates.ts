@@ -1,6 +1,16 @@
 import * as z from 'zod';
 import { caBundle } from './ca-bundle.ts';
-import { annotationMap, dnsName, domain, flag, goHours, labelMap, objectName, onceWell, someText } from './fields.ts';
+import {
+  annotationMap,
+  dnsName,
+  domain,
+  flag,
+  goHours,
+  labelMap,
+  objectName,
+  afterOwnChecks,
+  someText,
+} from './fields.ts';
 
 /** Where the apiserver's certificate comes from: a CA of the operator's own, an issuer of yours, or Secrets that exist. */
 export type CertificateProps = SelfSignedProps | IssuerProps | SecretProps;
@@ -147,13 +157,13 @@ const isSizeOfKey = ({ keyAlgorithm, keySize }: Pick<ManagedCertificateSettings,
 const SIZE = {
   path: ['keySize'],
   message: 'expected 2048, 3072 or 4096, of ECDSA 256 or 384',
-  ...onceWell('keyAlgorithm', 'keySize'),
+  ...afterOwnChecks('keyAlgorithm', 'keySize'),
 };
 
 const RENEWAL = {
   path: ['renewBefore'],
   message: 'expected less than duration',
-  ...onceWell('renewBefore', 'duration'),
+  ...afterOwnChecks('renewBefore', 'duration'),
 };
 
 const selfSigned = z
@@ -167,7 +177,7 @@ const selfSigned = z
   .refine(({ caDuration, duration }) => hours(caDuration) >= hours(duration), {
     path: ['caDuration'],
     message: 'expected no less than duration',
-    ...onceWell('caDuration', 'duration'),
+    ...afterOwnChecks('caDuration', 'duration'),
   });
 
 const issuer = z
@@ -183,7 +193,7 @@ const issuer = z
   .refine(({ group, issuerKind }) => group !== CERT_MANAGER || ['Issuer', 'ClusterIssuer'].includes(issuerKind), {
     path: ['issuerKind'],
     message: `expected Issuer or ClusterIssuer, which are those of the group ${CERT_MANAGER}`,
-    ...onceWell('group', 'issuerKind'),
+    ...afterOwnChecks('group', 'issuerKind'),
   });
 
 const secret = z.strictObject({

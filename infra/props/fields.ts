@@ -93,7 +93,7 @@ function wholeNumber({ least, most = Number.MAX_SAFE_INTEGER }: Bounds, expected
 }
 
 /** Compares props only once each of them is valid by itself, so that one mistake is reported once. */
-export const onceWell = (...compared: readonly string[]) => ({
+export const afterOwnChecks = (...compared: readonly string[]) => ({
   when: ({ issues }: z.core.ParsePayload) =>
     issues.every(({ path = [] }) => path.length > 0 && !compared.includes(String(path[0]))),
 });

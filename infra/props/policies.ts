@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { cyclesIn } from '../../runtime/policy/cycles.ts';
 import { policyFields } from '../../runtime/policy/spec.ts';
-import { objectName, onceWell } from './fields.ts';
+import { objectName, afterOwnChecks } from './fields.ts';
 import type { LabelSelector } from './scheduling.ts';
 
 /**
@@ -83,7 +83,7 @@ export const updatePolicyProps = z
   .refine(({ name, after = [] }) => !after.includes(name), {
     path: ['after'],
     message: 'expected other policies than itself',
-    ...onceWell('name', 'after'),
+    ...afterOwnChecks('name', 'after'),
   });
 
 /** All policies of an app: they name each other. @internal */

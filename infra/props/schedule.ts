@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
-import { choiceOf, onceWell, textIn, textOf } from './fields.ts';
+import { choiceOf, afterOwnChecks, textIn, textOf } from './fields.ts';
 
 /** When updates may start: by cron, or a daily window. Nodes that are already updating finish outside of it. */
 export type ScheduleProps = CronProps | WindowProps;
@@ -47,7 +47,7 @@ const window = z
   .refine((props) => props.start !== props.stop, {
     path: ['stop'],
     message: 'expected another time than start',
-    ...onceWell('start', 'stop'),
+    ...afterOwnChecks('start', 'stop'),
   });
 
 /** @internal */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { count, labelMap, labelValue, namespaceOrAny, numberFrom, onceWell, qualifiedName } from './fields.ts';
+import { count, labelMap, labelValue, namespaceOrAny, numberFrom, afterOwnChecks, qualifiedName } from './fields.ts';
 
 /** Selects objects by their labels; an empty one selects all. */
 export interface LabelSelector {
@@ -82,7 +82,7 @@ const requirement = z
   .refine(({ operator, values = [] }) => operator.endsWith('In') === values.length > 0, {
     path: ['values'],
     message: 'expected at least one value with In or NotIn, none with Exists or DoesNotExist',
-    ...onceWell('operator', 'values'),
+    ...afterOwnChecks('operator', 'values'),
   });
 
 const nodeRequirement = z
@@ -97,7 +97,7 @@ const nodeRequirement = z
   .refine(({ operator, values = [] }) => operator.includes('Exist') === (values.length === 0), {
     path: ['values'],
     message: 'expected at least one value with In, NotIn, Gt or Lt, none with Exists or DoesNotExist',
-    ...onceWell('operator', 'values'),
+    ...afterOwnChecks('operator', 'values'),
   });
 
 const nodeTerm = z.strictObject({

@@ -1,7 +1,16 @@
 import * as z from 'zod';
 import { OWN_LABEL_KEYS } from '../labels.ts';
 import { agentEnv } from '../../runtime/agent/config.ts';
-import { annotationMap, count, labelMap, labelValue, objectName, onceWell, qualifiedName, textIn } from './fields.ts';
+import {
+  annotationMap,
+  count,
+  labelMap,
+  labelValue,
+  objectName,
+  afterOwnChecks,
+  qualifiedName,
+  textIn,
+} from './fields.ts';
 import { type Resources, resourceProps } from './resources.ts';
 import { type NodeAffinity, nodeAffinity, type PodAffinity, podAffinity } from './scheduling.ts';
 
@@ -80,17 +89,17 @@ const toleration = z
   .refine(({ key, operator }) => key !== undefined || operator === 'Exists', {
     path: ['operator'],
     message: 'expected Exists, since there is no key',
-    ...onceWell('key', 'operator'),
+    ...afterOwnChecks('key', 'operator'),
   })
   .refine(({ operator, value }) => operator !== 'Exists' || !value, {
     path: ['value'],
     message: 'expected none with operator Exists',
-    ...onceWell('operator', 'value'),
+    ...afterOwnChecks('operator', 'value'),
   })
   .refine(({ effect, tolerationSeconds }) => tolerationSeconds === undefined || effect === 'NoExecute', {
     path: ['effect'],
     message: 'expected NoExecute, since there are tolerationSeconds',
-    ...onceWell('effect', 'tolerationSeconds'),
+    ...afterOwnChecks('effect', 'tolerationSeconds'),
   });
 
 /** Labels other than the operator's own: Services and policies select by those. @internal */

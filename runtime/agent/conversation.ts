@@ -8,7 +8,7 @@ import { backoff, Streak } from '../lib/retry.ts';
 import type { AgentStatus } from '../shadow/model.ts';
 import type { View } from './decide.ts';
 import { StepFailedError } from './failure.ts';
-import { addsRecord, alreadySaid, present, reductions, withRecordOf } from './status.ts';
+import { addsRecord, alreadySaid, currentStatus, reductions, withRecordOf } from './status.ts';
 
 interface ConversationOptions {
   readonly nodeName: string;
@@ -184,7 +184,7 @@ export class Conversation {
   async #irreducible(addsReboot: boolean, answer: NotGranted, signal: AbortSignal): Promise<NotGranted> {
     if (!addsReboot) return answer;
     const { api, view } = this.#options;
-    const put = { status: { ...present(view.value), reboot: null }, shadowVersion: this.#shadowVersion() };
+    const put = { status: { ...currentStatus(view.value), reboot: null }, shadowVersion: this.#shadowVersion() };
     const { kind } = await api.putStatus(this.#caller(), put, signal);
     if (kind !== 'ok') return answer;
     throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);

@@ -26,7 +26,7 @@ export class StepFailedError extends Error {
  * @param action what the host is asked for
  * @throws StepFailedError
  */
-export async function blaming<T>(action: HostAction | 'reboot', work: () => Promise<T>): Promise<T> {
+export async function failStepAs<T>(action: HostAction | 'reboot', work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

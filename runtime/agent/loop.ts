@@ -4,7 +4,7 @@ import { retry } from '../lib/retry.ts';
 import { decide, sameStep, type Step } from './decide.ts';
 import { StepFailedError } from './failure.ts';
 import { HostError, isDeadMount } from './host/errors.ts';
-import { failing, present } from './status.ts';
+import { failedStatus, currentStatus } from './status.ts';
 import type { StepContext } from './steps/context.ts';
 import { createSteps } from './steps/steps.ts';
 
@@ -78,11 +78,11 @@ async function giveUp({ context, signal }: Wanted, version: string, error: StepF
   logger.warn('the attempt has failed', { version, state, reason: error.reason, error: error.message });
   const time = rfc3339(clock.now());
   // Once the host is deactivated, an unplanned reboot boots the old version. With the record it would be taken for a rollback.
-  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...present(now), reboot: null }), signal);
+  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...currentStatus(now), reboot: null }), signal);
   const undone = await hostWork.tryToDeactivate(signal);
   // Nothing is activated before the step that reboots. This comes first, because a long message loses its end.
   const warning = undone && state === 'RebootedIntoUpdate' ? `${version} may still be booted: ${undone.message}; ` : '';
   const message = `${warning}${error.message}`;
   const failure = { state, reason: error.reason, message, version };
-  await apiserver.report((now) => failing(now, failure, time), signal);
+  await apiserver.report((now) => failedStatus(now, failure, time), signal);
 }

@@ -35,7 +35,7 @@ const NEVER_SAID = {
 } as const;
 
 /** The status as it is, with the version that runs. The agent's own fields are null rather than absent, because absent fields would stay. */
-export function present(view: View): AgentStatus {
+export function currentStatus(view: View): AgentStatus {
   const { shadow, version } = view;
   const status: Status = shadow?.status ?? firstStatus(version);
   const { conditions: _, drain: __, drain_refused: ___, drain_failed: ____, ...told } = status;
@@ -61,25 +61,25 @@ function stillStaged(told: StagedAhead, target: string, { shadow, version, bootI
 
 /** `version` is in the inactive partition. */
 export const stagingAhead = (view: View, version: string): AgentStatus => ({
-  ...present(view),
+  ...currentStatus(view),
   staged: { version, boot_id: view.bootId },
 });
 
 /** It could not be brought there, and nobody is to blame. */
 export const failingAhead = (view: View, version: string, error: string): AgentStatus => ({
-  ...present(view),
+  ...currentStatus(view),
   staged: { error: bounded(`${version}: ${error}`) },
 });
 
 /** Nothing is known of what is in the inactive partition. A cluster, or an apiserver, that does not know of it is told nothing. */
 export const nothingStaged = (view: View): AgentStatus => {
-  const status = present(view);
+  const status = currentStatus(view);
   return status.staged ? { ...status, staged: {} } : status;
 };
 
 /** The host has looked for updates. A version that no status could name is not offered. */
-export function offering(view: View, offered: string): AgentStatus {
-  const status = present(view);
+export function withOffer(view: View, offered: string): AgentStatus {
+  const status = currentStatus(view);
   const target_version = isSemver(offered) ? offered : view.version;
   const staged = status.staged && { staged: stillStaged(status.staged, target_version, view) };
   return { ...status, target_version, check: null, ...staged };
@@ -87,17 +87,24 @@ export function offering(view: View, offered: string): AgentStatus {
 
 /** The host cannot look for updates. Its last offer stands. */
 export function failingCheck(view: View, { error, ...check }: FailingCheck): AgentStatus {
-  return { ...present(view), check: { ...check, error: bounded(error) } };
+  return { ...currentStatus(view), check: { ...check, error: bounded(error) } };
 }
 
-export const recording = (view: View, reboot: RebootRecord | null): AgentStatus => ({ ...present(view), reboot });
+export const withRebootRecord = (view: View, reboot: RebootRecord | null): AgentStatus => ({
+  ...currentStatus(view),
+  reboot,
+});
 
 /**
  * When a state is reached no reboot is pending, so an old record goes. With the staged state the agent sends a probe: it says that this agent
  * keeps records and has asked for no reboot yet. When the host then dies in its drain, no release is to blame (rule F1).
  */
-export function reaching(view: View, state: State): AgentStatus {
-  return { ...present(view), current_state: state, reboot: state === 'StagedAndPerformedUpdate' ? probe(view) : null };
+export function reachedStatus(view: View, state: State): AgentStatus {
+  return {
+    ...currentStatus(view),
+    current_state: state,
+    reboot: state === 'StagedAndPerformedUpdate' ? probe(view) : null,
+  };
 }
 
 function probe({ shadow, bootId }: View): RebootRecord | null {
@@ -109,16 +116,16 @@ function probe({ shadow, bootId }: View): RebootRecord | null {
  * Back at rest. A completed update clears the failures before it. Boots up to now were those of the attempt.
  * @param time RFC 3339
  */
-export function resting(view: View, succeeded: boolean, time: string): AgentStatus {
+export function idleStatus(view: View, succeeded: boolean, time: string): AgentStatus {
   const { version, bootId } = view;
-  const rest: AgentStatus = { ...present(view), current_state: 'Idle', reboot: null };
+  const rest: AgentStatus = { ...currentStatus(view), current_state: 'Idle', reboot: null };
   if (!succeeded) return { ...rest, finished: rest.finished && { ...rest.finished, boot_id: bootId } };
   const finished = { version, at: time, boot_id: bootId, unasked_boots: 0 };
   return { ...rest, crash_count: 0, state_transition_failure_timestamp: null, last_failure: null, finished };
 }
 
 /** An attempt has failed. @param time RFC 3339 */
-export function failing(view: View, failure: Failure, time: string): AgentStatus {
+export function failedStatus(view: View, failure: Failure, time: string): AgentStatus {
   return { ...withFailure(nothingStaged(view), failure, time), current_state: 'ErrorReset', reboot: null };
 }
 
@@ -131,14 +138,14 @@ export function withFailure(before: AgentStatus, failure: Failure, time: string)
     crash_count: Math.min(before.crash_count + (crash ? 1 : 0), MAX_CRASHES),
     ...(crash && { state_transition_failure_timestamp: time }),
     last_failure: { ...failure, message: bounded(failure.message), time },
-    failed_versions: blame(before.failed_versions ?? [], failure),
+    failed_versions: failedVersions(before.failed_versions ?? [], failure),
   };
 }
 
 /** The words of a host or a cluster, as a status can hold them. */
 const bounded = (words: string): string => shortened(words.toWellFormed(), MAX_MESSAGE_BYTES);
 
-function blame(known: readonly string[], { reason, version }: Failure): string[] | null {
+function failedVersions(known: readonly string[], { reason, version }: Failure): string[] | null {
   if (BLAMES_RELEASE.has(reason)) return withFailed(known, version);
   return known.length > 0 ? [...known] : null;
 }

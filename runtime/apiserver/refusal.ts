@@ -41,7 +41,7 @@ export function toRefusal(error: unknown): RefusedError {
   if (error instanceof UnreachableError)
     return new RefusedError(503, 'KubernetesUnavailable', 'the Kubernetes API does not answer');
   if (error instanceof ApiStatusError) return kubernetesRefusal(error);
-  const refusal = new RefusedError(500, 'InternalError', 'an error that nobody expected; the log has it');
+  const refusal = new RefusedError(500, 'InternalError', "internal error; see the apiserver's log");
   refusal.cause = error;
   return refusal;
 }

@@ -71,18 +71,18 @@ class Serving {
         logger.info('listening', { port: this.#server.port });
       }
     }
-    await farewell({ clock, service, ...(this.#server && { server: this.#server }) });
+    await shutDown({ clock, service, ...(this.#server && { server: this.#server }) });
   }
 }
 
-interface Leaving extends Pick<ProcessContext, 'clock'> {
+interface ShutDownOptions extends Pick<ProcessContext, 'clock'> {
   readonly service: Pick<Apiserver['service'], 'close' | 'settled'>;
   /** Undefined where it has not listened yet. */
   readonly server?: Pick<TlsServer, 'close'>;
 }
 
 /** Continues to serve for a while. Then ends drains, and waits for the requests that are under way. */
-export async function farewell({ clock, service, server }: Leaving): Promise<void> {
+export async function shutDown({ clock, service, server }: ShutDownOptions): Promise<void> {
   if (server) await clock.sleep(FAREWELL_MS);
   service.close();
   const bound = { clock, ms: EVICTIONS_MS };

@@ -81,8 +81,8 @@ interface StoredShadow extends Pick<ShadowObject, 'spec' | 'status'> {
 }
 
 /**
- * What the status is merged into. It is not read where nothing depends on it but the version that the agent has acted on, which the write
- * itself checks, and whose it is, which this replica has seen.
+ * The stored shadow that the status is merged into. It is read only where the merge needs its fields: the write itself checks its version, and
+ * this replica has seen whose it is.
  */
 async function storedFor(
   ports: ShadowPorts,

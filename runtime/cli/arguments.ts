@@ -98,8 +98,8 @@ function parseStrictly(args: readonly string[], options: Options) {
   }
 }
 
-function checkNames({ name, takes, least = 0, most }: Command, names: readonly string[]): void {
-  if (names.length >= least && names.length <= most) return;
+function checkNames({ name, args, minArgs = 0, maxArgs }: Command, names: readonly string[]): void {
+  if (names.length >= minArgs && names.length <= maxArgs) return;
   const got = names.length === 0 ? 'nothing' : names.join(' ');
-  throw new UsageError(takes === '' ? `${name} takes no names, got ${got}` : `${name}: expected ${takes}, got ${got}`);
+  throw new UsageError(args === '' ? `${name} takes no names, got ${got}` : `${name}: expected ${args}, got ${got}`);
 }

@@ -79,15 +79,15 @@ export interface Command {
   /** An older name, which goes on working. */
   readonly alias?: string;
   /** Its arguments in usage lines, e.g. `[NODE...]`; empty for none. */
-  readonly takes: string;
+  readonly args: string;
   /** One line for `--help`. */
   readonly summary: string;
   /** Further text of its own `--help`. */
   readonly details: string;
   readonly options: Options;
   /** How many arguments it takes at most, and at least. */
-  readonly most: number;
-  readonly least?: number;
+  readonly maxArgs: number;
+  readonly minArgs?: number;
   /** @throws UsageError, and as `KubeTransport.request` */
   run(request: CommandRequest): Promise<Answer>;
 }

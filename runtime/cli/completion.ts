@@ -60,10 +60,10 @@ async function candidatesFor({
   if (option !== undefined) return valuesOf(option, options);
   if (typed.startsWith('-')) return { candidates: flagsOf(options), files: false };
   if (!command) return { candidates: commands.map(({ name, summary }) => [name, summary]), files: false };
-  if (command.takes.includes('RELEASE') && (isFirst || !command.takes.includes('NODE')))
+  if (command.args.includes('RELEASE') && (isFirst || !command.args.includes('NODE')))
     return plain(await lookup('releases'));
-  if (command.takes.includes('NODE')) return plain(await lookup('nodes'));
-  return command.takes.includes('POLICY') ? plain(await lookup('policies')) : NOTHING;
+  if (command.args.includes('NODE')) return plain(await lookup('nodes'));
+  return command.args.includes('POLICY') ? plain(await lookup('policies')) : NOTHING;
 }
 
 /** The option whose value is being typed. */

@@ -26,7 +26,7 @@ export function rolesFor(error: unknown): string | undefined {
     : undefined;
 }
 
-/** By a webhook or a policy of admission, which may answer as one who has no right is answered: with 403. */
+/** Whether admission denied it: that is a 403 too, and no role would help. */
 const isDenied = ({ status }: ApiStatusError): boolean => / denied (the )?request\b/.test(status.message ?? '');
 
 function explainStatus(error: ApiStatusError): string {

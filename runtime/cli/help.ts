@@ -11,8 +11,8 @@ export const versionText = `kubectl-brupop ${VERSION}\n`;
 const { TERMINATION_LOG: _, ...access } = processEnv;
 
 export function helpText(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ name, takes }) => name.length + takes.length + 1));
-  const lines = commands.map(({ name, takes, summary }) => `  ${`${name} ${takes}`.padEnd(width)}  ${summary}`);
+  const width = Math.max(...commands.map(({ name, args }) => name.length + args.length + 1));
+  const lines = commands.map(({ name, args, summary }) => `  ${`${name} ${args}`.padEnd(width)}  ${summary}`);
   return `Shows and steers the updates of Bottlerocket nodes, with your own kubeconfig and rights.
 
 Usage: ${NAME} COMMAND [OPTION]...
@@ -39,11 +39,11 @@ function findings(commands: readonly Command[]): string {
   return commands.some(({ name }) => name === 'doctor') ? `, ${EXIT.found} doctor found a problem` : '';
 }
 
-export function commandHelp({ name, takes, summary, details, options }: Command): string {
+export function commandHelp({ name, args, summary, details, options }: Command): string {
   const own = Object.keys(options).length > 0 ? `${optionLines(options)}\n` : '';
   return `${NAME} ${name}: ${summary}
 
-Usage: ${[NAME, name, takes, '[OPTION]...'].filter(Boolean).join(' ')}
+Usage: ${[NAME, name, args, '[OPTION]...'].filter(Boolean).join(' ')}
 
 ${details}
 

@@ -18,14 +18,14 @@ interface Leftover {
 
 export const leftovers: Command = {
   name: 'leftovers',
-  takes: '',
+  args: '',
   summary: 'list what is left on nodes where no update runs',
   details: `The second column says who left it:
   "ours"            listed in the operator's marks on the node, or lifecycle conditions that it does not keep up to date
   "unknown"         a cordon without marks: nobody can tell who made it
   "first operator"  written by v0.1`,
   options: {},
-  most: 0,
+  maxArgs: 0,
   async run({ clock, connect }) {
     const found = leftoversIn(await inspect(await connect(), clock.now()));
     return { value: found, lines: () => leftoverLines(found) };

@@ -30,13 +30,13 @@ export interface Said extends Shown, Kept {
 
 export const why: Command = {
   name: 'why',
-  takes: '[NODE...]',
+  args: '[NODE...]',
   summary: 'say why each node is, or is not, being updated',
   details: `It says what the controller that leads says. Where that does not answer within two seconds, it makes the same plan here, with the settings in
 the controller's Deployment, and says so. It writes nothing. Without NODE it shows all nodes and every update policy.`,
   options: {},
-  least: 0,
-  most: Infinity,
+  minArgs: 0,
+  maxArgs: Infinity,
   async run({ names, clock, connect }) {
     const said = await saidOf(await connect(), names, clock);
     return names.length === 0 ? ofFleet(said) : ofNodes(said, names);

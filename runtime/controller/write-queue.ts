@@ -150,7 +150,7 @@ export class WriteQueue {
     return next;
   }
 
-  /** Timers know no fractions of a millisecond: one that is left would be waited for in vain. */
+  /** Rounded up: a timer for 0.4 ms fires early, and the loop would spin until the time has come. */
   #restMs({ key, seen, version = seen }: Write): number {
     return Math.ceil(this.#limiter.restMs(key, version));
   }

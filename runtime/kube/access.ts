@@ -5,7 +5,7 @@ export interface ClusterAccess {
   /** e.g. `https://10.0.0.1:443`, or `https://rancher.example/k8s/clusters/c-1` where others share the address. */
   readonly server: string;
   /** Makes the agent that keeps the connections, where they go through a proxy. */
-  readonly through?: ((kept: AgentOptions) => Agent) | undefined;
+  readonly createAgent?: ((kept: AgentOptions) => Agent) | undefined;
   /**
    * What the next request is sent with.
    * @param fresh the last ones were refused, so they are read again

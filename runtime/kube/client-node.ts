@@ -1,6 +1,6 @@
 /**
- * All that is used of client-node, and of what it goes through proxies with. The build puts it into a file of its own, which a process in a pod never loads, and leaves out what only
- * sends requests (`scripts/client-node.mjs`).
+ * The values of client-node that are used, and the agent for proxies. The build (`scripts/client-node.mjs`) makes them a file of their own,
+ * because a process in a pod never needs them, and leaves out what sends requests.
  */
 export { HttpsProxyAgent } from 'hpagent';
 export { KubeConfig } from '@kubernetes/client-node/dist/config.js';

@@ -72,14 +72,14 @@ class HttpsTransport implements KubeTransport {
   readonly #watches: Agent;
 
   constructor(access: ClusterAccess, options: HttpsOptions) {
-    const { through = directly } = access;
+    const { createAgent = plainAgent } = access;
     this.#access = access;
     this.#basePath = new URL(access.server).pathname.replace(/\/+$/, '');
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent };
     this.#maxBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
-    this.#requests = through(keeping(options.maxRequestSockets ?? MAX_REQUESTS));
-    this.#slow = through(keeping(options.maxSlowSockets ?? MAX_SLOW_REQUESTS));
-    this.#watches = through({ keepAlive: false });
+    this.#requests = createAgent(keepAliveOptions(options.maxRequestSockets ?? MAX_REQUESTS));
+    this.#slow = createAgent(keepAliveOptions(options.maxSlowSockets ?? MAX_SLOW_REQUESTS));
+    this.#watches = createAgent({ keepAlive: false });
   }
 
   async request(request: KubeRequest): Promise<unknown> {
@@ -96,10 +96,10 @@ class HttpsTransport implements KubeTransport {
   async #answer(request: KubeRequest, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
     const { method, path, query, body, contentType = 'application/json', slow, onDate } = request;
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
-    const headers = { ...this.#headers, ...describing(content.body, contentType) };
-    const line = { call: `${method} ${path}`, method, path: target(path, query), headers, ...content };
+    const headers = { ...this.#headers, ...bodyHeaders(content.body, contentType) };
+    const line = { call: `${method} ${path}`, method, path: pathWithQuery(path, query), headers, ...content };
     const agent = slow ? this.#slow : this.#requests;
-    const response = await this.#exchange({ ...line, agent, signal, answerMs: timeoutMs, silenceMs: timeoutMs });
+    const response = await this.#authorized({ ...line, agent, signal, answerMs: timeoutMs, silenceMs: timeoutMs });
     const date = instantOf(response.headers.date);
     if (date !== undefined) onDate?.(date);
     return JSON.parse(await readBody(response, this.#maxBytes)) as unknown;
@@ -108,11 +108,16 @@ class HttpsTransport implements KubeTransport {
   async *watch(watch: KubeWatch): AsyncGenerator<WatchEvent> {
     const { path, query, signal, inactivityMs = WATCH_INACTIVITY_MS, onOpen } = watch;
     const call = `WATCH ${path}`;
-    const line = { call, method: 'GET', path: target(path, { ...query, watch: 'true' }), headers: this.#headers };
+    const line = {
+      call,
+      method: 'GET',
+      path: pathWithQuery(path, { ...query, watch: 'true' }),
+      headers: this.#headers,
+    };
     // The head of the answer comes at once, even where nothing changes for long.
     const patience = { answerMs: Math.min(REQUEST_TIMEOUT_MS, inactivityMs), silenceMs: inactivityMs };
     try {
-      const response = await this.#exchange({ ...line, ...patience, signal, agent: this.#watches });
+      const response = await this.#authorized({ ...line, ...patience, signal, agent: this.#watches });
       onOpen?.();
       yield* watchEvents(call, response, this.#maxBytes);
     } catch (error) {
@@ -121,36 +126,36 @@ class HttpsTransport implements KubeTransport {
   }
 
   /** The response, if it is a success. @throws ApiStatusError if not */
-  async #exchange(exchange: OutgoingRequest): Promise<IncomingMessage> {
-    let response = await this.#send(exchange, await this.#access.credentials());
+  async #authorized(outgoing: OutgoingRequest): Promise<IncomingMessage> {
+    let response = await this.#send(outgoing, await this.#access.credentials());
     if (response.statusCode === 401) {
       // A request with a refused token had no effect, so it can be sent again with the token that has replaced it.
       response.resume();
-      response = await this.#send(exchange, await this.#access.credentials(true));
+      response = await this.#send(outgoing, await this.#access.credentials(true));
     }
     if ((response.statusCode ?? 0) < 300) return response;
-    throw statusError(exchange.call, response, await readBody(response, this.#maxBytes));
+    throw statusError(outgoing.call, response, await readBody(response, this.#maxBytes));
   }
 
   /** The server can close a kept connection just as it is used. Only a GET is then sent once more, because it changes nothing. */
-  async #send(exchange: OutgoingRequest, credentials: AccessCredentials): Promise<IncomingMessage> {
+  async #send(outgoing: OutgoingRequest, credentials: AccessCredentials): Promise<IncomingMessage> {
     try {
-      return await this.#sendOnce(exchange, credentials);
+      return await this.#sendOnce(outgoing, credentials);
     } catch (error) {
-      if (exchange.method !== 'GET' || !(error instanceof StaleConnectionError)) throw error;
-      return this.#sendOnce(exchange, credentials);
+      if (outgoing.method !== 'GET' || !(error instanceof StaleConnectionError)) throw error;
+      return this.#sendOnce(outgoing, credentials);
     }
   }
 
   /** The deadline covers name lookup, connecting and the handshake: each may hang for ever. */
-  #sendOnce(exchange: OutgoingRequest, { tls, headers }: AccessCredentials): Promise<IncomingMessage> {
-    const { method, path, body, signal, agent, answerMs, silenceMs } = exchange;
+  #sendOnce(outgoing: OutgoingRequest, { tls, headers }: AccessCredentials): Promise<IncomingMessage> {
+    const { method, path, body, signal, agent, answerMs, silenceMs } = outgoing;
     const options = {
       ...tls,
       agent,
       method,
       path: this.#basePath + path,
-      headers: { ...exchange.headers, ...headers },
+      headers: { ...outgoing.headers, ...headers },
     };
     const answered = (inner: AbortSignal): Promise<IncomingMessage> =>
       new Promise((resolve, reject) => {
@@ -171,15 +176,15 @@ class HttpsTransport implements KubeTransport {
   }
 }
 
-const directly = (kept: AgentOptions): Agent => new Agent(kept);
+const plainAgent = (kept: AgentOptions): Agent => new Agent(kept);
 
 /** Keeps up to `maxSockets` connections. */
-function keeping(maxSockets: number): AgentOptions {
+function keepAliveOptions(maxSockets: number): AgentOptions {
   return { keepAlive: true, keepAliveMsecs: KEEPALIVE_MS, timeout: IDLE_SOCKET_MS, maxSockets };
 }
 
 /** States the length, which Node leaves out for DELETE: the server would take the body for the next request. */
-function describing(body: string | undefined, contentType: string): Readonly<Record<string, string>> {
+function bodyHeaders(body: string | undefined, contentType: string): Readonly<Record<string, string>> {
   return body === undefined ? {} : { 'content-type': contentType, 'content-length': String(Buffer.byteLength(body)) };
 }
 
@@ -187,7 +192,7 @@ class StaleConnectionError extends Error {
   override readonly name = 'StaleConnectionError';
 }
 
-function target(path: string, query: Readonly<Record<string, string>> | undefined): string {
+function pathWithQuery(path: string, query: Readonly<Record<string, string>> | undefined): string {
   const search = new URLSearchParams(query).toString();
   return search === '' ? path : `${path}?${search}`;
 }

@@ -80,8 +80,8 @@ export async function kubeconfigAccess(
   const name = current.config.getCurrentContext();
   const namespace = current.config.getContextObject(name)?.namespace ?? NAMESPACE;
   // Node's own way through proxies came with Node 24, and people have older ones.
-  const through = proxy === undefined ? undefined : (kept: AgentOptions) => new HttpsProxyAgent({ ...kept, proxy });
-  return { access: { server, through, credentials }, namespace, context: name };
+  const createAgent = proxy === undefined ? undefined : (kept: AgentOptions) => new HttpsProxyAgent({ ...kept, proxy });
+  return { access: { server, createAgent, credentials }, namespace, context: name };
 }
 
 function choose(config: KubeConfig, context: string): void {

@@ -94,7 +94,7 @@ export function drainOn(node: MarkedNode, attempt: Attempt): Drain {
   const cordoned = node.spec?.unschedulable === true;
   return {
     id: marks.id,
-    // By a time in the future, which comes from a clock that is ahead, or one that nobody can read, no deadline would ever come.
+    // A future or unreadable time, as a clock that is ahead writes it, would put the deadline off for ever: begin anew.
     since: Date.parse(marks.since) <= Date.parse(now) ? marks.since : now,
     // The boot of a drain is known only while every attempt names it: one that names none may come from a later boot.
     boot: boot === null ? null : marks.boot,

@@ -2,14 +2,14 @@ import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { View } from '../../runtime/agent/decide.ts';
 import {
-  failing,
+  failedStatus,
   failingCheck,
-  offering,
-  present,
-  reaching,
-  recording,
+  withOffer,
+  currentStatus,
+  reachedStatus,
+  withRebootRecord,
   reductions,
-  resting,
+  idleStatus,
   withFailure,
 } from '../../runtime/agent/status.ts';
 import { type AgentStatus, FAILURE_REASONS, type Spec, type Status } from '../../runtime/shadow/model.ts';
@@ -44,15 +44,15 @@ const reported = fc
   .record({ view, failure, time, words, target: fc.oneof(version, words) })
   .map(({ view: seen, failure: failed, time: at, words: error, target }): readonly AgentStatus[] => {
     const all = [
-      present(seen),
-      failing(seen, failed, at),
-      withFailure(present(seen), failed, at),
-      offering(seen, target),
+      currentStatus(seen),
+      failedStatus(seen, failed, at),
+      withFailure(currentStatus(seen), failed, at),
+      withOffer(seen, target),
       failingCheck(seen, { failing_since: at, succeeded_at: null, error }),
-      recording(seen, { boot_id: seen.bootId, version: failed.version, requested_at: at }),
-      resting(seen, true, at),
-      resting(seen, false, at),
-      ...STATES.map((state) => reaching(seen, state)),
+      withRebootRecord(seen, { boot_id: seen.bootId, version: failed.version, requested_at: at }),
+      idleStatus(seen, true, at),
+      idleStatus(seen, false, at),
+      ...STATES.map((state) => reachedStatus(seen, state)),
     ];
     return all.flatMap((one) => reductions(one, seen));
   });

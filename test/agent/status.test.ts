@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { View } from '../../runtime/agent/decide.ts';
-import { alreadySaid, failing, offering, present, reaching, resting } from '../../runtime/agent/status.ts';
+import {
+  alreadySaid,
+  failedStatus,
+  withOffer,
+  currentStatus,
+  reachedStatus,
+  idleStatus,
+} from '../../runtime/agent/status.ts';
 import { joinParts } from '../../runtime/lib/parts.ts';
 import type { FailureReason, Status } from '../../runtime/shadow/model.ts';
 
@@ -25,7 +32,7 @@ describe('the status that the agent sends', () => {
       { type: 'UpToDate', status: 'True', reason: 'UpToDate', message: '', lastTransitionTime: TIME },
     ] as const;
     const drain = { started_at: TIME, pods_left: 1, blocked_by: [] };
-    expect(present(view({ conditions: [...conditions], drain }))).toEqual({
+    expect(currentStatus(view({ conditions: [...conditions], drain }))).toEqual({
       current_version: '1.38.0',
       target_version: '1.39.0',
       current_state: 'Idle',
@@ -40,32 +47,39 @@ describe('the status that the agent sends', () => {
   });
 
   test('of a node without one offers nothing', () => {
-    expect(present(view(undefined))).toMatchObject({ current_state: 'Idle', target_version: '1.38.0', crash_count: 0 });
+    expect(currentStatus(view(undefined))).toMatchObject({
+      current_state: 'Idle',
+      target_version: '1.38.0',
+      crash_count: 0,
+    });
   });
 
   test('of a version that has just come up offers nothing, whatever was offered to the one before', () => {
-    expect(present(view({ target_version: '1.39.0' }, '1.40.0'))).toMatchObject({ target_version: '1.40.0' });
+    expect(currentStatus(view({ target_version: '1.39.0' }, '1.40.0'))).toMatchObject({ target_version: '1.40.0' });
   });
 
   test('keeps the crash count until an update is completed', () => {
     const crashed = view({ crash_count: 2, state_transition_failure_timestamp: TIME });
-    expect(reaching(crashed, 'RebootedIntoUpdate').crash_count).toBe(2);
-    expect(resting(crashed, false, TIME)).toMatchObject({ crash_count: 2, state_transition_failure_timestamp: TIME });
-    expect(resting(crashed, true, TIME)).toMatchObject({ crash_count: 0, state_transition_failure_timestamp: null });
+    expect(reachedStatus(crashed, 'RebootedIntoUpdate').crash_count).toBe(2);
+    expect(idleStatus(crashed, false, TIME)).toMatchObject({
+      crash_count: 2,
+      state_transition_failure_timestamp: TIME,
+    });
+    expect(idleStatus(crashed, true, TIME)).toMatchObject({ crash_count: 0, state_transition_failure_timestamp: null });
   });
 
   test('says with what is staged that no reboot was asked for yet, and with any other state that none is to come', () => {
     const { shadow, ...rest } = view({});
     const wanted = { ...shadow!, spec: { state: 'StagedAndPerformedUpdate' as const, version: '1.39.0' } };
-    const said = (state: Status['current_state']): unknown => reaching({ ...rest, shadow: wanted }, state).reboot;
+    const said = (state: Status['current_state']): unknown => reachedStatus({ ...rest, shadow: wanted }, state).reboot;
     expect(said('StagedAndPerformedUpdate')).toEqual({ boot_id: 'boot-1', version: '1.39.0', requested_at: null });
     expect([said('RebootedIntoUpdate'), said('MonitoringUpdate')]).toEqual([null, null]);
   });
 
   test('is not sent again where only the way of saying nothing differs', () => {
-    expect(alreadySaid(present(view({})), view({}))).toBe(true);
-    expect(alreadySaid(offering(view({}), '1.40.0'), view({}))).toBe(false);
-    expect(alreadySaid(present(view(undefined)), view(undefined))).toBe(false);
+    expect(alreadySaid(currentStatus(view({})), view({}))).toBe(true);
+    expect(alreadySaid(withOffer(view({}), '1.40.0'), view({}))).toBe(false);
+    expect(alreadySaid(currentStatus(view(undefined)), view(undefined))).toBe(false);
   });
 });
 
@@ -82,20 +96,22 @@ describe('the versions that a node failed on', () => {
     ['Reverted', true],
     ['Unstable', true],
   ])('%s: %p', (reason, blamed) => {
-    expect(failing(view({}), failure(reason), TIME).failed_versions).toEqual(blamed ? ['1.39.0'] : null);
+    expect(failedStatus(view({}), failure(reason), TIME).failed_versions).toEqual(blamed ? ['1.39.0'] : null);
   });
 
   test('stay until the node runs them, other failures or not', () => {
     const blamed = view({ failed_versions: ['1.39.0'] });
-    expect(failing(blamed, failure('DrainFailed'), TIME).failed_versions).toEqual(['1.39.0']);
-    expect(reaching(blamed, 'StagedAndPerformedUpdate').failed_versions).toEqual(['1.39.0']);
-    expect(failing(blamed, failure('BootFailed', '1.40.0'), TIME).failed_versions).toEqual(['1.39.0', '1.40.0']);
-    expect(present(view({ failed_versions: ['1.39.0', '1.40.0'] }, '1.39.0')).failed_versions).toEqual(['1.40.0']);
+    expect(failedStatus(blamed, failure('DrainFailed'), TIME).failed_versions).toEqual(['1.39.0']);
+    expect(reachedStatus(blamed, 'StagedAndPerformedUpdate').failed_versions).toEqual(['1.39.0']);
+    expect(failedStatus(blamed, failure('BootFailed', '1.40.0'), TIME).failed_versions).toEqual(['1.39.0', '1.40.0']);
+    expect(currentStatus(view({ failed_versions: ['1.39.0', '1.40.0'] }, '1.39.0')).failed_versions).toEqual([
+      '1.40.0',
+    ]);
   });
 
   test('are five at most, the oldest dropped', () => {
     const full = view({ failed_versions: ['1.1.0', '1.2.0', '1.3.0', '1.4.0', '1.5.0'] });
-    const after = failing(full, failure('BootFailed'), TIME).failed_versions;
+    const after = failedStatus(full, failure('BootFailed'), TIME).failed_versions;
     expect(after).toEqual(['1.2.0', '1.3.0', '1.4.0', '1.5.0', '1.39.0']);
   });
 });
@@ -105,18 +121,18 @@ test('the message of a failure keeps to a kilobyte, and says how many of many po
     '504: left',
     ...Array.from({ length: 110 }, (_, index) => `shop/wéb-${index} (not evicted)`),
   ]);
-  const stated = failing(view({}), { ...failure('DrainFailed'), message }, TIME).last_failure?.message ?? '';
+  const stated = failedStatus(view({}), { ...failure('DrainFailed'), message }, TIME).last_failure?.message ?? '';
   expect(Buffer.byteLength(stated)).toBeLessThanOrEqual(1024);
   const named = stated.match(/shop/g)?.length ?? 0;
   expect([named > 20, stated.endsWith(`; and ${110 - named} more`)]).toEqual([true, true]);
 });
 
 test('a target that changed is no crash, and no reason to back off', () => {
-  const after = failing(view({ crash_count: 1 }), failure('TargetChanged'), TIME);
+  const after = failedStatus(view({ crash_count: 1 }), failure('TargetChanged'), TIME);
   expect(after).toMatchObject({
     current_state: 'ErrorReset',
     crash_count: 1,
     state_transition_failure_timestamp: null,
   });
-  expect(failing(view({ crash_count: 1 }), failure('DrainFailed'), TIME).crash_count).toBe(2);
+  expect(failedStatus(view({ crash_count: 1 }), failure('DrainFailed'), TIME).crash_count).toBe(2);
 });

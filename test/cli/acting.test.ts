@@ -152,7 +152,7 @@ describe('now', () => {
     await stage.pass(2000);
     expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
     expect(await annotationsOf('b')).not.toHaveProperty([UPDATE_NOW_ANNOTATION]);
-    expect((await reached.run('now', 'b')).out).toBe('node b: is being updated already (nothing was to be written)\n');
+    expect((await reached.run('now', 'b')).out).toBe('node b: is being updated already (already so)\n');
   });
 
   test('says what it does not change, and refuses where there is nothing to update', async () => {

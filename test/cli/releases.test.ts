@@ -93,7 +93,7 @@ describe('halt and allow', () => {
       `${CALLED}: is halted, no node starts on it`,
       `  undo: kubectl brupop allow ${NAME}`,
     ]);
-    expect((await linesOf('halt', 'v1.1.0'))[0]).toContain('(nothing was to be written)');
+    expect((await linesOf('halt', 'v1.1.0'))[0]).toContain('(already so)');
   });
 
   test('halt makes an object for a version that no node knows yet, and no host starts on it once it is offered', async () => {
@@ -124,7 +124,7 @@ describe('clear', () => {
     await stage.pass(10_000);
     expect((await released())?.status).toMatchObject({ failed: 0, cleared: { [uid]: { attempt: before?.attempt } } });
     expect((await stage.specs('b', 'c')).filter((spec) => spec !== 'Idle')).toHaveLength(1);
-    expect(await linesOf('clear', '1.1.0')).toEqual([`${CALLED}: has no failure (nothing was to be written)`]);
+    expect(await linesOf('clear', '1.1.0')).toEqual([`${CALLED}: has no failure (already so)`]);
   });
 
   test('names who failed where a node is named that did not', async () => {

@@ -102,7 +102,7 @@ export const bootMutants: readonly Mutant[] = [
     rule: 'B6',
     does: 'deactivates the host before the record is cleared',
     file: 'runtime/agent/loop.ts',
-    find: "  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...present(now), reboot: null }), signal);\n",
+    find: "  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...currentStatus(now), reboot: null }), signal);\n",
     replace: '',
     tests: ['test/agent/failing-paths.test.ts'],
   },

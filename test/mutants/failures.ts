@@ -62,8 +62,8 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F1',
     does: 'forgets what a node failed on once it tries another version',
     file: 'runtime/agent/status.ts',
-    find: 'return { ...present(view), current_state: state, reboot',
-    replace: 'return { ...present(view), failed_versions: null, current_state: state, reboot',
+    find: '    ...currentStatus(view),\n    current_state: state,\n',
+    replace: '    ...currentStatus(view),\n    failed_versions: null,\n    current_state: state,\n',
     tests: ['test/agent/status.test.ts'],
   },
   {

@@ -5,7 +5,7 @@ import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
 import { agentApi } from '../../runtime/agentapi/client.ts';
 import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
-import { farewell } from '../../runtime/apiserver/run.ts';
+import { shutDown } from '../../runtime/apiserver/run.ts';
 import { readControllerConfig } from '../../runtime/controller/config.ts';
 import { createManager, newIdentity } from '../../runtime/controller/manager.ts';
 import { askingAgain } from '../../runtime/kube/asking-again.ts';
@@ -71,7 +71,7 @@ const apiserver: Program = async ({ container, member, network, settings, clock,
   network.open({ name, life: member.life, serve: (incoming, gone) => exchange(handle, incoming, gone) });
   await aborted(signal).catch(() => undefined);
   network.close(name);
-  await farewell({ clock, service, server: { close: (_, graceMs) => clock.sleep(graceMs) } });
+  await shutDown({ clock, service, server: { close: (_, graceMs) => clock.sleep(graceMs) } });
 };
 
 const agent: Program = async ({ container, member, network, settings, clock, random, logger, signal }) => {

@@ -3,7 +3,7 @@ import { jitter } from '../../lib/random.ts';
 import type { FailingCheck } from '../../shadow/model.ts';
 import type { View } from '../decide.ts';
 import { HostError, isDeadMount, UpdatesUnsupportedError } from '../host/errors.ts';
-import { failingCheck, offering } from '../status.ts';
+import { failingCheck, withOffer } from '../status.ts';
 import { aheadOfUpdate } from './ahead.ts';
 import type { StepContext } from './context.ts';
 import type { Staging } from './stage.ts';
@@ -50,7 +50,7 @@ export function offerWatch(
       const seen = await look(context, signal);
       nextLook = clock.monotonic() + jitter(times.checkIntervalMs, 0.1, random);
       if (seen.kind === 'failed') await tellFailure(seen, signal);
-      else await preparation.report((view) => offering(view, seen.version ?? view.version), signal);
+      else await preparation.report((view) => withOffer(view, seen.version ?? view.version), signal);
     }
   };
 }

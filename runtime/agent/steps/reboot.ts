@@ -1,7 +1,7 @@
-import { blaming, StepFailedError } from '../failure.ts';
+import { failStepAs, StepFailedError } from '../failure.ts';
 import { UpdateGoneError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
-import { offering } from '../status.ts';
+import { withOffer } from '../status.ts';
 import type { OwnNode, StepContext } from './context.ts';
 import { forgetOlderBoot, isRequested, probe, recordRequest } from './record.ts';
 import { hasStaged, type Staging, targetChanged } from './stage.ts';
@@ -27,12 +27,12 @@ export async function rebootInto(context: RebootContext, version: string, signal
   await expectOffered(context, version, signal);
   await leaveLoadBalancers(context, signal);
   await apiserver.act('cordonAndDrain', signal);
-  if (found === 'staged') await blaming('activate', () => activate(context, version, signal));
+  if (found === 'staged') await failStepAs('activate', () => activate(context, version, signal));
   await drainLast(context, version, signal);
   // The last check before the reboot, which cannot be undone: the step may have been called off while the record was being written.
   signal.throwIfAborted();
   logger.info('rebooting', { version });
-  await blaming('reboot', () => hostWork.reboot(signal));
+  await failStepAs('reboot', () => hostWork.reboot(signal));
   await hostWork.untilDown(signal);
   throw new StepFailedError(
     'RebootFailed',
@@ -47,7 +47,7 @@ export async function rebootInto(context: RebootContext, version: string, signal
  */
 async function ensureStaged(context: RebootContext, version: string, signal: AbortSignal): Promise<Found> {
   const { host, hostWork, logger } = context;
-  const status = await blaming('refresh', () =>
+  const status = await failStepAs('refresh', () =>
     hostWork.retrying({ withinMs: LOOKING_MS, signal }, () => host.status(signal)),
   );
   const found = known(context, status, version);
@@ -63,7 +63,7 @@ async function ensureStaged(context: RebootContext, version: string, signal: Abo
 /** `activated`: to be left as it is, because the host cannot name it and may be going down. */
 type Found = 'staged' | 'activated';
 
-/** A host may not be able to name what it has activated. The record, then, was only written once that was this version. */
+/** Some hosts do not name what they have activated. Our record then does: it is written only once this version is activated. */
 function known(context: RebootContext, status: HostStatus | undefined, version: string): Found | undefined {
   if (context.staging.isProven(status, version) || (hasStaged(status, version) && wasActivated(status)))
     return 'staged';
@@ -87,11 +87,11 @@ async function expectOffered(context: RebootContext, version: string, signal: Ab
   const { apiserver, host, hostWork, offers } = context;
   if (host.traits.versions === 'told' || offers.isFresh(version) || isRequested(context, version)) return;
   if ((await seenNode(context, signal))?.isMarked) return;
-  const { chosen } = await blaming('refresh', () =>
+  const { chosen } = await failStepAs('refresh', () =>
     hostWork.retrying({ withinMs: LOOKING_MS, signal }, () => offers.refresh(signal)),
   );
   if (chosen?.version === version) return;
-  await apiserver.report((view) => offering(view, chosen?.version ?? view.version), signal);
+  await apiserver.report((view) => withOffer(view, chosen?.version ?? view.version), signal);
   throw targetChanged(version, chosen?.version);
 }
 

@@ -1,6 +1,6 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import type { RebootRecord } from '../../shadow/model.ts';
-import { recording } from '../status.ts';
+import { withRebootRecord } from '../status.ts';
 import type { StepContext } from './context.ts';
 
 /** The record of a reboot in the shadow (rule B1). */
@@ -25,7 +25,7 @@ export function isRequested(context: Pick<StepContext, 'view'>, version: string)
 export async function forgetOlderBoot(context: RecordContext, signal: AbortSignal): Promise<void> {
   const reboot = recorded(context);
   if (reboot?.requested_at == null || reboot.boot_id === context.view.value.bootId) return;
-  await context.apiserver.report((view) => recording(view, null), signal);
+  await context.apiserver.report((view) => withRebootRecord(view, null), signal);
 }
 
 /** Says that nobody has asked for a reboot into `version` yet. @returns whether the cluster keeps such records */
@@ -47,5 +47,5 @@ async function record(
   signal: AbortSignal,
 ): Promise<void> {
   const reboot = { boot_id: view.value.bootId, ...what };
-  await apiserver.report((now) => recording(now, reboot), signal);
+  await apiserver.report((now) => withRebootRecord(now, reboot), signal);
 }

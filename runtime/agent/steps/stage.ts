@@ -1,8 +1,8 @@
 import { isStagedAhead } from '../decide.ts';
-import { blaming, StepFailedError } from '../failure.ts';
+import { failStepAs, StepFailedError } from '../failure.ts';
 import { HostRefusedError, OfferChangedError, OtherImageError, UpdateGoneError } from '../host/errors.ts';
 import type { HostStatus } from '../host/port.ts';
-import { nothingStaged, offering } from '../status.ts';
+import { nothingStaged, withOffer } from '../status.ts';
 import type { StepContext } from './context.ts';
 
 /** How long the controller has to follow a host that offers another version now. */
@@ -54,7 +54,7 @@ export class Staging {
    */
   stage(version: string, signal: AbortSignal, withinMs = this.#context.host.traits.limits.prepareMs): Promise<void> {
     const { hostWork } = this.#context;
-    return blaming('prepare', () => hostWork.retrying({ withinMs, signal }, () => this.#once(version, signal)));
+    return failStepAs('prepare', () => hostWork.retrying({ withinMs, signal }, () => this.#once(version, signal)));
   }
 
   /** Looks at the host first: the download of an earlier attempt may have succeeded although nobody saw its end. */
@@ -107,7 +107,7 @@ export class Staging {
     const offered = (await offers.refresh(signal)).chosen?.version;
     if (offered === version) return;
     logger.warn('the host does not offer the wanted version', { wanted: version, offered });
-    await apiserver.report((view) => offering(view, offered ?? view.version), signal);
+    await apiserver.report((view) => withOffer(view, offered ?? view.version), signal);
     await clock.sleep(FOLLOW_MS, signal);
     const later = (await offers.refresh(signal)).chosen?.version;
     if (later !== version) throw targetChanged(version, later);

@@ -3,7 +3,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import type { Step } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
 import type { HostStatus } from '../host/port.ts';
-import { present, reaching, resting } from '../status.ts';
+import { currentStatus, reachedStatus, idleStatus } from '../status.ts';
 import type { StepContext } from './context.ts';
 import { offerWatch } from './offer.ts';
 import { rebootInto } from './reboot.ts';
@@ -40,7 +40,7 @@ export function createSteps(context: StepContext): StepHandler<Step> {
     rest: ({ succeeded }, signal) => rest(context, succeeded, signal),
     prepare: async ({ version }, signal) => {
       await staging.stage(version, signal);
-      await apiserver.report((view) => reaching(view, 'StagedAndPerformedUpdate'), signal);
+      await apiserver.report((view) => reachedStatus(view, 'StagedAndPerformedUpdate'), signal);
     },
     reboot: ({ version }, signal) => {
       isReleased = false;
@@ -52,11 +52,11 @@ export function createSteps(context: StepContext): StepHandler<Step> {
     reached: async (step, signal) => {
       if (step.release && !isReleased) {
         // What holds a release up may hold it up for long, and the version is no secret meanwhile.
-        await apiserver.tell(present, signal);
+        await apiserver.tell(currentStatus, signal);
         await releaseNode(context, signal);
         isReleased = true;
       }
-      await apiserver.report((view) => reaching(view, step.state), signal);
+      await apiserver.report((view) => reachedStatus(view, step.state), signal);
     },
   };
   return (step, signal) => (handlers[step.kind] as StepHandler<Step>)(step, signal);
@@ -70,7 +70,7 @@ async function identify({ apiserver, clock }: StepContext, signal: AbortSignal):
 /** Sends the first status of a new shadow. A version that was activated under an earlier shadow is deactivated, so that no reboot boots it. */
 async function introduce({ apiserver, hostWork }: StepContext, signal: AbortSignal): Promise<void> {
   await hostWork.tryToDeactivate(signal);
-  await apiserver.report(present, signal);
+  await apiserver.report(currentStatus, signal);
 }
 
 /** Back to rest. After a completed update there is nothing to undo: the node went back into service before its monitoring. */
@@ -81,7 +81,7 @@ async function rest(context: StepContext, succeeded: boolean, signal: AbortSigna
     await releaseNode(context, signal);
   }
   const time = rfc3339(clock.now());
-  await apiserver.report((view) => resting(view, succeeded, time), signal);
+  await apiserver.report((view) => idleStatus(view, succeeded, time), signal);
 }
 
 async function releaseNode({ apiserver, times }: StepContext, signal: AbortSignal): Promise<void> {

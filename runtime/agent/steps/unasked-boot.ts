@@ -2,7 +2,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { retry } from '../../lib/retry.ts';
 import type { AgentStatus } from '../../shadow/model.ts';
 import type { View } from '../decide.ts';
-import { present, withFailure } from '../status.ts';
+import { currentStatus, withFailure } from '../status.ts';
 import { type Terms, unaskedBoot } from '../unasked-boot.ts';
 import type { StepContext } from './context.ts';
 
@@ -32,9 +32,9 @@ export function unaskedBoots(context: StepContext): (signal: AbortSignal) => Pro
 
 function noting(view: View, terms: Terms): AgentStatus {
   const boot = unaskedBoot(view, terms);
-  if (!boot) return present(view);
+  if (!boot) return currentStatus(view);
   const { finished, reason } = boot;
-  const noted = { ...present(view), finished };
+  const noted = { ...currentStatus(view), finished };
   if (!reason) return noted;
   const before = view.shadow?.status?.finished?.version ?? view.version;
   const message = MESSAGES[reason](before, view.version);

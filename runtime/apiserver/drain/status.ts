@@ -13,7 +13,7 @@ import type { Blocked, Drain } from './drain.ts';
 import { podsLeft } from './filter.ts';
 import { type DrainPod, podName } from './pod.ts';
 
-/** Enough to act on; a status must not grow with the node. */
+/** A person can act on so many, and the status stays small on a node with many pods. */
 const MAX_LISTED = 20;
 
 /** The value of `status.drain`. Its texts change only when the facts do. */
@@ -21,7 +21,7 @@ export function progressOf(since: string, pods: readonly DrainPod[], blocked: Bl
   return { started_at: since, pods_left: pods.length, blocked_by: reasonsOf(pods, blocked).slice(0, MAX_LISTED) };
 }
 
-/** Whether both say the same, whenever. */
+/** Whether both say the same, apart from when they were reported. */
 export const isSame = (a: DrainProgress | null | undefined, b: DrainProgress): boolean =>
   isDeepStrictEqual({ ...a, reported_at: null }, { ...b, reported_at: null });
 
@@ -35,9 +35,9 @@ export function reasonsOf(pods: readonly DrainPod[], blocked: Blocked): readonly
 }
 
 /**
- * Every pod that a drain could not get rid of, with its reason. Whoever has no room for all of them shortens the text.
- * @param blocked what this replica has learnt; undefined where it has not worked on the drain
- * @param stated what the status says, which such a replica repeats as it is
+ * Every pod that a drain has left, each with its reason, however long the text is: the caller shortens it.
+ * @param blocked this replica's reasons; undefined where it has not worked on the drain
+ * @param stated the status' reasons, which a replica without its own repeats
  */
 export function describeLeft(
   pods: readonly DrainPod[],

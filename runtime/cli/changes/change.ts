@@ -179,6 +179,6 @@ const rolesForAll = (failed: readonly Failed[]): readonly string[] =>
     .slice(0, 1);
 
 function changeLines({ object, changed, says, undo }: Change): readonly string[] {
-  const lines = [`${object}: ${says}${changed ? '' : ' (nothing was to be written)'}`];
+  const lines = [`${object}: ${says}${changed ? '' : ' (already so)'}`];
   return undo === undefined || !changed ? lines : [...lines, `  undo: ${undo}`];
 }

@@ -20,13 +20,13 @@ import { CHANGE_OPTIONS, patchObject, type Change, changeEach, isDryRun } from '
 export const cleanup: Command = {
   name: 'cleanup',
   alias: 'release',
-  takes: 'NODE...',
+  args: 'NODE...',
   summary: 'undo what the operator has left on nodes where no update runs',
   details: `Use it for marks in the output of leftovers, where no controller runs that would undo them. It undoes exactly what the marks list. It does
 not remove a cordon without marks: run kubectl uncordon.`,
   options: CHANGE_OPTIONS,
-  least: 1,
-  most: Infinity,
+  minArgs: 1,
+  maxArgs: Infinity,
   run: async (request) => {
     const cluster = await connectToOperator(request);
     const permitted = await permitHolders(cluster);

@@ -12,13 +12,13 @@ import { type Change, CHANGE_OPTIONS, changeAll, isDryRun, patchObject } from '.
 
 export const clear: Command = {
   name: 'clear',
-  takes: 'RELEASE [NODE...]',
+  args: 'RELEASE [NODE...]',
   summary: 'take failures of a release back, of all nodes or of these',
   details: `Use it where the nodes were at fault, and not the release. The attempts are remembered, so that they do not count again; the next attempt
 of a node does. Without NODE it clears all. A halt by a person stays.`,
   options: CHANGE_OPTIONS,
-  least: 1,
-  most: Infinity,
+  minArgs: 1,
+  maxArgs: Infinity,
   run: clearFailures,
 };
 

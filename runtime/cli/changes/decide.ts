@@ -17,25 +17,25 @@ import { type Change, CHANGE_OPTIONS, changeAll, createObject, isDryRun, patchOb
 
 export const halt: Command = {
   name: 'halt',
-  takes: 'RELEASE',
+  args: 'RELEASE',
   summary: 'start no node on a release, whatever becomes of it',
   details: `RELEASE is a version, for every variant and architecture that knows it, or the name of one BottlerocketRelease. A version that no node
 knows yet is halted for all of them before it is offered. Nodes that have only staged it are called off; those whose drain has begun go on.`,
   options: CHANGE_OPTIONS,
-  least: 1,
-  most: 1,
+  minArgs: 1,
+  maxArgs: 1,
   run: (request) => decide(request, 'Halt'),
 };
 
 export const allow: Command = {
   name: 'allow',
-  takes: 'RELEASE',
+  args: 'RELEASE',
   summary: 'let nodes start on a release although others have failed on it',
   details: `RELEASE is a version, for every variant and architecture that knows it, or the name of one BottlerocketRelease. Failures are kept, and halt
 it no more. To take failures back instead, use clear.`,
   options: CHANGE_OPTIONS,
-  least: 1,
-  most: 1,
+  minArgs: 1,
+  maxArgs: 1,
   run: (request) => decide(request, 'Allow'),
 };
 

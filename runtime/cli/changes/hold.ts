@@ -16,23 +16,23 @@ import {
 
 export const hold: Command = {
   name: 'hold',
-  takes: 'NODE...',
+  args: 'NODE...',
   summary: 'keep nodes as they are: no update starts there',
   details: `An update that has only staged its version is called off. An update whose drain has begun goes on, and the cordon stays after it.`,
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
-  least: 1,
-  most: Infinity,
+  minArgs: 1,
+  maxArgs: Infinity,
   run: (request) => changeNodes(request, holdNode),
 };
 
 export const unhold: Command = {
   name: 'unhold',
-  takes: 'NODE...',
+  args: 'NODE...',
   summary: 'let held nodes be updated again',
   details: `A cordon that stayed because of the hold is not removed: run kubectl uncordon.`,
   options: CHANGE_OPTIONS,
-  least: 1,
-  most: Infinity,
+  minArgs: 1,
+  maxArgs: Infinity,
   run: (request) => changeNodes(request, unholdNode),
 };
 

@@ -26,16 +26,16 @@ import {
 
 export const notify: Command = {
   name: 'notify',
-  takes: 'test [TARGET...]',
+  args: 'test [TARGET...]',
   summary: 'send a test message to the targets of notifications, and print the results',
   details: `The controller sends the message, with its own configuration, Secrets, proxies and network policies. It sends once and at once, also
 where other messages wait for a target. Addresses and headers are not shown. Without TARGET it sends to every target.`,
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
-  least: 1,
-  most: Infinity,
+  minArgs: 1,
+  maxArgs: Infinity,
   run: (request) => {
     const [word, ...targets] = request.names;
-    if (word !== 'test') throw new UsageError(`notify: expected ${notify.takes}, got ${request.names.join(' ')}`);
+    if (word !== 'test') throw new UsageError(`notify: expected ${notify.args}, got ${request.names.join(' ')}`);
     return sendTest(request, targets);
   },
 };

@@ -19,22 +19,22 @@ import {
 
 export const pause: Command = {
   name: 'pause',
-  takes: '[POLICY...]',
+  args: '[POLICY...]',
   summary: 'start no update, in the fleet or under these policies',
   details: `Without POLICY the whole fleet pauses. A node that has staged its version then keeps its permit and waits. Under a paused policy, the update
 of such a node is called off, and its permit goes to others. A node whose drain has begun goes on.`,
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
-  most: Infinity,
+  maxArgs: Infinity,
   run: (request) => setPaused(request, true),
 };
 
 export const resume: Command = {
   name: 'resume',
-  takes: '[POLICY...]',
+  args: '[POLICY...]',
   summary: 'let updates start again, in the fleet or under these policies',
   details: `Without POLICY it ends the pause of the fleet. Policies that are paused stay paused.`,
   options: CHANGE_OPTIONS,
-  most: Infinity,
+  maxArgs: Infinity,
   run: (request) => setPaused(request, false),
 };
 

@@ -22,24 +22,24 @@ import {
 
 export const now: Command = {
   name: 'now',
-  takes: 'NODE...',
+  args: 'NODE...',
   summary: 'update nodes next, also outside of their windows',
   details: `The nodes come first under their policies, and windows do not hold them back. Budgets, zones, proof, other policies, pauses, freezes, holds
 and halted releases still do. The controller removes the request when the update begins. The Event UpdateStarted says who asked.`,
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
-  least: 1,
-  most: Infinity,
+  minArgs: 1,
+  maxArgs: Infinity,
   run: (request) => changeNodes(request, requestUpdate),
 };
 
 export const retry: Command = {
   name: 'retry',
-  takes: 'NODE...',
+  args: 'NODE...',
   summary: 'end the pause of nodes after a failure',
   details: `This applies to one failure. If the next attempt fails too, the node pauses again, and longer.`,
   options: CHANGE_OPTIONS,
-  least: 1,
-  most: Infinity,
+  minArgs: 1,
+  maxArgs: Infinity,
   run: (request) => changeNodes(request, requestRetry),
 };
 

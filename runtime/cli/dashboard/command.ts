@@ -10,7 +10,7 @@ import type { MessageBody } from './wire.ts';
 
 export const dashboard: Command = {
   name: 'dashboard',
-  takes: '',
+  args: '',
   summary: 'show the fleet on a page of your browser, as it is now, until Ctrl-C',
   details: `The page is served on this machine only, to everybody who has its address. It shows what status, plan, why, timeline and history print, with
 your own kubeconfig and rights, and stays up to date. Nothing can be changed through it.`,
@@ -18,7 +18,7 @@ your own kubeconfig and rights, and stays up to date. Nothing can be changed thr
     port: { type: 'string', value: 'NUMBER', help: 'port of 127.0.0.1; by default any free one' },
     'no-open': { type: 'boolean', help: 'print the address without opening a browser' },
   },
-  most: 0,
+  maxArgs: 0,
   async run(request) {
     const [port, cluster] = [portOf(request), await request.connect()];
     const messages = new Messages();

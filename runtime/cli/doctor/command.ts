@@ -11,12 +11,12 @@ import { lifecycleFindings, mayRead, rightsFindings, readRights } from './rights
 
 export const doctor: Command = {
   name: 'doctor',
-  takes: '',
+  args: '',
   summary: 'check the operator itself, and say what to do',
   details: `It checks the parts and their versions, other operators beside it, the leader, the agents of labelled nodes, the CustomResourceDefinitions and stored versions, the
 webhook, certificates, clocks, lifecycle conditions, update policies, and your rights. It writes nothing. The exit code is ${EXIT.found} if there is a problem.`,
   options: {},
-  most: 0,
+  maxArgs: 0,
   async run({ clock, connect }) {
     const now = clock.now();
     const cluster = await connect();

@@ -12,7 +12,7 @@ import { forecastLines, forecastValue, planLines, planValue } from './lines.ts';
 
 export const planCommand: Command = {
   name: 'plan',
-  takes: '',
+  args: '',
   summary: 'show which updates would start now, or simulate the whole rollout',
   details: `It makes the same plan as the controller, for the cluster as it is now, and writes nothing. With --until-done it simulates the rollout on a
 virtual clock: updates take as long as the nodes' last ones, and no further node fails. It also shows which drains cannot end as things are.`,
@@ -37,7 +37,7 @@ virtual clock: updates take as long as the nodes' last ones, and no further node
     },
     'until-done': { type: 'boolean', help: 'simulate until nothing more would happen' },
   },
-  most: 0,
+  maxArgs: 0,
   async run(request) {
     const cluster = await request.connect();
     const overrides = await overridesOf(optionValues(request.values, 'filename'), optionValues(request.values, 'set'));

@@ -19,12 +19,12 @@ objects. Each time comes from the clock of the writer.`;
 
 export const timeline: Command = {
   name: 'timeline',
-  takes: 'NODE',
+  args: 'NODE',
   summary: 'say what happened to a node, and when',
   details: KNOWN,
   options: SINCE,
-  least: 1,
-  most: 1,
+  minArgs: 1,
+  maxArgs: 1,
   async run(request) {
     const [name = ''] = request.names;
     return told(sinceOf(request), await pastOfNode(await request.connect(), name));
@@ -33,11 +33,11 @@ export const timeline: Command = {
 
 export const history: Command = {
   name: 'history',
-  takes: '',
+  args: '',
   summary: 'say what happened to the fleet, and when',
   details: KNOWN,
   options: SINCE,
-  most: 0,
+  maxArgs: 0,
   run: async (request) => told(sinceOf(request), await pastOfFleet(await request.connect())),
 };
 

@@ -7,12 +7,12 @@ import { calledOf, failuresOf, knownReleases, noRelease, releasesCalled } from '
 
 export const releases: Command = {
   name: 'releases',
-  takes: '[RELEASE...]',
+  args: '[RELEASE...]',
   summary: 'show releases: where each is offered, proven or halted, and who failed on it',
   details: `RELEASE is a version, for every variant and architecture, or the name of one BottlerocketRelease. Failures are kept until the node succeeds,
 or until clear.`,
   options: {},
-  most: Infinity,
+  maxArgs: Infinity,
   async run({ names, clock, connect }) {
     const known = await knownReleases(await connect());
     const missing = names.find((name) => releasesCalled(known, name).length === 0);

@@ -9,12 +9,12 @@ import { type FleetStatus, type Reasoned, statusOf } from './status.ts';
 
 export const status: Command = {
   name: 'status',
-  takes: '',
+  args: '',
   summary: 'show the whole fleet: what needs you, how far it is, what waits and why',
   details: `The signs in a bar: # runs what it is offered, > is being updated, ! has failed, . waits.
 The end is an estimate, from the duration of the nodes' last updates and from how many may be updated at once.`,
   options: { watch: { type: 'boolean', short: 'w', help: 'repeat until Ctrl-C' } },
-  most: 0,
+  maxArgs: 0,
   async run({ clock, connect, values }) {
     const seen = statusOf(await inspect(await connect(), clock.now()));
     return { value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal, commandLine(RESUME, values)) };
