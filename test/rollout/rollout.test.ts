@@ -43,7 +43,7 @@ test('three nodes go over one after the other, without a trace, though each kind
 interface Requests {
   /** In all, without the leader's Lease and a controller's start. */
   readonly together: number;
-  /** Of these, what the controller reads live before it starts a node or gives its slot back. */
+  /** Of these, what the controller reads live before it starts a node or gives its permit back. */
   readonly looks: number;
   /** Of these, by account and kind. */
   readonly kinds: Readonly<Record<string, number>>;
