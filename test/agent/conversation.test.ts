@@ -102,7 +102,7 @@ test('an agent that the apiserver has not accepted for five minutes on end ends 
   expect(end).toBe('the apiserver does not accept this agent: 401: the node is gone');
 });
 
-test('one answer that does not accept an agent is no reason to end for one long after it, whatever was accepted in between', async () => {
+test('an agent does not end for two refusals that lie far apart, with accepted requests between them', async () => {
   const clock = new VirtualClock();
   const no: ApiAnswer = { kind: 'unauthorized', message: '401: not now' };
   const answers = [no, 'seen first', no] as const;

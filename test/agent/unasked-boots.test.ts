@@ -71,7 +71,7 @@ describe('a node that has finished an update', () => {
     expect(world.operator.status.finished?.version).toBe('1.39.0');
   });
 
-  test('and is held is not: whoever goes back says so first', async () => {
+  test('and is held is not blamed: a person who goes back holds the node first', async () => {
     await held('ops: 1.39.0 breaks the shop');
     await rollBack();
     expect(said()).toEqual(NOTHING);

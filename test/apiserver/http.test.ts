@@ -84,7 +84,7 @@ describe('an agent over TLS', () => {
   });
 });
 
-test('a caller who is gone before it is known who he is has nothing done: no node is cordoned for nobody', async () => {
+test('a request that is aborted before its token is reviewed does nothing: no node is cordoned', async () => {
   await world.addPod('web-1');
   const review = hold(replica.tap, ({ path }) => path.endsWith('/tokenreviews'));
   const gone = new AbortController();
@@ -129,7 +129,7 @@ async function another(nodeName: string): Promise<Record<string, string>> {
 }
 
 describe('a refusal', () => {
-  test('is JSON with a reason, whoever asks for what', async () => {
+  test('is JSON with a reason, for every route and caller', async () => {
     expect(await refusal(send('POST', RESOURCE))).toBe('401 Unauthorized');
     expect(await refusal(send('POST', RESOURCE, { headers: { ...identity(), BrupopNodeUid: 'x' } }))).toBe(
       '403 Forbidden',

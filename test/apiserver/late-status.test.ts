@@ -81,7 +81,7 @@ describe('a status that says its shadow’s version, of an agent whose shadow th
   const asked = ({ tap }: Awaited<ReturnType<typeof seen>>): readonly string[] =>
     tap.requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`);
 
-  test('is one request, whoever wrote the shadow meanwhile', async () => {
+  test('is one request, even if others wrote the shadow meanwhile', async () => {
     const replica = await seen();
     await world.setSpec('n1', { state: 'MonitoringUpdate', version: '1.39.0' });
     await put(replica.service, { ...atRest, current_state: 'MonitoringUpdate' }, await versionNow());

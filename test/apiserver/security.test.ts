@@ -224,7 +224,7 @@ describe('while tokens cannot be reviewed', () => {
   });
 });
 
-test('what the Kubernetes API says of itself while a token is reviewed is for the log, and not for the stranger who sent it', async () => {
+test('an error of the Kubernetes API during a token review goes to the log, and not to the caller', async () => {
   const lines: string[] = [];
   const write = (line: string): number => lines.push(line);
   const logger = createLogger({ format: 'json', ansi: false, level: 'trace', clock: new VirtualClock(), write });

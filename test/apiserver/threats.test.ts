@@ -39,7 +39,7 @@ const HELD: Readonly<Record<string, readonly Held[]>> = {
   ],
   'headers that impersonate, or come twice; a path as node name': [
     ['security.test.ts', 'names a node as a path, or itself in headers that others believe, is not believed'],
-    ['http.test.ts', 'is JSON with a reason, whoever asks for what'],
+    ['http.test.ts', 'is JSON with a reason, for every route and caller'],
   ],
   'headers above 16 KiB; TLS below 1.2; plain HTTP': [
     ['http.test.ts', 'comes from the connection for headers that are too large, and for TLS below 1.2'],
@@ -74,10 +74,7 @@ const HELD: Readonly<Record<string, readonly Held[]>> = {
     ['http.test.ts', 'a node has a few requests under way, and a place again for each caller who has gone'],
   ],
   'a caller who leaves before authentication ends': [
-    [
-      'http.test.ts',
-      'a caller who is gone before it is known who he is has nothing done: no node is cordoned for nobody',
-    ],
+    ['http.test.ts', 'a request that is aborted before its token is reviewed does nothing: no node is cordoned'],
   ],
   'many large bodies or answers at once, sent or read slowly, on any route': [
     ['stalled-conversions.test.ts', 'are answered at once, however many others stall while they are sent or read'],

@@ -78,7 +78,7 @@ describe('hold and unhold', () => {
     expect(await reached.run('hold', 'a', '--dry-run')).toMatchObject({ code: 1, out: '' });
   });
 
-  test('what may not be done to any node, or to one of them, says once whom to ask for the right', async () => {
+  test('a right that lacks for all nodes, or for one, is named once, with whom to ask for it', async () => {
     const forbidden = { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'nodes is forbidden' } as const;
     const role = /^Ask for the ClusterRole brupop-view to read, or brupop-operate to change things as well\.$/gm;
     const allowed = stage.cluster.disturb({ resource: 'nodes' }, forbidden);

@@ -89,7 +89,7 @@ describe('clocks and leaders', () => {
     ]);
   });
 
-  test('nobody who leads, and a leader of whom nothing is heard, are problems', () => {
+  test('no leader, and a leader that has stopped to renew its Lease, are problems', () => {
     const found = (spec: object | undefined) =>
       problems(leaderFindings({ lease: read(spec && { ...object('l'), spec }), seen: {} } as unknown as Facts, NOW));
     expect(found(undefined)).toEqual(['no controller leads']);
@@ -166,7 +166,7 @@ describe('of a cluster', () => {
     for (const { state, todo } of findings) if (state === 'problem') expect(todo).toBeTruthy();
   });
 
-  test('whoever may see and not steer is told so, and that is no fault of the operator', async () => {
+  test('a user with view rights alone is told so, and that is no problem of the operator', async () => {
     const viewer = { username: 'vera', groups: ['system:authenticated'] };
     await allow(stage, { kind: 'User', name: 'vera' }, { verbs: ['get', 'list'] });
     const out = await reached.as(viewer, 'doctor', '-o', 'json');
@@ -181,7 +181,7 @@ describe('of a cluster', () => {
     ]);
   });
 
-  test('whoever may not even see is told which rights lack, and what to ask for', async () => {
+  test('a user without view rights is told which rights lack, and what to ask for', async () => {
     const { code, err, out } = await reached.as({ username: 'nobody', groups: ['system:authenticated'] }, 'doctor');
     expect({ code, err }).toEqual({ code: 3, err: '' });
     expect(out).toMatch(/^BAD your rights: you may not list nodes, which .* do\n {6}-> .*brupop-view/m);

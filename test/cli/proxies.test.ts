@@ -78,7 +78,7 @@ test('a proxy that refuses, and one that is none, are named without their passwo
   expect(refused.err + none.err).not.toContain('secret');
 });
 
-test('--as asks as somebody else with the groups that are named, where whoever asks may do that', async () => {
+test('--as impersonates a user with the groups that are named, if the caller may impersonate', async () => {
   const vera = ['--as', 'vera', '--as-group', 'viewers', '--as-group', 'others'];
   const seen = await reached.run('why', ...vera);
   expect(seen).toMatchObject({ code: 1, err: expect.stringMatching(/User "vera" cannot list resource/) });

@@ -73,14 +73,14 @@ test('the manifests as they are bring every part of the operator up, and each sa
   }
 }, 200_000);
 
-test('who still reads v1 is answered through the conversion webhook, which the API server finds by its Service', async () => {
+test('a client that reads v1 is answered through the conversion webhook, which the API server finds by its Service', async () => {
   await eventually(async () => {
     const shadows = await shadowsAsV1();
     expect(shadows.map(({ apiVersion }) => apiVersion)).toEqual(Array(stage.options.nodes).fill(`${GROUP}/v1`));
   });
 });
 
-test('while each node is drained and rebooted, nobody who asks the workload through its Service is left without an answer', async () => {
+test('while each node is drained and rebooted, no request to the workload through its Service fails', async () => {
   await stage.rolledOver();
   const { asked, faults } = await load!.stop();
   expect([...new Set(faults)]).toEqual([]);

@@ -104,7 +104,7 @@ describe('the schema of a policy takes', () => {
   });
 });
 
-test('a label without a value is kept, so that who reads it finds the fault: without it more nodes would be selected', async () => {
+test('a label without a value is kept and is a fault of the policy: without it more nodes would be selected', async () => {
   const spec = { nodeSelector: { matchLabels: { a: null } } };
   const made = await cluster.admin.create(POLICIES, policy(spec), dryRun);
   expect(faultsOf(made['spec'])).toEqual([expect.stringContaining('spec.nodeSelector.matchLabels.a')]);

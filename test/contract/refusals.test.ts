@@ -212,7 +212,7 @@ test('a Lease that a PUT makes is created', async () => {
   expect((await put()).status).toBe(201);
 });
 
-test('whoever bears an empty token is nobody', async () => {
+test('an empty token authenticates nobody', async () => {
   const { text } = await exchange(
     {
       ...cluster.access,

@@ -79,7 +79,7 @@ test('the record of a reboot that a rescue has left blames no release for what t
   expect(reasons()).not.toContain('NotReturned');
 });
 
-test('a node that has finished and goes away soon after blames its release for as long, whoever leads', async () => {
+test('a node that is not Ready soon after its update blames the release for as long, under a new leader too', async () => {
   stage = await Stage.with('a', 'b');
   const first = new AbortController();
   await begin(first.signal);

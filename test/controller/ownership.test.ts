@@ -16,7 +16,7 @@ const owner = async (name: string, uid?: string): Promise<object> => {
 const disown = (name: string): Promise<unknown> =>
   stage.shadows.patch(`brs-${name}`, { metadata: { ownerReferences: null } });
 
-test('a shadow that names no Node as its owner is nobody’s: its agent would not act, so nothing starts on it, and it says so', async () => {
+test('a shadow that names no Node as its owner starts nothing: its agent would not act on it, and its verdict says so', async () => {
   await disown('a');
   const controller = stage.start();
   await stage.pass();

@@ -122,7 +122,7 @@ describe('a policy', () => {
     return found;
   };
 
-  test('is the same object until its spec changes: whom it selects is remembered by it', async () => {
+  test('is the same object until its spec changes: the nodes that it selects are remembered by it', async () => {
     const { metadata } = await make('test');
     start();
     await clock.advance(0);

@@ -71,7 +71,7 @@ afterEach(async () => {
   await ended;
 });
 
-test('a status is written when it changes, once in five seconds, and what is written last is what is true then', async () => {
+test('a status is written when it changes, once in five seconds, and the last write has the latest facts', async () => {
   for (let waiting = 100; waiting > 0; waiting--) {
     await plan(waiting);
     await clock.advance(200);

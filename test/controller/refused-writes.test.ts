@@ -234,7 +234,7 @@ describe('while nothing that is written to a is answered', () => {
   });
 });
 
-test('a start that lands after its node is held is an update that has begun: nobody follows it into a release without proof', async () => {
+test('a start that lands after its node is held counts as an update: no other node starts on the unproven release', async () => {
   stage = await Stage.with('a', 'b');
   const end = stage.cluster.disturb(SPEC_OF_A, { kind: 'hang' });
   stage.start({ env: { MAX_CONCURRENT_UPDATE: '2', MAX_FAILED_UPDATE: '1' } });

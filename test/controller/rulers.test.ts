@@ -38,7 +38,7 @@ describe('the ruler of a node is news', () => {
     expect(rulers.see(seen([bears]), at(32)).size).toBe(0);
   });
 
-  test('where the node or the policy states that it is that young, but no longer than it is seen so, whatever clocks say', () => {
+  test('while the node or the policy says that it is that young, but no longer than this process has seen it', () => {
     const rulers = new Rulers();
     const young = node('a', { createdAt: NOW - 12_000 });
     const ahead = node('b', { createdAt: NOW + 3_600_000, uid: 'uid-b' });

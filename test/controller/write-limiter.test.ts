@@ -70,7 +70,7 @@ test('a clock that is set neither ends a pause nor makes it longer', () => {
   expect(limiter.refusals(set).get('a')!.retryAt - set.now).toBe(1000);
 });
 
-test('what found another state waits twice as long each time, ten seconds at most, and another version of it not at all', () => {
+test('a command that found another state waits twice as long each time, ten seconds at most; for another version it does not wait', () => {
   const waits = Array.from({ length: 9 }, () => {
     limiter.moved('a');
     return limiter.restMs('a');

@@ -71,7 +71,7 @@ test('a view from before the last write is not acted on, and a later one is at o
   expect(await wanted('a5')).toEqual(['a1', 'a5']);
 });
 
-test('a write that found another state waits for another view, or ever longer; one that was refused waits whatever is seen', async () => {
+test('a write that found another state waits for a new view, or ever longer; one that was refused waits in any case', async () => {
   await wanted('a1', 'b1');
   begun[0]?.fail(error(409));
   begun[1]?.fail(error(403));
@@ -82,7 +82,7 @@ test('a write that found another state waits for another view, or ever longer; o
   expect(begun.map(({ item }) => item)).toEqual(['a1', 'b1', 'a2', 'b2']);
 });
 
-test('what was refused is known, with the last error, until it is taken or no longer wanted, and both are told', async () => {
+test('a refused write is known with its last error until it is taken or no longer wanted, and either rings', async () => {
   await wanted('a1', 'b1');
   for (const one of begun) one.fail(error(403));
   await clock.advance(0);

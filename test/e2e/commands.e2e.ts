@@ -129,7 +129,7 @@ test('doctor finds a sound operator sound', async () => {
   expect(await plugin.run('doctor')).toMatchObject({ code: 0, out: expect.stringMatching(/^ok {2}leader: /m) });
 });
 
-test('whoever may view sees all and steers nothing, and whoever may operate steers', async () => {
+test('brupop-view may run every command that reads and none that writes, brupop-operate both', async () => {
   for (const who of Object.values(GROUPS)) {
     for (const command of ['status', 'why', 'plan', 'history', 'leftovers', 'timeline'])
       expect(await plugin.json([command, ...(command === 'timeline' ? ['node-1'] : []), ...who])).not.toMatchObject({

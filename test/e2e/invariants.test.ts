@@ -62,7 +62,7 @@ describe('a cordon', () => {
     expect(cordonedBy('admin', { by: OURS })).toEqual([`n1: the cordon of admin was taken away by ${OURS}`]);
   });
 
-  test('stays that of its author, whoever writes the node meanwhile', () => {
+  test('stays that of its author, even if others write the node meanwhile', () => {
     const told = [
       node('n1', 10, { cordoned: true, by: 'admin' }),
       node('n1', 11, { cordoned: true, by: OURS, marked: true }),
@@ -76,7 +76,7 @@ describe('a cordon', () => {
     expect(breaches([...told, node('n1', 12, { by: OURS })], [], {})).toHaveLength(1);
   });
 
-  test('may be taken away by its author, with the node, or by an administrator whoever made it', () => {
+  test('may be removed by its author, with the node, or by an administrator', () => {
     expect(cordonedBy('admin', { by: 'another' })).toEqual([]);
     expect(cordonedBy(OURS, { by: OURS })).toEqual([]);
     expect(cordonedBy('admin', { by: OURS, gone: true })).toEqual([]);

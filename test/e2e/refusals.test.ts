@@ -32,7 +32,7 @@ test('what the operator may not do is named once, with who asked for it and when
   ]);
 });
 
-test('whoever acts in its name is refused as it is, and not the other way round', () => {
+test('a user who impersonates it is refused as it is, and not the other way round', () => {
   const [admin, agent, kubectl] = [{ username: 'admin' }, { username: AGENT }, { userAgent: 'kubectl/v1.34.1' }];
   expect(refusals([event(403, { user: admin, impersonatedUser: agent, ...kubectl })], [])).toHaveLength(1);
   expect(refusals([event(403, { user: agent, impersonatedUser: admin, ...kubectl })], [])).toEqual([]);

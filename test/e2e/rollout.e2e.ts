@@ -61,7 +61,7 @@ test('the API server takes every manifest without an error and without a warning
   ).toBe(true);
 });
 
-test('PodSecurity finds nothing to say of the apiserver and the controller, and of the agent no more than the host takes', async () => {
+test('PodSecurity accepts apiserver and controller as restricted, and objects to the agent only for its socket and SELinux type', async () => {
   const level = 'pod-security.kubernetes.io/warn';
   await kubectl('label', 'namespace', NAMESPACE, `${level}=restricted`);
   const { stderr } = await kubectl('apply', '--dry-run=server', '-f', DIST);
@@ -150,7 +150,7 @@ describe('five nodes', () => {
   }
 });
 
-test('who still reads v1 is answered through the conversion webhook, under the certificate that cert-manager issued', async () => {
+test('a client that reads v1 is answered through the conversion webhook, with the certificate that cert-manager issued', async () => {
   const shadows = await shadowsAsV1();
   expect(shadows.map(({ apiVersion }) => apiVersion)).toEqual(Array(5).fill(`${GROUP}/v1`));
 });

@@ -161,7 +161,7 @@ describe('the entry', () => {
     expect(code).toBe(2);
   });
 
-  test('says what there is to run to whoever asks for nothing', async () => {
+  test('lists its programs where none is named', async () => {
     expect(await entry()).toMatchObject({ code: 2, stderr: expect.stringContaining('controller') });
   });
 });

@@ -61,7 +61,7 @@ describe('the namespace', () => {
   });
 });
 
-test('a combination that can hurt is said to whoever runs the app, with the path of the operator', () => {
+test('a combination of props that can do harm is a warning of the app, with the path of the construct', () => {
   const emitWarning = spyOn(process, 'emitWarning').mockReturnValue();
   new BrupopChart(new App(), 'brupop', { apiserver: { replicas: 1 } });
   expect(emitWarning.mock.calls).toEqual([

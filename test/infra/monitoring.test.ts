@@ -198,7 +198,7 @@ describe('alerts', () => {
     expect(exported).toEqual(expect.arrayContaining(metricsIn(rules.map(({ expr }) => expr))));
   });
 
-  test('call somebody for every verdict that does not end by itself, or by whoever it names', () => {
+  test('call somebody for every verdict that ends neither by itself nor by what it names', () => {
     const reasons = rules.flatMap(({ expr }) => /reason=~"([^"]*)"/.exec(expr)?.[1]?.split('|') ?? []);
     const rest = ['UpToDate', 'NoUpdateOffered', 'Updating'];
     const patient = ['OutsideWindow', 'BackingOff', 'Frozen', 'Pausing', 'NewlyRuled'];

@@ -18,7 +18,7 @@ const silences = [
 ];
 const objects = manifests({ cluster: 'eu-1', notifications: { targets, silences }, networkPolicies });
 
-test('where somebody is notified, nothing else changes but the controller, what it reads, may do and may reach', () => {
+test('with notifications, only the pod, ConfigMap, rights and network policy of the controller change', () => {
   const before = manifests({ cluster: 'eu-1', networkPolicies });
   const others = (all: readonly Manifest[]) =>
     all.filter(({ metadata: { name } }) => !/^brupop-(controller|notifications)/.test(name));

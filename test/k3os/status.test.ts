@@ -49,7 +49,7 @@ describe('a release that is named', () => {
     expect(reasons(shown({ nodes }).status)).toEqual(['Accepted Valid', 'Resolved Running']);
   });
 
-  test('ends the turn of whoever has it once the source has said yes or no', () => {
+  test('ends the turn of a controller once the source has said yes or no', () => {
     const channels = [channel({}, { status: { polling: 'gone' } })];
     const answered = (answer: Situation['answers']) => shown({ channels, answers: answer }).status;
     expect(answered(answers({ 'v0.12.0': found('v0.12.0') })).polling).toBe('');

@@ -84,7 +84,7 @@ describe('the package', () => {
   });
 });
 
-test('loads nothing but what it needs: types of cdk8s-plus stay with whoever compiles it', () => {
+test('loads only what it needs, and no class of cdk8s-plus', () => {
   const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as PackageJson;
   expect(Object.keys(dependencies)).toEqual(['croner', 'zod']);
   const code = readFileSync(join(installed, 'build/lib/index.js'), 'utf8');

@@ -42,7 +42,7 @@ test('no secret is kept: whatever is signed or published is so by the identity o
   for (const file of files) expect(readFileSync(join(ROOT, file), 'utf8')).not.toContain('secrets.');
 });
 
-test('whoever may give something out installs nothing that runs, and has the token only where it is needed', () => {
+test('a job that may publish runs no install script, and has the token only in the steps that need it', () => {
   const { publish } = workflows.find(([name]) => name === 'release.yml')![1].jobs as {
     publish: Job & { env?: object };
   };

@@ -256,7 +256,7 @@ describe('a host that stays in trouble', () => {
     expect((await finish(prepared)).state).toBe('Staged');
   });
 
-  test('a busy host has answered, so that a socket that was away before it has no part in how long it may be busy', async () => {
+  test('a busy host counts from its own first answer, and not from when its socket was away before', async () => {
     const { driver, host, finish } = rig();
     await finish(driver.refresh());
     host.inject('busy', { forMs: 90_000 });

@@ -48,7 +48,7 @@ describe('after a drain that failed, with "warn"', () => {
     expect((await world.shadow()).status?.drain_failed ?? null).toBeNull();
   });
 
-  test('nobody is evicted again while a budget spares no pod, however long that lasts, and the node stays in service', async () => {
+  test('no pod is evicted again while a budget spares none, however long that lasts, and the node stays in service', async () => {
     await addBudget(world, 'web');
     expect(await again()).toEqual(REFUSED);
     await world.clock.advance(3 * 3_600_000);

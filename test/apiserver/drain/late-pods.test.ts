@@ -135,7 +135,7 @@ describe('a pod that is put on the node past the scheduler as often as one is ev
     expect(await outcome(drain)).toBe('ok');
   });
 
-  test('is one that was there before the cordon, or comes while somebody had uncordoned the node, no more than any other', async () => {
+  test('a pod that was there before the cordon, or came while the node was uncordoned, is evicted like any other', async () => {
     await world.addPod('web-1', { replicaSet: 'web' });
     const replica = world.replica();
     const drain = started(replica.service.cordonAndDrain(await world.agent()));

@@ -38,7 +38,7 @@ describe('a drain that nobody waits for', () => {
     expect(inTurn).toBeLessThan(alone * 2);
   });
 
-  test('touches nothing more then, and is begun again by whoever asks', async () => {
+  test('touches nothing more then, and begins again with the next request', async () => {
     await world.addPod('web-1');
     const { service, tap, metrics } = world.replica();
     const gone = new AbortController();

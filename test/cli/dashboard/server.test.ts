@@ -83,7 +83,7 @@ describe('data', () => {
     }
   });
 
-  test('comes to whoever knows the token, under either name of this machine', async () => {
+  test('is served with the token, as 127.0.0.1 and as localhost', async () => {
     for (const host of [`127.0.0.1:${server.port}`, `localhost:${server.port}`]) {
       const headers = { ...KNOWN, host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' };
       expect(await answer('/api/nodes/a%2Fb', { headers })).toMatchObject({

@@ -71,7 +71,7 @@ const [title, isSkipped] = inBrowser('tabs of the dashboard in Chromium');
     await says(stateOf(page), 'Another token is needed');
   });
 
-  test('tabs that nobody sees leave a browser’s six connections to the others, and are told all when they are seen again', async () => {
+  test('hidden tabs close their stream, so that a browser has connections left, and catch up when they are shown again', async () => {
     const first = page;
     for (let tab = 0; tab < 7; tab++) {
       await seen(page, false);

@@ -51,7 +51,7 @@ describe('of more nodes than can be remembered', () => {
   });
 });
 
-test('what is remembered fits into a ConfigMap, whatever 10,000 nodes, 50 targets and two Alertmanagers leave in it', () => {
+test('the memory of 10,000 nodes, 50 targets and two Alertmanagers fits into a ConfigMap', () => {
   const { told } = newsIn(byTopic(missing), new Map(), moment);
   // Control characters take six bytes each.
   const facts = Array.from({ length: 200 }, (_, index) => fact(index, '\u0001'.repeat(1024)));

@@ -158,7 +158,7 @@ test('a bad release tells what failed before it tells that it is halted, and tha
   expect(told.slice(3)).toEqual(['a RolloutResumed']);
 });
 
-test('what a target could not be told before its controller died is told by the next, by the same id, and nothing else is', async () => {
+test('a message that was not delivered before its controller died is sent by the next one, with the same id, and no other', async () => {
   await configure({ name: 'a', format }, { name: 'dead', format });
   outcome = (target) => (target === 'dead' ? DOWN : OK);
   stage = await Stage.with('a', 'b');

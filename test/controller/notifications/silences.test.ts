@@ -59,7 +59,7 @@ afterEach(async () => {
   await running;
 });
 
-test('a node is silenced once from its drain on and heard again at rest, and what a controller before has left is ended', async () => {
+test('a node has one silence from its drain until it is at rest, and silences that an earlier controller has left are ended', async () => {
   await clock.advance(1000);
   expect(asked).toEqual([]);
   see(['a']);

@@ -75,7 +75,7 @@ test('what others change in the ConfigMap keeps no leader from writing', async (
   expect(await author()).toBe('a');
 });
 
-test('whoever truly leads has the last word, also where somebody has overwritten it', async () => {
+test('the leader writes last, even if somebody has overwritten its memory', async () => {
   const { store } = await leader('a');
   await configMaps.patch(NOTIFICATIONS_STATE, { data: { leader: 'nobody' } });
   store.note();

@@ -106,7 +106,7 @@ describe('a release goes on to the next policy', () => {
   });
 });
 
-describe('whom a release cannot be proven without, as they are held or away, is named to those that wait for it', () => {
+describe('nodes that are held or away, and without which a release cannot be proven, are named to those that wait for it', () => {
   const other = { status: { target_version: '1.2.0' } };
   test.each<[string, number, Readonly<Record<string, readonly [Partial<NodeView>, Parts]>>, string]>([
     ['one that is about to be removed', 2, { t: [{}, updated], u: [{ leaving: true }, {}] }, ': u'],

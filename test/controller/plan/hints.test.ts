@@ -145,7 +145,7 @@ describe('named to prepare their update', () => {
 });
 
 describe('what a node was named', () => {
-  test('stays with it, whoever comes before it by now', () => {
+  test('stays with its node, even if others come before it by now', () => {
     const nodes = [node('a'), node('b'), node('c', { askedBy: 'somebody' }), node('d')];
     const world = fleet({ a: rebooting, b: able(), c: able(), d: hinted() }, { nodes, permits: [permit('a')] });
     expect(named(world)).toEqual([]);

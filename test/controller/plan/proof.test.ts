@@ -60,7 +60,7 @@ test('a bad release reaches three nodes, one after the other, and is halted by a
   expect(started(fleet({ a: heldBack, b: heldBack, c: heldBack, d: {}, e: updated }), many)).toEqual([]);
 });
 
-test('one who waits is told by whom the release is to be proven, and until when that takes', () => {
+test('a node that waits says which nodes have to prove the release, and until when', () => {
   const verdictOn = (world: World, rules: Partial<Rules>): object =>
     plan(world, { ...POLICY, ...rules }, NOW).verdicts.find((one) => one.node === 'f')!;
   expect(verdictOn(fleet(six), proving(count(4)))).toMatchObject({
@@ -167,7 +167,7 @@ describe('before a node is disturbed, those are counted once more that are distu
     expect(kinds({ a: staged }, { nodes: nodes.slice(0, 1) })).toEqual({});
   });
 
-  test('who may have been let through by a write that is not seen yet is one of them, wherever it stands by name', () => {
+  test('a node that may have been let through by a write that is not seen yet counts among them, in any order of names', () => {
     const written: Parts = { ...staged, stale: true };
     expect([kinds({ a: staged, b: written }), kinds({ a: written, b: staged })]).toEqual([
       { 'brs-a': 'call-off' },

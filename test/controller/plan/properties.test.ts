@@ -108,7 +108,7 @@ test('no object is written twice by one plan', () => {
   );
 });
 
-test('carried out, a plan comes to rest, never above the concurrency, and leaves nobody waiting for a free place', () => {
+test('a plan that is carried out comes to rest, stays within the concurrency, and leaves no node waiting for a free place', () => {
   fc.assert(
     fc.property(world, policy, (snapshot, rules) => {
       let now = snapshot;
@@ -158,7 +158,7 @@ test('whenever a node may start and a place is free, as many start as there are'
   );
 });
 
-test('a release that fails everywhere reaches no more nodes than the failure budget, whatever the concurrency', () => {
+test('a release that fails everywhere reaches no more nodes than the failure budget, at any concurrency', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 12 }),

@@ -235,7 +235,7 @@ test.each<[string, Parts, Partial<World>]>([
   expect([planned(world).commands, verdictOnA(world)]).toEqual([[], 'Updating']);
 });
 
-test('a staged node is called off for who is to prove its release, where both are in doubt and no host is offered it any more', () => {
+test('a staged node whose last write is in doubt is called off for the node that proves its release, if no host is offered it any more', () => {
   const target_version = '1.2.0';
   const a = { ...staged, status: { ...staged.status, target_version } };
   const b = { ...rebooting, status: { ...rebooting.status, target_version } };

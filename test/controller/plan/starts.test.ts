@@ -136,7 +136,7 @@ describe('concurrency', () => {
     });
   });
 
-  test('who takes a place is told in order, those last that no node is known of, and what is left of a drain as such', () => {
+  test('holders of places are listed by name, unknown nodes last, and marks that are left as such', () => {
     const nodes = [node('e', { marks: MARKS }), node('d', { managed: false, marks: MARKS }), node('c'), node('b')];
     const world = fleet(
       { e: updated, c: staging, b: staging },

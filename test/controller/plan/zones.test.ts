@@ -60,7 +60,7 @@ test('where zones are not limited, the one comes next with the fewest updates, t
   expect(queue({}, outFor(10))).toEqual(['a', 'c', 'b', 'd']);
 });
 
-test('who is kept by other zones is told the one that stays busy for longest, and is looked at when enough of them are free', () => {
+test('a node that waits for other zones names the one that stays busy for longest, and is planned again when enough are free', () => {
   const nodes = [
     inZone('a', 'z2'),
     inZone('w', 'z2', outFor(50)),
