@@ -88,6 +88,11 @@ export class WriteLimiter {
     if (this.#options.restMs) this.#rest(item, { attempts: 0 });
   }
 
+  /** It is no longer wanted. The others have learned nothing by that. */
+  forget(item: string): void {
+    this.#items.delete(item);
+  }
+
   /** It found another state than it was decided on, or nothing left to do. @param version waits alone; undefined = every version */
   moved(item: string, version?: string): void {
     const pause = version === undefined ? STALE : STALE_VERSION;

@@ -65,7 +65,7 @@ export class WriteQueue {
     const keys = new Map(wanted.map((write) => [write.key, write]));
     this.#wanted = keys;
     const dropped = [...this.refused.keys()].filter((key) => !keys.has(key) && !this.#underWay.has(key));
-    for (const key of dropped) this.#limiter.taken(key);
+    for (const key of dropped) this.#limiter.forget(key);
     if (dropped.length > 0) this.#options.onRefusals?.();
     for (const key of this.#made.keys()) if (!keys.has(key) && !this.#underWay.has(key)) this.#made.delete(key);
     this.#pending = wanted.filter((write) => !this.#isOutdated(write));

@@ -54,6 +54,8 @@ test('a fleet that is refused takes turns, one a second, until one of it is take
   expect(bumps.restMs('n0')).toBe(500_000);
   limiters.of('adopt').refused('n0', DENIED);
   expect(limiters.of('adopt').restMs('n0')).toBe(1000);
+  bumps.forget('n2');
+  expect(bumps.restMs('n0')).toBe(500_000);
   bumps.taken('n1');
   expect(bumps.restMs('n0')).toBe(2000);
 });
