@@ -2,7 +2,7 @@ import { EMPTY, enter, isFullFor, type Ledger, remove } from '../../release/ledg
 import type { Decision, Failure } from '../../release/model.ts';
 import type { Free, NoteEnd } from './commands.ts';
 import { badEndOf, type End, failureOf, recoveredAt } from './ends.ts';
-import { type FailureOn, failuresOfGone, type Gone, lastOf, mayBeAsked, shadowOf } from './gone.ts';
+import { type FailureOn, failuresOfGone, type Gone, lastOf, mayBeAsked, releaseOf, shadowOf } from './gone.ts';
 import type { AssessedNode, Fleet } from './health.ts';
 import type { PermitView } from './permit.ts';
 import { keyOf, type Ledgers, type OsReleaseName } from './ledgers.ts';
@@ -94,10 +94,9 @@ export class EnteredLedgers {
 
   /** The command, if the permit may be given back: nothing of the attempt is still to be entered. @param holder undefined where the node is gone */
   freed(free: Free, permit: PermitView, holder: AssessedNode | undefined): readonly Free[] {
-    const { family, version, nodeUid: uid, id: attempt, ended } = permit;
-    if (family === undefined || version === undefined) return [free];
-    const isKnown = this.#isKnown({ uid, family }, { version, attempt });
-    if (isKnown) return [free];
+    const { nodeUid: uid, id: attempt, ended } = permit;
+    const release = releaseOf(permit, this.#known.snapshot);
+    if (!release || this.#isKnown({ uid, ...release }, { ...release, attempt })) return [free];
     if (ended) return [];
     if (!holder) return this.#freedUnasked(free, permit);
     return holder.phase.kind === 'resting' || this.mayRest(holder) ? [free] : [];

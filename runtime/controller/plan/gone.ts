@@ -37,12 +37,20 @@ export function failuresOfGone(known: Gone): readonly FailureOn[] {
 }
 
 function withPermit(permit: PermitView, { snapshot, now }: Gone): FailureOn | undefined {
-  const { family, version, nodeUid: uid, id: attempt, policy, ended } = permit;
-  if (family === undefined || version === undefined) return undefined;
+  const { nodeUid: uid, id: attempt, policy, ended } = permit;
+  const release = releaseOf(permit, snapshot);
+  if (!release) return undefined;
   if (!ended && !mayBeAsked(permit, lastOf(permit, snapshot))) return undefined;
   const node = nodeNameOf(permit.shadow) ?? permit.shadow;
   const failure = { node, policy: policy?.name ?? '', attempt, reason: ended ?? 'Gone', at: rfc3339(now) };
-  return { family, version, uid, failure };
+  return { ...release, uid, failure };
+}
+
+/** What the permit of a node that is gone was for. Of one that an older controller has held, the shadow and the Node tell. */
+export function releaseOf(permit: PermitView, snapshot: Gone['snapshot']): OsReleaseName | undefined {
+  const { nodeUid, version = lastOf(permit, snapshot)?.spec.version } = permit;
+  const { family = snapshot.deletedNodes?.find(({ uid }) => uid === nodeUid)?.family } = permit;
+  return family === undefined || version == null ? undefined : { family, version };
 }
 
 function soonAfterUpdate(last: LastOfNode, { snapshot, rulings, ledgers, now }: Gone): FailureOn | undefined {
