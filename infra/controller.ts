@@ -90,6 +90,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     LABEL_NODES: controller.labelNodes,
     NODE_ANNOTATIONS: controller.nodeAnnotations || undefined,
     NODE_LIFECYCLE_CONDITIONS: writesLifecycle(settings) ? controller.nodeLifecycleConditions : undefined,
+    OTHER_OPERATORS: controller.otherOperators,
     INTERFACE_V1: settings.agent.interfaceV1 || undefined,
     DRAIN_TIMEOUT_IN_SEC: settings.apiserver.drainTimeoutInSec,
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: settings.agent.excludeFromLbWaitTimeInSec,

@@ -117,6 +117,7 @@ export const VALUES = {
     labelNodes: 'default',
     nodeAnnotations: 'default',
     nodeLifecycleConditions: 'default',
+    otherOperators: 'default',
     httpPort: 'default',
   } satisfies Record<keyof ControllerProps, Shown>,
   // The other values of a kind are not shown: Helm merges maps, so they would stay when a user chooses another kind.

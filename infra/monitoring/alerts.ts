@@ -105,6 +105,13 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     description:
       'kube-controller-manager or kube-scheduler has not renewed its Lease in kube-system for a minute. Nothing new is disturbed until it has.',
   },
+  BrupopOtherOperator: {
+    severity: 'warning',
+    during: '5m',
+    summary: '{{ $value }} node(s) wait because there is another operator beside this one.',
+    description:
+      'kubectl brupop why names the namespaces that have its shadows. Take one of the operators away, with its shadows, or set OTHER_OPERATORS to ignore where both are meant.',
+  },
   BrupopNoRulingPolicy: {
     severity: 'warning',
     during: '5m',

@@ -58,6 +58,8 @@ export interface ControllerProps extends WorkloadProps, ServedProps {
    * @see https://kubernetes.io/docs/reference/node/node-lifecycle-conditions/
    */
   readonly nodeLifecycleConditions?: 'none' | 'written' | 'removed';
+  /** `stop`: nothing new is disturbed while another namespace has shadows, which are another operator's. `ignore`: both are meant. @default stop */
+  readonly otherOperators?: 'stop' | 'ignore';
   /** Port of /metrics, /healthz, /readyz and /plan. @default 8080 */
   readonly httpPort?: number;
 }
@@ -86,5 +88,6 @@ export const controllerProps = z.strictObject({
   labelNodes: flagOf(controllerEnv.LABEL_NODES),
   nodeAnnotations: flagOf(controllerEnv.NODE_ANNOTATIONS),
   nodeLifecycleConditions: choiceOf(controllerEnv.NODE_LIFECYCLE_CONDITIONS),
+  otherOperators: choiceOf(controllerEnv.OTHER_OPERATORS),
   httpPort: listenPort(controllerEnv.HTTP_PORT),
 } satisfies Record<keyof ControllerProps, z.ZodType>);

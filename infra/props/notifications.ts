@@ -84,6 +84,7 @@ export type NotificationKind =
   | 'AgentMissing'
   | 'TooManyUnhealthy'
   | 'ControlPlaneAway'
+  | 'OtherOperator'
   | 'NotAccepted';
 
 /** The props, complete. */

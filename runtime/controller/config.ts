@@ -144,6 +144,10 @@ export const controllerEnv = {
     help: "alpha: whether Nodes say in Kubernetes' lifecycle conditions where their updates are; removed = take ours away",
     default: 'none',
   }),
+  OTHER_OPERATORS: oneOf(['stop', 'ignore'], {
+    help: "stop = nothing new is disturbed while another namespace has shadows, which are another operator's",
+    default: 'stop',
+  }),
   INTERFACE_V1: bool({
     help: "whether nodes of the first operator's interface, labelled 1.0.0, are managed too",
     default: 'false',

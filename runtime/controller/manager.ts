@@ -28,6 +28,7 @@ import { notifierBy, type NotifierFactory } from './notifier.ts';
 import { ordersBy, type OrdersFactory } from './orders.ts';
 import { LiveLook } from './live-look.ts';
 import { planReport, snapshotReport } from './plan-report.ts';
+import { OtherOperators } from './other-operators.ts';
 import { Planner, type Preview } from './planner.ts';
 import { Policies } from './policies.ts';
 import { PolicyStatusWriter } from './policy-status-writer.ts';
@@ -94,7 +95,9 @@ export function createManager(options: ManagerOptions): Manager {
   const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_MS });
   const onLeading = async (signal: AbortSignal): Promise<void> => {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
-    const beside = [conditions, statuses, ledgers, base.controlPlane, ...nodeWriters].map((one) => one.run(signal));
+    const { controlPlane, otherOperators } = base;
+    const writing = [conditions, statuses, ledgers, ...nodeWriters];
+    const beside = [controlPlane, otherOperators, ...writing].map((one) => one.run(signal));
     const writers = [...beside, migrateStorage(migration, signal)];
     await Promise.all([notifier?.lead(signal), controller.run(signal), orders?.lead(signal), ...writers]);
   };
@@ -164,6 +167,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
     ledgers: new LedgerWriter({ ...base, releases: releasesOf(base.transport) }),
     ledger,
     controlPlane: new ControlPlane({ ...base, ledger }),
+    otherOperators: new OtherOperators(base),
     conditions: new ConditionWriter(base),
     nodeWriters: [
       nodeAnnotationWriter({ ...base, isOn: base.config.NODE_ANNOTATIONS }),

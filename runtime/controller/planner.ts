@@ -8,6 +8,7 @@ import type { Freshness } from './freshness.ts';
 import { keepersOf, type Plan, plan } from './plan/plan.ts';
 import type { Settings, Snapshot } from './plan/snapshot.ts';
 import type { Finding } from './plan/verdict.ts';
+import type { OtherOperators } from './other-operators.ts';
 import type { Policies } from './policies.ts';
 import type { LedgerWriter } from './releases/ledger-writer.ts';
 import type { ReleaseCache } from './releases/releases.ts';
@@ -27,6 +28,7 @@ interface PlannerOptions {
   readonly ledger: Pick<PermitLedger, 'permits' | 'seeds' | 'lost'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
   readonly controlPlane: Pick<ControlPlane, 'away'>;
+  readonly otherOperators: Pick<OtherOperators, 'found'>;
   readonly limiters: Pick<CommandLimiters, 'refusals'>;
   readonly conditions: Pick<ConditionWriter, 'capacity'>;
 }
@@ -85,6 +87,7 @@ export class Planner {
       ...seen,
       ruledSince: this.#rulers.see(seen, moment),
       releases,
+      otherOperators: this.#options.otherOperators.found,
       controlPlaneAway: this.#options.controlPlane.away,
       notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
       refusals: limiters.refusals(moment),

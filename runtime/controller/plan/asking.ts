@@ -15,7 +15,7 @@ import type { Withheld } from './withheld.ts';
 export interface World {
   readonly snapshot: Pick<
     Snapshot,
-    'notCurrent' | 'controlPlaneAway' | 'paused' | 'ruledSince' | 'drainRefusals' | 'lastWords'
+    'notCurrent' | 'otherOperators' | 'controlPlaneAway' | 'paused' | 'ruledSince' | 'drainRefusals' | 'lastWords'
   >;
   readonly settings: Settings;
   readonly rulings: Pick<Rulings, 'unknown'>;

@@ -48,6 +48,7 @@ export const GATES: readonly Gate[] = [
   { name: 'current', of: 'fleet', forbidsHint: true, again: 'unknown', ask: notCurrent },
   { name: 'paused', of: 'fleet', forbidsHint: true, again: 'wait', ask: nowPaused },
   { name: 'policies', of: 'fleet', forbidsHint: true, again: 'unknown', ask: unreadable },
+  { name: 'other operators', of: 'fleet', forbidsHint: true, again: 'wait', ask: besideOthers },
   { name: 'order', of: 'node', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
   { name: 'policy', of: 'policy', forbidsHint: true, again: 'call-off', ask: byPolicy },
   { name: 'frozen', of: 'policy', forbidsHint: true, again: 'call-off', ask: frozen },
@@ -144,6 +145,10 @@ function nowPaused(_: Asking, { snapshot }: World): GateResult {
 
 function unreadable(_: Asking, { rulings }: World): GateResult {
   return stopping(rulings.unknown);
+}
+
+function besideOthers(_: Asking, { snapshot: { otherOperators: others } }: World): GateResult {
+  return others === undefined ? PASS : stoppedBy(found('OtherOperator', others));
 }
 
 function asOrdered({ shadow: { order } }: Asking): Again {

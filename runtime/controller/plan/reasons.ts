@@ -139,10 +139,19 @@ export const VERDICTS = {
     condition: { reason: 'ControlPlaneAway', message: 'nobody takes the place of evicted pods' },
     is: [],
   },
+  OtherOperator: {
+    ends: 'person',
+    urgency: 8,
+    remedy: 'Take one of the operators away, with its shadows, or set OTHER_OPERATORS to ignore.',
+    alert: 'BrupopOtherOperator',
+    told: 'fleet',
+    condition: { reason: 'OtherOperator', message: 'there is another operator beside this one' },
+    is: [],
+  },
   // Also of a node that is left alone for a while after its drain was refused, which time ends.
   DrainBlocked: {
     ends: 'person',
-    urgency: 8,
+    urgency: 9,
     remedy: 'Look at the workload, or wait until the drain times out.',
     alert: 'BrupopDrainBlocked',
     told: undefined,
@@ -150,7 +159,7 @@ export const VERDICTS = {
   },
   PolicyInvalid: {
     ends: 'person',
-    urgency: 9,
+    urgency: 10,
     remedy: 'Mend the policy.',
     alert: 'BrupopNoRulingPolicy',
     told: undefined,
@@ -159,7 +168,7 @@ export const VERDICTS = {
   },
   PolicyConflict: {
     ends: 'person',
-    urgency: 10,
+    urgency: 11,
     remedy: 'Give one of the policies another priority.',
     alert: 'BrupopNoRulingPolicy',
     told: undefined,
@@ -167,7 +176,7 @@ export const VERDICTS = {
   },
   WriteRefused: {
     ends: 'person',
-    urgency: 11,
+    urgency: 12,
     remedy:
       'Look at what the message names: a policy, webhook or right that refuses it, or an API server that is too busy.',
     alert: 'BrupopWriteRefused',
@@ -176,7 +185,7 @@ export const VERDICTS = {
   },
   AgentSilent: {
     ends: 'person',
-    urgency: 12,
+    urgency: 13,
     remedy: "Look at the agent's pod on the node.",
     alert: 'BrupopAgentSilent',
     told: undefined,
@@ -184,7 +193,7 @@ export const VERDICTS = {
   },
   AgentMissing: {
     ends: 'person',
-    urgency: 13,
+    urgency: 14,
     remedy: "Look at the agent's pod on the node.",
     alert: 'BrupopAgentSilent',
     told: 'agent',
@@ -192,7 +201,7 @@ export const VERDICTS = {
   },
   Reverted: {
     ends: 'person',
-    urgency: 14,
+    urgency: 15,
     remedy: 'Look at the node, then kubectl brupop retry NODE; or hold it where it is to stay.',
     alert: 'BrupopUnaskedBoot',
     told: 'setback',
@@ -200,7 +209,7 @@ export const VERDICTS = {
   },
   Unstable: {
     ends: 'person',
-    urgency: 15,
+    urgency: 16,
     remedy: 'Look at the node, or hold it where it is to stay.',
     alert: 'BrupopUnaskedBoot',
     told: 'setback',
@@ -208,7 +217,7 @@ export const VERDICTS = {
   },
   CannotLookForUpdates: {
     ends: 'person',
-    urgency: 16,
+    urgency: 17,
     remedy:
       'Let the host reach its update repository: https://updates.bottlerocket.aws, unless its settings name another.',
     alert: 'BrupopCannotLookForUpdates',
@@ -217,7 +226,7 @@ export const VERDICTS = {
   },
   ShadowNotOwned: {
     ends: 'person',
-    urgency: 17,
+    urgency: 18,
     remedy: 'Delete the shadow: the agent makes it anew.',
     alert: 'BrupopShadowNotOwned',
     told: undefined,

@@ -34,7 +34,8 @@ export interface Snapshot {
   readonly releases: Releases;
   /** What of all this is not known to be current, as a sentence; undefined where all is. Nothing is disturbed anew meanwhile. */
   readonly notCurrent: string | undefined;
-  /** Why nobody would take the place of evicted pods, as a sentence; undefined where somebody does, or that is not known. */
+  /** Which other operator is in the cluster, and why nobody would take the place of evicted pods, as sentences; undefined where that is not known. */
+  readonly otherOperators?: string | undefined;
   readonly controlPlaneAway?: string | undefined;
   /**
    * Writes that the API server has refused or not answered of late, by name of the node's shadow. A write that it has taken since is not in
@@ -45,7 +46,6 @@ export interface Snapshot {
   readonly drainRefusals: ReadonlyMap<string, DrainRefusal>;
 }
 
-/** The releases that the cluster has a ledger of. */
 interface Releases {
   readonly objects: readonly ReleaseView[];
   /** Why the ledger of a release cannot be written, by name of its object. */

@@ -115,6 +115,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       labelNodes: true,
       nodeAnnotations: true,
       nodeLifecycleConditions: 'written',
+      otherOperators: 'ignore',
       httpPort: 9003,
     },
     certificates: {
