@@ -155,7 +155,7 @@ const ON_VERDICTS: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expressio
     severity: 'warning',
     during: '0m',
     summary:
-      '{{ $value }} node(s) booted, unasked, after their update: into an older version, or twice within an hour.',
+      '{{ $value }} node(s) left their version unasked, or booted or went not Ready again and again after their update.',
     description:
       'Each counts as failed on the release. A node that went back is not updated to it again until somebody runs kubectl brupop retry.',
   },

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import { apiStatusError } from '../../runtime/kube/errors.ts';
-import { POLICIES_PATH, policiesOf, RELEASES_PATH } from '../../runtime/kube/resources.ts';
-import { instantOf } from '../../runtime/lib/clock.ts';
+import { POLICIES_PATH, policiesOf, RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
+import { DAY_MS, instantOf, rfc3339 } from '../../runtime/lib/clock.ts';
+import { RELEASE_API_VERSION, RELEASE_KIND } from '../../runtime/release/names.ts';
 import type { PolicyStatus } from '../../runtime/policy/model.ts';
 import { POLICY_KIND } from '../../runtime/policy/names.ts';
 import { Tapped } from '../kube/world.ts';
@@ -174,4 +175,27 @@ test('a pause between updates ends also where each controller lives for less tha
   };
   expect(await startedIn(1, () => stage.update('a'))).toBe(false);
   expect([await startedIn(50), await startedIn(50), await startedIn(50)]).toEqual([false, false, true]);
+});
+
+test('that a policy without nodes is passed over after seven days is told once, by whichever process', async () => {
+  const policies = {
+    test: { nodeSelector: { matchLabels: { pool: 'test' } } },
+    all: { nodeSelector: {}, after: ['test'], priority: -1 },
+  };
+  await withPolicies(['a'], policies);
+  const spec = { family: 'aws-k8s-1.33/amd64', version: '1.0.0' };
+  const name = '1.0.0.aws-k8s-1.33.amd64';
+  const body = { apiVersion: RELEASE_API_VERSION, kind: RELEASE_KIND, metadata: { name }, spec };
+  await stage.create(RELEASES_PATH, body);
+  const firstOfferedAt = rfc3339(stage.clock.now() - 7 * DAY_MS);
+  await releasesOf(stage.transport).patchStatus(name, { status: { firstOfferedAt } });
+  const first = new AbortController();
+  stage.start({ signal: first.signal });
+  await stage.pass(10_000);
+  expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+  first.abort();
+  await stage.pass(5000);
+  stage.start();
+  await stage.pass(60_000);
+  expect((await told()).filter((one) => one.includes('PassedOver'))).toEqual(['all PolicyPassedOver 1']);
 });
