@@ -45,10 +45,21 @@ const standing: fc.Arbitrary<Standing> = fc.oneof(
 );
 
 /** What went wrong with a node, besides where it stands; nothing with most. */
-const TROUBLES = ['unmanaged', 'held', 'down', 'marked', 'unschedulable', 'other', 'stale', 'silent', 'joins'] as const;
+const TROUBLES = [
+  'unmanaged',
+  'held',
+  'down',
+  'marked',
+  'unschedulable',
+  'other',
+  'stale',
+  'silent',
+  'joins',
+  'newly ruled',
+] as const;
 const troubles: fc.Arbitrary<ReadonlySet<(typeof TROUBLES)[number]>> = fc
   .oneof(
-    { weight: 6, arbitrary: fc.constant([]) },
+    { weight: 9, arbitrary: fc.constant([]) },
     { weight: 3, arbitrary: fc.tuple(fc.constantFrom(...TROUBLES)) },
     { weight: 1, arbitrary: fc.uniqueArray(fc.constantFrom(...TROUBLES), { maxLength: 4 }) },
   )
@@ -106,10 +117,6 @@ const diceFor = (stands: Standing) =>
     writes: fc.constantFrom('settled' as const, 'settled' as const, 'unknown' as const, 'gone' as const),
     tookMinutes: fc.option(ago, { nil: undefined }),
     silent: ago,
-    ruledFor: fc.oneof(
-      { weight: 29, arbitrary: fc.constant(undefined) },
-      { weight: 1, arbitrary: fc.integer({ min: 0, max: 29 }) },
-    ),
     changed: ago,
     since: ago,
     offered: ago,
@@ -152,7 +159,7 @@ export const member = (name: string): fc.Arbitrary<Member> =>
       shadow: dice.stands === 'bare' ? undefined : asked(shadowOf(name, dice), on, minutes(-dice.since)),
       permit: dice.permitted ? permit(name, dice.writes) : undefined,
       silentSince: dice.troubles.has('silent') ? minutes(-dice.silent) : undefined,
-      ruledSince: dice.ruledFor === undefined ? undefined : NOW - dice.ruledFor * 1000,
+      ruledSince: dice.troubles.has('newly ruled') ? NOW - (dice.silent % 30) * 1000 : undefined,
       drainRefusal: refusalOf(dice),
     };
   });
