@@ -124,6 +124,8 @@ describe('what is tried out', () => {
     stage = await Stage.with('a', 'b', 'c');
     await definePolicies(stage, { all: { nodeSelector: {}, paused: true } });
     await deploy(stage, { MAX_CONCURRENT_UPDATE: '1' });
+    // Nothing starts under a policy that was just made.
+    await stage.pass(31_000);
     const file = join(folder, 'policy.yaml');
     await writeFile(
       file,

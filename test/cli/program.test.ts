@@ -57,9 +57,12 @@ describe('of a fleet', () => {
     const yaml = parse((await reached.run('-o', 'yaml', 'why', 'b')).out) as object;
     expect(yaml).toMatchObject({ nodes: [{ node: 'b', reason: 'WaitingForSlot', position: 1 }] });
     expect((await reached.run('why', 'a', 'b')).out.split('\n').map((line) => line.split(/ +/)[1])).toEqual([
+      'known:',
       'Updating',
+      'by',
       'WaitingForSlot',
       'then',
+      'by',
       undefined,
     ]);
     await stage.patch('/api/v1/nodes/c', { spec: { unschedulable: true } });
@@ -128,7 +131,7 @@ describe('of a fleet', () => {
     expect(await reached.run('why', 'nobody')).toMatchObject({ code: 1, err: 'the cluster has no node nobody\n' });
     const some = await reached.run('why', 'a', 'nobody');
     expect(some.code).toBe(1);
-    expect(some.out).toMatch(/^a +Updating.*\nnobody +is no node of the cluster$/m);
+    expect(some.out).toMatch(/^a +Updating.*\n {2}by its condition Updating.*\nnobody +is no node of the cluster$/m);
   });
 
   test('in another namespace than the operator’s, it says how to name the right one', async () => {
