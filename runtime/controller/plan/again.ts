@@ -77,18 +77,19 @@ interface Answer {
  */
 function askedAgain(asking: Asking, world: World): Answer {
   let waitsFor: Finding | undefined;
-  let changesAt = NEVER;
+  const changes = { 'call-off': NEVER, wait: NEVER, unknown: NEVER };
   const isNew = isUnderAnother(asking);
   for (const gate of GATES) {
     const becomes = becomesBy(gate, asking, isNew);
-    if (becomes === undefined) continue;
-    const result = (gate.askAgain ?? gate.ask)(asking, world);
-    changesAt = Math.min(changesAt, result.changesAt);
-    if (!result.finding) continue;
-    if (becomes === 'call-off') return { stop: { kind: becomes, because: result.finding }, changesAt };
-    waitsFor ??= result.finding;
+    if (becomes === undefined || (becomes === 'wait' && waitsFor)) continue;
+    const { finding, changesAt } = (gate.askAgain ?? gate.ask)(asking, world);
+    changes[becomes] = Math.min(changes[becomes], changesAt);
+    if (!finding) continue;
+    if (becomes === 'call-off') return { stop: { kind: becomes, because: finding }, changesAt: changes[becomes] };
+    waitsFor ??= finding;
     if (becomes === 'unknown') break;
   }
+  const changesAt = Math.min(...Object.values(changes));
   return { stop: waitsFor && { kind: 'wait', because: waitsFor }, changesAt };
 }
 

@@ -6,7 +6,7 @@ import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsReleaseName } from './ledgers.ts';
 import type { OsRelease, OsReleases } from './releases.ts';
-import { type GateResult, PASS } from './requeue.ts';
+import { type GateResult, nextAfter, PASS } from './requeue.ts';
 import { keepsOut } from './snapshot.ts';
 import { found, listed } from './verdict.ts';
 
@@ -58,14 +58,19 @@ export class Dependencies {
     return PASS;
   }
 
-  /** Policies that the group does not wait for, and of which family they have no nodes. */
-  passedOver({ rules, releases, now }: Group): readonly PassedOver[] {
+  /** Policies that the group does not wait for, and of which family they have no nodes, and when time alone adds one. */
+  passedOver({ rules, releases, now }: Group): { readonly passed: readonly PassedOver[]; readonly changesAt: number } {
     const families = new Set(releases.all.filter(({ wanted }) => wanted).map(({ family }) => family));
-    return rules.after.flatMap((policy) => {
+    const awaited = rules.after.flatMap((policy) => {
       const group = this.#groups.named(policy);
-      const passed = group ? [...families].filter((family) => this.#passedAt(group, family) <= now) : [];
-      return passed.map((family) => ({ policy, family }));
+      return group ? [...families].map((family) => ({ policy, family, at: this.#passedAt(group, family) })) : [];
     });
+    const passed = awaited.filter(({ at }) => at <= now).map(({ policy, family }) => ({ policy, family }));
+    const changesAt = nextAfter(
+      now,
+      awaited.map(({ at }) => at),
+    );
+    return { passed, changesAt };
   }
 
   /**
@@ -112,7 +117,7 @@ export class Dependencies {
 /** A family that a policy has not had for as long is not waited for. */
 const UNSEEN_MS = 7 * DAY_MS;
 
-interface PassedOver {
+export interface PassedOver {
   readonly policy: string;
   readonly family: string;
 }

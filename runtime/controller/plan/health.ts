@@ -130,7 +130,7 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   const overdueFrom = overdueFromOf(info);
   const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;
   const freedAt =
-    isCalledOff(info.phase) && info.permit?.writes === 'settled' && !info.node.marks ? overdueFrom : NEVER;
+    isCalledOff(info.phase) && info.permit?.writes !== 'unknown' && !info.node.marks ? overdueFrom : NEVER;
   const unstableUntil = unstableUntilOf(info, measures);
   const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt, freedAt, unstableUntil]);
   const outageUntil = outageOf(info, measures, now);

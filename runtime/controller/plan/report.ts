@@ -1,7 +1,7 @@
 import type { PolicyNodes } from '../../policy/model.ts';
 import type { InvalidPolicy } from '../../policy/policy.ts';
 import type { Group } from './groups.ts';
-import type { Dependencies } from './dependencies.ts';
+import type { Dependencies, PassedOver } from './dependencies.ts';
 import type { AssessedNode } from './health.ts';
 import type { OsReleaseName } from './ledgers.ts';
 import type { OsRelease } from './releases.ts';
@@ -24,7 +24,7 @@ export interface PolicyReport {
   readonly progressing: ConditionReport;
   readonly halted: ConditionReport;
   /** Policies that it does not wait for, and of which family they have had no nodes for long. */
-  readonly passedOver: ReturnType<Dependencies['passedOver']>;
+  readonly passedOver: readonly PassedOver[];
   /** When time alone changes something for its nodes, milliseconds since the Unix epoch; undefined = never. */
   readonly nextChangeAt: number | undefined;
 }
@@ -62,7 +62,8 @@ export function reportOn(group: Group, decided: Decided): PolicyReport | undefin
   const { view, rules, releases } = group;
   if (!view.resource || rules.name === undefined) return undefined;
   const { uid, generation } = view.resource;
-  const nextChangeAt = changesAt(group, decided);
+  const { passed, changesAt: passesAt } = decided.dependencies.passedOver(group);
+  const nextChangeAt = nextAfter(group.now, [changesAt(group, decided), passesAt]);
   const { nodes, active } = countOf(group);
   return {
     name: rules.name,
@@ -73,7 +74,7 @@ export function reportOn(group: Group, decided: Decided): PolicyReport | undefin
     accepted: accepted(group),
     progressing: progressing(group, active, decided.starts),
     halted: halted(group),
-    passedOver: decided.dependencies.passedOver(group),
+    passedOver: passed,
     nextChangeAt: nextChangeAt === NEVER ? undefined : nextChangeAt,
   };
 }

@@ -67,18 +67,18 @@ export function ledgerObject(of: Pick<ReleaseView, 'family' | 'version'>, ledger
 
 /** The plan once the ends that the world shows are entered: what is to rest waits for that. */
 export function plan(world: World, rules: Rules, now: number): Plan {
-  const given = underRules(world, rules);
-  const first = planOf(given, rules, now);
-  const entered = first.ledger.filter(
-    ({ seen, ledger }) => !isDeepStrictEqual(seen?.ledger.failures, ledger?.failures),
-  );
-  if (entered.length === 0) return first;
-  const written = entered.flatMap(({ family, version, ledger }) =>
-    ledger ? ledgerObject({ family, version }, ledger) : [],
-  );
+  return planOf(underRules(entered(world, rules, now), rules), rules, now);
+}
+
+/** The world once its ledgers bear what the plan enters into them at `now`. */
+export function entered(world: World, rules: Rules, now: number): World {
+  const written = planOf(underRules(world, rules), rules, now)
+    .ledger.filter(({ seen, ledger }) => !isDeepStrictEqual(seen?.ledger.failures, ledger?.failures))
+    .flatMap(({ family, version, ledger }) => (ledger ? ledgerObject({ family, version }, ledger) : []));
+  if (written.length === 0) return world;
   const names = new Set(written.map(({ name }) => name));
-  const objects = [...given.releases.objects.filter(({ name }) => !names.has(name)), ...written];
-  return planOf({ ...given, releases: { ...given.releases, objects } }, rules, now);
+  const objects = [...world.releases.objects.filter(({ name }) => !names.has(name)), ...written];
+  return { ...world, releases: { ...world.releases, objects } };
 }
 
 /** As the variables are by default. */
