@@ -81,7 +81,7 @@ function askedAgain(asking: Asking, world: World): Answer {
   const isNew = isUnderAnother(asking);
   for (const gate of GATES) {
     const becomes = becomesBy(gate, asking, isNew);
-    if (becomes === undefined || (becomes === 'wait' && waitsFor)) continue;
+    if (!mayDecide(becomes, waitsFor)) continue;
     const { finding, changesAt } = (gate.askAgain ?? gate.ask)(asking, world);
     changes[becomes] = Math.min(changes[becomes], changesAt);
     if (!finding) continue;
@@ -92,6 +92,10 @@ function askedAgain(asking: Asking, world: World): Answer {
   const changesAt = Math.min(...Object.values(changes));
   return { stop: waitsFor && { kind: 'wait', because: waitsFor }, changesAt };
 }
+
+/** Of several that let it wait, the first says so. */
+const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): becomes is Again =>
+  becomes === 'wait' ? waitsFor === undefined : becomes !== undefined;
 
 /** @param isNew another policy rules the node than before */
 function becomesBy({ of, again }: Gate, asking: Asking, isNew: boolean): Again | undefined {

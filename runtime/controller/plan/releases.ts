@@ -278,7 +278,7 @@ class Tally implements OsRelease {
 
   #unprovenBy(canaries: readonly string[]): Finding {
     const { provenAt } = this.proof;
-    const who = canaries.length === 0 ? 'nodes of other policies' : listed(canaries);
+    const who = canaries.length === 0 ? 'other nodes' : listed(canaries);
     const message = `${this.version} is yet to be proven by ${who}`;
     return found('Unproven', message, provenAt === NEVER ? undefined : provenAt);
   }
