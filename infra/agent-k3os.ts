@@ -1,8 +1,8 @@
 import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { K3OS_REQUIREMENTS } from '../runtime/k3os/names.ts';
-import { DRIVER_LABEL } from '../runtime/shadow/names.ts';
+import { K3OS_REQUIREMENTS } from '../runtime/api/k3os/names.ts';
+import { DRIVER_LABEL } from '../runtime/api/shadow/names.ts';
 import { agentDaemonSet, agentEnvironment, type AgentParts, ROOT_ON_HOST } from './agent-pods.ts';
 import { HOST_PID } from './manifest.ts';
 import { K3OS_DAEMON_SET } from './names.ts';

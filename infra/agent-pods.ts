@@ -1,7 +1,7 @@
 import type { ApiObjectProps } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { agentEnv } from '../runtime/agent/config.ts';
-import { TOKEN_AUDIENCE } from '../runtime/shadow/names.ts';
+import { TOKEN_AUDIENCE } from '../runtime/api/shadow/names.ts';
 import { caSecret } from './certificates.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { type Labels, selectorLabels } from './labels.ts';

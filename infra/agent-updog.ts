@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import { DRIVER_LABEL, MANAGED_LABEL, MANAGED_LABEL_V1 } from '../runtime/shadow/names.ts';
+import { DRIVER_LABEL, MANAGED_LABEL, MANAGED_LABEL_V1 } from '../runtime/api/shadow/names.ts';
 import { agentDaemonSet, agentEnvironment, type AgentParts, ROOT_ON_HOST } from './agent-pods.ts';
 import { selectorLabels } from './labels.ts';
 import { HOST_PID } from './manifest.ts';

@@ -1,6 +1,6 @@
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../runtime/shadow/names.ts';
+import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../runtime/api/shadow/names.ts';
 import { Access } from './access.ts';
 import { agentDaemonSet, agentEnvironment, type AgentParts } from './agent-pods.ts';
 import { DAEMON_SET } from './names.ts';

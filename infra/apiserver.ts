@@ -2,7 +2,7 @@ import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import { APISERVER_ALLOCATOR, apiserverEnv } from '../runtime/apiserver/config.ts';
-import { APISERVER_SERVICE } from '../runtime/shadow/names.ts';
+import { APISERVER_SERVICE } from '../runtime/api/shadow/names.ts';
 import { Access } from './access.ts';
 import { serverSecret } from './certificates.ts';
 import { environment, IN_CLUSTER, loggingEnv } from './environment.ts';

@@ -12,7 +12,7 @@ import {
   Issuer,
   type IssuerSpec,
 } from '../imports/cert-manager.io.ts';
-import { APISERVER_SERVICE } from '../runtime/shadow/names.ts';
+import { APISERVER_SERVICE } from '../runtime/api/shadow/names.ts';
 import type { Component } from './labels.ts';
 import {
   CA_CERTIFICATE,

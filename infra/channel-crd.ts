@@ -8,8 +8,8 @@ import {
   CHANNEL_SINGULAR,
   CHANNEL_VERSION,
   K3OS_GROUP,
-} from '../runtime/k3os/names.ts';
-import { channelCrdSchema } from '../runtime/k3os/schema.ts';
+} from '../runtime/api/k3os/names.ts';
+import { channelCrdSchema } from '../runtime/api/k3os/schema.ts';
 import { manifest } from './manifest.ts';
 import { addObject, globalMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';

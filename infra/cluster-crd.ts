@@ -1,7 +1,7 @@
 import { type ApiObject, JsonPatch } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import type { Construct } from 'constructs';
-import { GROUP } from '../runtime/shadow/names.ts';
+import { GROUP } from '../runtime/api/shadow/names.ts';
 import { manifest } from './manifest.ts';
 import { addObject, globalMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';

@@ -2,7 +2,7 @@ import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { controllerEnv } from '../runtime/controller/config.ts';
-import { CONTROLLER_DEPLOYMENT, CONTROLLER_PORT_NAME, CONTROLLER_SERVICE } from '../runtime/shadow/names.ts';
+import { CONTROLLER_DEPLOYMENT, CONTROLLER_PORT_NAME, CONTROLLER_SERVICE } from '../runtime/api/shadow/names.ts';
 import { Access } from './access.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { selectorLabels } from './labels.ts';

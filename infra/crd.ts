@@ -14,8 +14,8 @@ import {
   SINGULAR,
   STORAGE_VERSION,
   UP_TO_DATE,
-} from '../runtime/shadow/names.ts';
-import { crdSchema } from '../runtime/shadow/schema.ts';
+} from '../runtime/api/shadow/names.ts';
+import { crdSchema } from '../runtime/api/shadow/schema.ts';
 import { manifest, validation } from './manifest.ts';
 import { SERVER_CERTIFICATE } from './names.ts';
 import { addObject, globalMeta } from './objects.ts';

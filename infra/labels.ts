@@ -1,5 +1,5 @@
 import { VERSION } from '../runtime/lib/version.ts';
-import { COMPONENT_LABEL, COMPONENTS, DRIVER_LABEL, NAME_LABEL } from '../runtime/shadow/names.ts';
+import { COMPONENT_LABEL, COMPONENTS, DRIVER_LABEL, NAME_LABEL } from '../runtime/api/shadow/names.ts';
 
 export type Component = keyof typeof COMPONENTS;
 export type Labels = Readonly<Record<string, string>>;

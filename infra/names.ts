@@ -2,7 +2,7 @@ import {
   AGENT_SERVICE_ACCOUNT,
   APISERVER_SERVICE_ACCOUNT,
   CONTROLLER_SERVICE_ACCOUNT,
-} from '../runtime/shadow/names.ts';
+} from '../runtime/api/shadow/names.ts';
 import type { Component } from './labels.ts';
 
 /** Names of objects that no process needs to know. Existing installations have them, so they do not change. */

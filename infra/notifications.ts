@@ -6,7 +6,7 @@ import {
   NOTIFICATIONS_FILE,
   SECRET_KEYS,
   silencerFolder,
-} from '../runtime/notifications/names.ts';
+} from '../runtime/api/notifications/names.ts';
 import { manifest } from './manifest.ts';
 import { addObject, jsonText, namespacedMeta } from './objects.ts';
 import type { PodParts } from './pods.ts';

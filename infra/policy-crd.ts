@@ -7,9 +7,9 @@ import {
   POLICY_SHORT_NAME,
   POLICY_SINGULAR,
   POLICY_VERSION,
-} from '../runtime/policy/names.ts';
-import type { PolicyConditionType } from '../runtime/policy/model.ts';
-import { policyCrdSchema } from '../runtime/policy/schema.ts';
+} from '../runtime/api/policy/names.ts';
+import type { PolicyConditionType } from '../runtime/api/policy/model.ts';
+import { policyCrdSchema } from '../runtime/api/policy/schema.ts';
 import { addClusterCrd, type Column, column, wide } from './cluster-crd.ts';
 import type { Settings } from './props/brupop.ts';
 

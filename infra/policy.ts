@@ -1,6 +1,6 @@
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { POLICY_API_VERSION, POLICY_KIND } from '../runtime/policy/names.ts';
+import { POLICY_API_VERSION, POLICY_KIND } from '../runtime/api/policy/names.ts';
 import { addObject } from './objects.ts';
 import { type UpdatePolicyProps, updatePolicyProps } from './props/policies.ts';
 import { checkProps } from './props/settings.ts';

@@ -7,8 +7,8 @@ import {
   RELEASE_SHORT_NAME,
   RELEASE_SINGULAR,
   RELEASE_VERSION,
-} from '../runtime/release/names.ts';
-import { releaseCrdSchema } from '../runtime/release/schema.ts';
+} from '../runtime/api/release/names.ts';
+import { releaseCrdSchema } from '../runtime/api/release/schema.ts';
 import { addClusterCrd, type Column, column, wide } from './cluster-crd.ts';
 import type { Settings } from './props/brupop.ts';
 

@@ -1,9 +1,9 @@
 import type { k8s } from 'cdk8s-plus-28';
-import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/k3os/names.ts';
-import { NOTIFICATIONS_STATE } from '../runtime/notifications/names.ts';
-import { POLICY_PLURAL } from '../runtime/policy/names.ts';
-import { RELEASE_PLURAL } from '../runtime/release/names.ts';
-import { CONTROL_PLANE_LEASES, CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/shadow/names.ts';
+import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/api/k3os/names.ts';
+import { NOTIFICATIONS_STATE } from '../runtime/api/notifications/names.ts';
+import { POLICY_PLURAL } from '../runtime/api/policy/names.ts';
+import { RELEASE_PLURAL } from '../runtime/api/release/names.ts';
+import { CONTROL_PLANE_LEASES, CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/api/shadow/names.ts';
 import type { Component } from './labels.ts';
 import type { Settings } from './props/brupop.ts';
 

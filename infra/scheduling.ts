@@ -1,5 +1,5 @@
 import type { k8s } from 'cdk8s-plus-28';
-import { UPDATING_LABEL } from '../runtime/marks/names.ts';
+import { UPDATING_LABEL } from '../runtime/api/marks/names.ts';
 import { type Component, selectorLabels } from './labels.ts';
 import { AGENT_PRIORITY, HIGH_PRIORITY } from './names.ts';
 import type { Settings } from './props/brupop.ts';

@@ -10,37 +10,49 @@ import { fileURLToPath } from 'node:url';
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/lib': ['node', 'prom-client'],
-  'runtime/shadow': ['runtime/lib', 'zod'],
-  'runtime/marks': ['runtime/shadow', 'zod'],
-  'runtime/policy': ['runtime/lib', 'runtime/shadow', 'croner', 'zod'],
-  'runtime/release': ['runtime/lib', 'runtime/shadow', 'zod'],
+  'runtime/api/shadow': ['runtime/lib', 'zod'],
+  'runtime/api/marks': ['runtime/api/shadow', 'zod'],
+  'runtime/api/policy': ['runtime/lib', 'runtime/api/shadow', 'croner', 'zod'],
+  'runtime/api/release': ['runtime/lib', 'runtime/api/shadow', 'zod'],
   'runtime/kube': [
     'runtime/lib',
-    'runtime/shadow',
-    'runtime/policy',
-    'runtime/release',
+    'runtime/api/shadow',
+    'runtime/api/policy',
+    'runtime/api/release',
     'node',
     '@kubernetes/client-node',
     'hpagent',
   ],
-  'runtime/k3os': ['runtime/lib', 'runtime/shadow'],
-  'runtime/notifications': ['runtime/lib', 'runtime/controller/plan/reasons.ts', 'zod'],
+  'runtime/drain': ['runtime/lib', 'runtime/api/shadow', 'runtime/api/marks', 'runtime/kube'],
+  'runtime/main': [
+    'runtime/lib',
+    'runtime/kube',
+    'runtime/controller',
+    'runtime/agent',
+    'runtime/apiserver',
+    'runtime/cli',
+    'runtime/image',
+    'node',
+    'log-update',
+  ],
+  'runtime/api/k3os': ['runtime/lib', 'runtime/api/shadow'],
+  'runtime/api/notifications': ['runtime/lib', 'runtime/controller/plan/facts/reasons.ts', 'zod'],
   'runtime/controller/plan': [
-    'runtime/shadow',
-    'runtime/marks',
-    'runtime/policy',
-    'runtime/release',
+    'runtime/api/shadow',
+    'runtime/api/marks',
+    'runtime/api/policy',
+    'runtime/api/release',
     'runtime/lib',
     'croner',
   ],
   'runtime/controller': [
     'runtime/lib',
-    'runtime/shadow',
-    'runtime/marks',
-    'runtime/policy',
-    'runtime/release',
-    'runtime/k3os',
-    'runtime/notifications',
+    'runtime/api/shadow',
+    'runtime/api/marks',
+    'runtime/api/policy',
+    'runtime/api/release',
+    'runtime/api/k3os',
+    'runtime/api/notifications',
     'runtime/kube',
     'node',
     'prom-client',
@@ -49,29 +61,38 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'runtime/cli': [
     'runtime/lib',
-    'runtime/shadow',
-    'runtime/marks',
-    'runtime/policy',
-    'runtime/release',
-    'runtime/k3os',
-    'runtime/notifications',
+    'runtime/api/shadow',
+    'runtime/api/marks',
+    'runtime/api/policy',
+    'runtime/api/release',
+    'runtime/api/k3os',
+    'runtime/api/notifications',
     'runtime/kube',
     'runtime/controller',
     'runtime/controller/plan',
     'runtime/apiserver',
+    'runtime/drain',
     'node',
     'log-update',
     'yaml',
   ],
   'runtime/cli/dashboard/page': ['runtime/lib', 'runtime/cli/dashboard/wire.ts', 'preact'],
-  'runtime/agentapi': ['runtime/lib', 'runtime/shadow', 'node'],
-  'runtime/agent/host': ['runtime/lib', 'runtime/shadow', 'runtime/k3os', 'node'],
-  'runtime/agent': ['runtime/lib', 'runtime/shadow', 'runtime/marks', 'runtime/kube', 'runtime/agentapi', 'node'],
-  'runtime/apiserver': [
-    'runtime/agentapi',
+  'runtime/api/agent': ['runtime/lib', 'runtime/api/shadow', 'node'],
+  'runtime/agent/hosts': ['runtime/lib', 'runtime/api/shadow', 'runtime/api/k3os', 'node'],
+  'runtime/agent': [
     'runtime/lib',
-    'runtime/shadow',
-    'runtime/marks',
+    'runtime/api/shadow',
+    'runtime/api/marks',
+    'runtime/kube',
+    'runtime/api/agent',
+    'node',
+  ],
+  'runtime/apiserver': [
+    'runtime/drain',
+    'runtime/api/agent',
+    'runtime/lib',
+    'runtime/api/shadow',
+    'runtime/api/marks',
     'runtime/kube',
     'node',
     'prom-client',
@@ -87,15 +108,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'node',
   ],
   infra: [
-    'runtime/shadow',
-    'runtime/marks',
-    'runtime/policy',
-    'runtime/release',
-    'runtime/k3os',
-    'runtime/notifications',
+    'runtime/api/shadow',
+    'runtime/api/marks',
+    'runtime/api/policy',
+    'runtime/api/release',
+    'runtime/api/k3os',
+    'runtime/api/notifications',
     'runtime/lib',
     'runtime/controller/config.ts',
-    'runtime/controller/plan/reasons.ts',
+    'runtime/controller/plan/facts/reasons.ts',
     'runtime/agent/config.ts',
     'runtime/apiserver/config.ts',
     'runtime/image/programs.ts',
@@ -113,19 +134,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const IMPURE =
   /\b(process\.|Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|performance\.now\(|fetch\()/;
 const PURE = [
-  'runtime/shadow',
-  'runtime/marks',
-  'runtime/policy',
-  'runtime/release',
-  'runtime/k3os',
-  'runtime/notifications',
+  'runtime/api/shadow',
+  'runtime/api/marks',
+  'runtime/api/policy',
+  'runtime/api/release',
+  'runtime/api/k3os',
+  'runtime/api/notifications',
   'runtime/controller/plan',
 ];
 /** The system's time and chance enter through these alone; process entry points, and the page's, hand them on. */
 const EDGES = new Set(['runtime/lib/clock.ts', 'runtime/lib/process.ts', 'runtime/cli/dashboard/page/main.tsx']);
 
 const root = normalize(join(dirname(fileURLToPath(import.meta.url)), '..'));
-const files = globSync(['runtime/**/*.{ts,tsx}', 'infra/**/*.ts', 'sim/**/*.ts'], { cwd: root });
+const files = globSync(['runtime/**/*.{ts,tsx}', 'infra/**/*.ts', 'lab/sim/**/*.ts'], { cwd: root });
 const source = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 function importsOf(file: string): string[] {
@@ -167,6 +188,23 @@ describe('imports point one way', () => {
   }
 });
 
+/** Each of them may import those before it. */
+const ROOMS = ['facts', 'nodes', 'releases', 'groups', 'gates', 'answer'].map(
+  (room) => `runtime/controller/plan/${room}`,
+);
+
+test.each(ROOMS)('%s imports no room of the plan that comes after it', (room) => {
+  const later = ROOMS.slice(ROOMS.indexOf(room) + 1);
+  const own = files.filter((file) => within(file, room));
+  expect(own).not.toEqual([]);
+  const faults = own.flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => later.some((other) => within(imported, other)))
+      .map((imported) => `${file} imports ${imported}`),
+  );
+  expect(faults).toEqual([]);
+});
+
 test('docs/architecture.md says what is in each folder', () => {
   const rows = source('docs/architecture.md').matchAll(/^\| `([^`]+)` /gm);
   const documented = new Set(Array.from(rows, ([, folder]) => folder));
@@ -175,11 +213,13 @@ test('docs/architecture.md says what is in each folder', () => {
 });
 
 test('every file belongs to a layer, or to the simulation', () => {
-  expect(files.filter((file) => layerOf(file) === undefined && !file.startsWith('sim/'))).toEqual([]);
+  expect(files.filter((file) => layerOf(file) === undefined && !file.startsWith('lab/sim/'))).toEqual([]);
 });
 
 test('what people run on their machines is in no process', () => {
-  const users = files.filter((file) => !within(file, 'runtime/cli') && !file.startsWith('sim/'));
+  const users = files.filter(
+    (file) => !within(file, 'runtime/cli') && file !== 'runtime/main/kubectl-brupop.ts' && !file.startsWith('lab/sim/'),
+  );
   expect(users.filter((file) => importsOf(file).some((imported) => within(imported, 'runtime/cli')))).toEqual([]);
 });
 
@@ -187,7 +227,7 @@ test('values of client-node come from runtime/kube/client-node.ts alone, and its
   const users = files.filter((file) => importsOf(file).includes('@kubernetes/client-node'));
   const ofValues = /^(?:import|export) (?!type\b)[^;]*from '@kubernetes\/client-node/m;
   expect(users.filter((file) => ofValues.test(source(file)))).toEqual(['runtime/kube/client-node.ts']);
-  expect(users.filter((file) => !within(file, 'runtime/kube') && !within(file, 'sim'))).toEqual([]);
+  expect(users.filter((file) => !within(file, 'runtime/kube') && !within(file, 'lab/sim'))).toEqual([]);
 });
 
 // What an exhausted union never was would be returned as it is, and a text is true.

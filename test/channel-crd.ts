@@ -6,8 +6,8 @@ import {
   CHANNEL_SINGULAR,
   CHANNEL_VERSION,
   K3OS_GROUP,
-} from '../runtime/k3os/names.ts';
-import { channelCrdSchema } from '../runtime/k3os/schema.ts';
+} from '../runtime/api/k3os/names.ts';
+import { channelCrdSchema } from '../runtime/api/k3os/schema.ts';
 
 /** The definition of channels as clusters of tests have it. */
 export function channelCrd(openAPIV3Schema: object = channelCrdSchema()): object {

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { type Again, GATES } from '../runtime/controller/plan/gates.ts';
+import { type Again, GATES } from '../runtime/controller/plan/gates/gates.ts';
 import { ROOT } from './documents.ts';
 
 const FOLDERS = '{docs,examples,sim,test}';
@@ -34,7 +34,7 @@ const LONGEST: readonly [documents: string | readonly string[], kb: number][] = 
   ['CHANGELOG.md', 6],
   ['CONTRIBUTING.md', 8],
   ['docs/benchmarks.md', 15],
-  ['test/simulation/README.md', 20],
+  ['lab/simulation/README.md', 20],
   [['*.md', 'docs/**/*.md'], 204.8],
 ];
 

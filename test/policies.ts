@@ -1,5 +1,5 @@
 import { POLICIES_PATH } from '../runtime/kube/resources.ts';
-import { POLICY_API_VERSION, POLICY_KIND } from '../runtime/policy/names.ts';
+import { POLICY_API_VERSION, POLICY_KIND } from '../runtime/api/policy/names.ts';
 import { policyCrd } from './policy-crd.ts';
 
 /** A policy as somebody writes it. */

@@ -4,9 +4,9 @@ import {
   POLICY_PLURAL,
   POLICY_SINGULAR,
   POLICY_VERSION,
-} from '../runtime/policy/names.ts';
-import { policyCrdSchema } from '../runtime/policy/schema.ts';
-import { GROUP } from '../runtime/shadow/names.ts';
+} from '../runtime/api/policy/names.ts';
+import { policyCrdSchema } from '../runtime/api/policy/schema.ts';
+import { GROUP } from '../runtime/api/shadow/names.ts';
 
 const SCHEMA = policyCrdSchema();
 

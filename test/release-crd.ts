@@ -4,9 +4,9 @@ import {
   RELEASE_PLURAL,
   RELEASE_SINGULAR,
   RELEASE_VERSION,
-} from '../runtime/release/names.ts';
-import { releaseCrdSchema } from '../runtime/release/schema.ts';
-import { GROUP } from '../runtime/shadow/names.ts';
+} from '../runtime/api/release/names.ts';
+import { releaseCrdSchema } from '../runtime/api/release/schema.ts';
+import { GROUP } from '../runtime/api/shadow/names.ts';
 
 const SCHEMA = releaseCrdSchema();
 

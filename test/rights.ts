@@ -1,6 +1,6 @@
 import type { Component } from '../infra/labels.ts';
 import { type Rules, rules } from '../infra/rules.ts';
-import { NAMESPACE } from '../runtime/shadow/names.ts';
+import { NAMESPACE } from '../runtime/api/shadow/names.ts';
 
 /** What a request asks for, as audit logs have it. */
 export interface Asked {

@@ -1,5 +1,5 @@
-import { CRD_NAME, GROUP, KIND, PLURAL, SINGULAR } from '../runtime/shadow/names.ts';
-import { crdSchema } from '../runtime/shadow/schema.ts';
+import { CRD_NAME, GROUP, KIND, PLURAL, SINGULAR } from '../runtime/api/shadow/names.ts';
+import { crdSchema } from '../runtime/api/shadow/schema.ts';
 
 const V2 = crdSchema('v2');
 

@@ -1,5 +1,5 @@
 import { Yaml } from 'cdk8s';
-import { CRD_NAME } from '../../runtime/shadow/names.ts';
+import { CRD_NAME } from '../../runtime/api/shadow/names.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
 import type { BrupopProps } from '../props/brupop.ts';
 import { objectsOf, type Part, PARTS } from './parts.ts';

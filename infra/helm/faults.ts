@@ -1,4 +1,4 @@
-import { CRD_NAME } from '../../runtime/shadow/names.ts';
+import { CRD_NAME } from '../../runtime/api/shadow/names.ts';
 import { roleName } from '../names.ts';
 import { CERT_MANAGER } from '../props/certificates.ts';
 import { SYSTEM_NAMESPACES } from '../props/fields.ts';

@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import * as z from 'zod';
-import { REASONS, type VerdictAlert, VERDICTS } from '../../runtime/controller/plan/reasons.ts';
+import { REASONS, type VerdictAlert, VERDICTS } from '../../runtime/controller/plan/facts/reasons.ts';
 import { PrometheusRule } from '../../imports/monitoring.coreos.com.ts';
 import type { Brupop } from '../brupop.ts';
 import { addObject, namespacedMeta, templateText } from '../objects.ts';

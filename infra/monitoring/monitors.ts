@@ -5,7 +5,7 @@ import { PodMonitor, ServiceMonitor } from '../../imports/monitoring.coreos.com.
 import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { selectorLabels } from '../labels.ts';
 import type { Brupop } from '../brupop.ts';
-import { CONTROLLER_PORT_NAME } from '../../runtime/shadow/names.ts';
+import { CONTROLLER_PORT_NAME } from '../../runtime/api/shadow/names.ts';
 import { addObject, namespacedMeta } from '../objects.ts';
 import { HTTP_PORT_NAME } from '../pods.ts';
 import { namespaceOrAny, scrapeInterval } from '../props/fields.ts';

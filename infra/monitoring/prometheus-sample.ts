@@ -2,7 +2,7 @@ import { type ApiObject, Yaml } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import * as z from 'zod';
-import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
+import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/api/shadow/names.ts';
 import type { Brupop } from '../brupop.ts';
 import { selectorLabels } from '../labels.ts';
 import { intOrString, manifest, quantity } from '../manifest.ts';

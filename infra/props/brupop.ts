@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { type AgentProps, agentProps, type AgentUpdateStrategy } from './agent.ts';
 import { type ApiserverProps, apiserverProps } from './apiserver.ts';
 import { type CertificateProps, certificateProps, type CertificateSettings } from './certificates.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
-import { CHANNEL_NAMESPACE } from '../../runtime/k3os/names.ts';
+import { CHANNEL_NAMESPACE } from '../../runtime/api/k3os/names.ts';
 import { flag, namespaceOrAny, textOf } from './fields.ts';
 import { type Resources, resourceProps } from './resources.ts';
 

@@ -5,7 +5,7 @@ import {
   targetFields,
   TEMPLATE_FAULT,
   templateFits,
-} from '../../runtime/notifications/config.ts';
+} from '../../runtime/api/notifications/config.ts';
 import { caBundle } from './ca-bundle.ts';
 import { objectName, portFrom } from './fields.ts';
 

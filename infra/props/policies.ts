@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { cyclesIn } from '../../runtime/policy/cycles.ts';
-import { policyFields } from '../../runtime/policy/spec.ts';
+import { cyclesIn } from '../../runtime/api/policy/cycles.ts';
+import { policyFields } from '../../runtime/api/policy/spec.ts';
 import { objectName, afterOwnChecks } from './fields.ts';
 import type { LabelSelector } from './scheduling.ts';
 

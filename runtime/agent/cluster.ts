@@ -2,12 +2,12 @@ import type { Node, ShadowObject } from '../kube/objects.ts';
 import { nodesOf, shadowsPath } from '../kube/resources.ts';
 import { watchOne } from '../kube/watch-one.ts';
 import type { KubeTransport } from '../kube/transport.ts';
-import { MARKS_ANNOTATION } from '../marks/names.ts';
+import { MARKS_ANNOTATION } from '../api/marks/names.ts';
 import type { Clock } from '../lib/clock.ts';
 import { jsonObject } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { HOLD_ANNOTATION, shadowName } from '../shadow/names.ts';
+import { HOLD_ANNOTATION, shadowName } from '../api/shadow/names.ts';
 import type { AgentOptions } from './agent.ts';
 import type { OwnNode } from './steps/context.ts';
 

@@ -13,7 +13,7 @@ import {
   text,
 } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
-import { APISERVER_SERVICE } from '../shadow/names.ts';
+import { APISERVER_SERVICE } from '../api/shadow/names.ts';
 
 const { KUBECONFIG: _, ...inCluster } = processEnv;
 

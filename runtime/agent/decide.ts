@@ -1,7 +1,7 @@
-import { hintIn } from '../shadow/hint.ts';
-import { belongsTo } from '../shadow/owner.ts';
+import { hintIn } from '../api/shadow/hint.ts';
+import { belongsTo } from '../api/shadow/owner.ts';
 import type { ShadowObject } from '../kube/objects.ts';
-import type { Spec, Status } from '../shadow/model.ts';
+import type { Spec, Status } from '../api/shadow/model.ts';
 
 /** What decides which step the agent does next. What the host has staged is looked at within the steps. */
 export interface View {

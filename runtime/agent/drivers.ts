@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import type { AgentConfig } from './config.ts';
-import { Bottlerocket } from './host/bottlerocket.ts';
-import { ChildProcesses, chrootInto } from './host/child-processes.ts';
-import { BootIdError, HostUnreachableError } from './host/errors.ts';
-import { MountedFiles } from './host/k3os/files.ts';
-import { K3os } from './host/k3os/k3os.ts';
-import type { HostUpdater } from './host/port.ts';
-import { UnixSocketTransport } from './host/unix-socket.ts';
-import { Updog } from './host/updog/updog.ts';
+import { Bottlerocket } from './hosts/bottlerocket/bottlerocket.ts';
+import { ChildProcesses, chrootInto } from './hosts/child-processes.ts';
+import { BootIdError, HostUnreachableError } from './hosts/errors.ts';
+import { MountedFiles } from './hosts/k3os/files.ts';
+import { K3os } from './hosts/k3os/k3os.ts';
+import type { HostUpdater } from './hosts/port.ts';
+import { UnixSocketTransport } from './hosts/bottlerocket/unix-socket.ts';
+import { Updog } from './hosts/updog/updog.ts';
 
 interface Around {
   readonly clock: Clock;

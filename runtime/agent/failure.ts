@@ -1,4 +1,4 @@
-import type { FailureReason } from '../shadow/model.ts';
+import type { FailureReason } from '../api/shadow/model.ts';
 import {
   HostBusyError,
   HostError,
@@ -7,8 +7,8 @@ import {
   UpdateGoneError,
   UpdatesUnsupportedError,
   WriteFailedError,
-} from './host/errors.ts';
-import type { HostAction } from './host/port.ts';
+} from './hosts/errors.ts';
+import type { HostAction } from './hosts/port.ts';
 
 /** The attempt has failed, for a reason that the status will state. */
 export class StepFailedError extends Error {

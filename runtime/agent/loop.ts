@@ -3,7 +3,7 @@ import { rfc3339 } from '../lib/clock.ts';
 import { retry } from '../lib/retry.ts';
 import { decide, sameStep, type Step } from './decide.ts';
 import { StepFailedError } from './failure.ts';
-import { HostError, isDeadMount } from './host/errors.ts';
+import { HostError, isDeadMount } from './hosts/errors.ts';
 import { failedStatus, currentStatus } from './status.ts';
 import type { StepContext } from './steps/context.ts';
 import { createSteps } from './steps/steps.ts';

@@ -1,4 +1,4 @@
-import { agentApiClient } from '../agentapi/client.ts';
+import { agentApiClient } from './apiserver/client.ts';
 import { userAgent } from '../kube/https.ts';
 import { connectInCluster } from '../kube/in-cluster.ts';
 import { probeRoutes, serveHttp } from '../lib/http.ts';

@@ -1,9 +1,16 @@
 import { shortened } from '../lib/parts.ts';
-import type { AgentStatus, FailingCheck, FailureReason, RebootRecord, StagedAhead, Status } from '../shadow/model.ts';
-import { hintIn } from '../shadow/hint.ts';
-import { MAX_CRASHES, stillFailed, withFailed } from '../shadow/failed-versions.ts';
-import { isSemver } from '../shadow/semver.ts';
-import type { State } from '../shadow/states.ts';
+import type {
+  AgentStatus,
+  FailingCheck,
+  FailureReason,
+  RebootRecord,
+  StagedAhead,
+  Status,
+} from '../api/shadow/model.ts';
+import { hintIn } from '../api/shadow/hint.ts';
+import { MAX_CRASHES, stillFailed, withFailed } from '../api/shadow/failed-versions.ts';
+import { isSemver } from '../api/shadow/semver.ts';
+import type { State } from '../api/shadow/states.ts';
 import type { View } from './decide.ts';
 
 /** Pure functions that make the status that the agent sends from the newest status that it has seen. */

@@ -1,7 +1,7 @@
 import { HOUR_MS, instantOf } from '../lib/clock.ts';
-import type { Status } from '../shadow/model.ts';
-import { UNSTABLE_FROM } from '../shadow/failed-versions.ts';
-import { compareSemver } from '../shadow/semver.ts';
+import type { Status } from '../api/shadow/model.ts';
+import { UNSTABLE_FROM } from '../api/shadow/failed-versions.ts';
+import { compareSemver } from '../api/shadow/semver.ts';
 import type { View } from './decide.ts';
 
 /** Boots of a node at rest: whoever asked for them, it was not the operator. Pure functions. */

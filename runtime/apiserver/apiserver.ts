@@ -10,7 +10,7 @@ import { volumePort } from '../kube/volumes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import { EVENT_REPORTERS } from '../shadow/names.ts';
+import { EVENT_REPORTERS } from '../api/shadow/names.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import type { ApiserverConfig } from './config.ts';
 import { createApp } from './http/app.ts';

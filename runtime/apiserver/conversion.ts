@@ -1,5 +1,5 @@
 import { boundedJson, JsonError } from '../lib/json.ts';
-import { convertShadow } from '../shadow/convert.ts';
+import { convertShadow } from '../api/shadow/convert.ts';
 
 const API_VERSION = 'apiextensions.k8s.io/v1';
 /** A request of the API server states its uid within this many characters, before its objects. */

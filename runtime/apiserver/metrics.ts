@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { REFUSAL_REASONS } from '../agentapi/protocol.ts';
+import { REFUSAL_REASONS } from '../api/agent/protocol.ts';
 
 /** Seconds; a drain's request can last a minute. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];

@@ -1,12 +1,12 @@
 import { rfc3339 } from '../lib/clock.ts';
 import { randomId } from '../lib/random.ts';
-import { olderInclusionPatch, olderUncordonPatch } from '../marks/older.ts';
-import { excludeFromLbPatch, type NodePatch, releasePatch, removeExclusionPatch } from '../marks/patches.ts';
+import { olderInclusionPatch, olderUncordonPatch } from '../api/marks/older.ts';
+import { excludeFromLbPatch, type NodePatch, releasePatch, removeExclusionPatch } from '../api/marks/patches.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { notAllowed } from './refusal.ts';
-import type { NodeWrite } from '../shadow/drain.ts';
-import type { DrainProgress } from '../shadow/model.ts';
+import type { NodeWrite } from '../api/shadow/drain.ts';
+import type { DrainProgress } from '../api/shadow/model.ts';
 import { type DrainCall, expectDrainable, expectInTime, progressAhead } from './drain/cordon.ts';
 import { forgetRefusal, tellRefusal } from './refused-writes.ts';
 import { markedByOlderApiserver, type NodeSnapshot, whyNotDrain, whyNotRelease } from './rules.ts';

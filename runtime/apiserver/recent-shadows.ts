@@ -2,7 +2,7 @@ import type { Collection } from '../kube/collection.ts';
 import type { ShadowObject } from '../kube/objects.ts';
 import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
-import { ownersOf } from '../shadow/owner.ts';
+import { ownersOf } from '../api/shadow/owner.ts';
 
 /** Requests of an agent come in bursts. */
 const MAX_SHADOWS = 100;

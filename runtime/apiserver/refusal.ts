@@ -1,6 +1,6 @@
-import type { RefusalReason } from '../agentapi/protocol.ts';
+import type { RefusalReason } from '../api/agent/protocol.ts';
 import { ApiStatusError, UnreachableError } from '../kube/errors.ts';
-import { InvalidShadowError } from '../shadow/parse.ts';
+import { InvalidShadowError } from '../api/shadow/parse.ts';
 
 /** The apiserver will not do what was asked, or cannot now. Becomes the answer `{error, reason}` with `status`. */
 export class RefusedError extends Error {

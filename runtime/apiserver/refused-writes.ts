@@ -2,9 +2,9 @@ import { ApiStatusError, ConflictError, NotFoundError, UnreachableError } from '
 import type { Node } from '../kube/objects.ts';
 import { instantOf, rfc3339 } from '../lib/clock.ts';
 import { shortened } from '../lib/parts.ts';
-import { type NodeWrite, refusalsIn } from '../shadow/drain.ts';
-import type { DrainProgress } from '../shadow/model.ts';
-import { shadowName } from '../shadow/names.ts';
+import { type NodeWrite, refusalsIn } from '../api/shadow/drain.ts';
+import type { DrainProgress } from '../api/shadow/model.ts';
+import { shadowName } from '../api/shadow/names.ts';
 import type { Ports } from './ports.ts';
 
 /** Bytes of what the API server said. */

@@ -1,8 +1,8 @@
 import type { Node, ShadowObject } from '../kube/objects.ts';
-import { readMarks } from '../marks/marks.ts';
-import type { RebootRecord } from '../shadow/model.ts';
-import type { State } from '../shadow/states.ts';
-import { versionOfOsImage } from '../shadow/semver.ts';
+import { readMarks } from '../api/marks/marks.ts';
+import type { RebootRecord } from '../api/shadow/model.ts';
+import type { State } from '../api/shadow/states.ts';
+import { versionOfOsImage } from '../api/shadow/semver.ts';
 
 /** A node and its shadow, both read live, the node first. Only in this order do the answers below hold until something is written. */
 export interface NodeSnapshot {

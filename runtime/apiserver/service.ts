@@ -1,5 +1,5 @@
 import type { ShadowObject } from '../kube/objects.ts';
-import type { Status } from '../shadow/model.ts';
+import type { Status } from '../api/shadow/model.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { DrainSettings } from './drain/drain.ts';
 import { DrainEngine } from './drain/engine.ts';

@@ -1,8 +1,8 @@
 import { ConflictError, isDefinite, MissingPermissionError, NotFoundError } from '../kube/errors.ts';
 import type { ShadowObject } from '../kube/objects.ts';
-import type { AgentStatus, Status } from '../shadow/model.ts';
-import { API_VERSION, KIND, shadowName } from '../shadow/names.ts';
-import { parseAgentStatus } from '../shadow/parse.ts';
+import type { AgentStatus, Status } from '../api/shadow/model.ts';
+import { API_VERSION, KIND, shadowName } from '../api/shadow/names.ts';
+import { parseAgentStatus } from '../api/shadow/parse.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { notAllowed, RefusedError } from './refusal.ts';

@@ -1,7 +1,7 @@
 import { ConflictError, NotFoundError } from '../kube/errors.ts';
 import type { Node, ShadowObject } from '../kube/objects.ts';
-import { shadowName } from '../shadow/names.ts';
-import { belongsTo } from '../shadow/owner.ts';
+import { shadowName } from '../api/shadow/names.ts';
+import { belongsTo } from '../api/shadow/owner.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { notAllowed, RefusedError } from './refusal.ts';

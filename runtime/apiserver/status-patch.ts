@@ -1,5 +1,5 @@
-import { withFailed, without } from '../shadow/failed-versions.ts';
-import type { AgentStatus, Shadow, Status } from '../shadow/model.ts';
+import { withFailed, without } from '../api/shadow/failed-versions.ts';
+import type { AgentStatus, Shadow, Status } from '../api/shadow/model.ts';
 
 type Stored = Pick<Shadow, 'spec' | 'status'>;
 

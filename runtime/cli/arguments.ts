@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { NAMESPACE } from '../shadow/names.ts';
+import { NAMESPACE } from '../api/shadow/names.ts';
 import { type Command, type Options, optionValues, UsageError, type Values } from './command.ts';
-import { FORMATS, type Format } from './output.ts';
+import { FORMATS, type Format } from './output/output.ts';
 
 /** Options of every command. */
 export const COMMON: Options = {

@@ -1,6 +1,6 @@
 import type { KubeTransport } from '../kube/transport.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from './output/terminal.ts';
 
 /** An option of a command, in the form that Node's `parseArgs` takes. */
 interface Option {

@@ -1,7 +1,7 @@
 import { nodesOf, policiesOf, releasesOf } from '../kube/resources.ts';
 import { COMMON } from './arguments.ts';
 import type { Cluster, Command, Options } from './command.ts';
-import { FORMATS } from './output.ts';
+import { FORMATS } from './output/output.ts';
 
 /**
  * Completes words by kubectl's convention. kubectl runs `kubectl_complete-brupop` with the words after the plug-in's name. The last word is the

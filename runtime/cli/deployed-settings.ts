@@ -3,7 +3,7 @@ import { Collection } from '../kube/collection.ts';
 import type { Container, Workload } from '../kube/objects.ts';
 import { collectionPath } from '../kube/paths.ts';
 import { podsOf } from '../kube/resources.ts';
-import { COMPONENTS, CONTROLLER_DEPLOYMENT } from '../shadow/names.ts';
+import { COMPONENTS, CONTROLLER_DEPLOYMENT } from '../api/shadow/names.ts';
 import type { Cluster } from './command.ts';
 import { ifAllowed, selecting } from './reading.ts';
 

@@ -1,13 +1,13 @@
 import { type ControllerConfig, policyOf, settingsOf } from '../controller/config.ts';
 import { statedOrders } from '../controller/k3os/host-order.ts';
-import { Rulers } from '../controller/rulers.ts';
-import { Observations } from '../controller/observations.ts';
-import { conditionUpToDate } from '../controller/plan/conditions.ts';
-import { channelsPath, OrderedShadows } from '../controller/orders.ts';
+import { Rulers } from '../controller/seeing/rulers.ts';
+import { Observations } from '../controller/seeing/observations.ts';
+import { conditionUpToDate } from '../controller/plan/facts/conditions.ts';
+import { channelsPath, OrderedShadows } from '../controller/seeing/orders.ts';
 import { keepersOf, type Plan, plan } from '../controller/plan/plan.ts';
-import type { Snapshot } from '../controller/plan/snapshot.ts';
-import type { Finding } from '../controller/plan/verdict.ts';
-import { PolicyViews } from '../controller/policy-views.ts';
+import type { Snapshot } from '../controller/plan/facts/snapshot.ts';
+import type { Finding } from '../controller/plan/facts/verdict.ts';
+import { PolicyViews } from '../controller/seeing/policy-views.ts';
 import { permitsOn } from '../controller/permits/entries.ts';
 import {
   lastWordsOf,
@@ -16,9 +16,9 @@ import {
   viewOfAgent,
   viewOfNode,
   viewOfShadow,
-} from '../controller/views.ts';
-import { COMMAND_KINDS } from '../controller/write-limiter.ts';
-import type { ChannelObject } from '../k3os/model.ts';
+} from '../controller/seeing/views.ts';
+import { COMMAND_KINDS } from '../controller/writing/write-limiter.ts';
+import type { ChannelObject } from '../api/k3os/model.ts';
 import { Collection } from '../kube/collection.ts';
 import type {
   KubeObject,
@@ -30,8 +30,8 @@ import type {
   UpdatePolicyObject,
 } from '../kube/objects.ts';
 import { leasesOf, namespacesOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
-import { COMPONENTS, CONTROLLER_LEASE, nodeNameOf, PAUSED_ANNOTATION } from '../shadow/names.ts';
-import { viewOfRelease } from '../controller/releases/releases.ts';
+import { COMPONENTS, CONTROLLER_LEASE, nodeNameOf, PAUSED_ANNOTATION } from '../api/shadow/names.ts';
+import { viewOfRelease } from '../controller/seeing/releases.ts';
 import type { Cluster } from './command.ts';
 import { deployedSettings } from './deployed-settings.ts';
 import { snapshotOfLeader } from './leader-plan.ts';

@@ -1,9 +1,9 @@
-import type { Answering, PlanReport, SnapshotReport } from '../controller/plan-report.ts';
+import type { Answering, PlanReport, SnapshotReport } from '../controller/telling/plan-report.ts';
 import { ApiStatusError } from '../kube/errors.ts';
 import { collectionPath } from '../kube/paths.ts';
 import { fromPlain } from '../lib/plain.ts';
 import { VERSION } from '../lib/version.ts';
-import { CONTROLLER_PORT_NAME, CONTROLLER_SERVICE, PLAN_SCHEMA } from '../shadow/names.ts';
+import { CONTROLLER_PORT_NAME, CONTROLLER_SERVICE, PLAN_SCHEMA } from '../api/shadow/names.ts';
 import type { Cluster } from './command.ts';
 
 /** What the leader says, or why that could not be had: a clause that follows "the leader's own plan: ". */

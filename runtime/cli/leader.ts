@@ -1,11 +1,11 @@
-import type { PermitView } from '../controller/plan/permit.ts';
-import type { Snapshot } from '../controller/plan/snapshot.ts';
-import { found, type Verdict } from '../controller/plan/verdict.ts';
+import type { PermitView } from '../controller/plan/facts/permit.ts';
+import type { Snapshot } from '../controller/plan/facts/snapshot.ts';
+import { found, type Verdict } from '../controller/plan/facts/verdict.ts';
 import type { Lease } from '../kube/objects.ts';
 import { instantOf, MINUTE_MS, rfc3339 } from '../lib/clock.ts';
-import { CONTROLLER_DEPLOYMENT, LEASE_REFUSED } from '../shadow/names.ts';
+import { CONTROLLER_DEPLOYMENT, LEASE_REFUSED } from '../api/shadow/names.ts';
 import type { Cluster } from './command.ts';
-import { timeValue } from './output.ts';
+import { timeValue } from './output/output.ts';
 import { byTime, momentsOfEvent } from './past/moments.ts';
 import { about, readEvents } from './past/past.ts';
 import type { Read } from './reading.ts';

@@ -4,7 +4,7 @@ import type { CustomResourceDefinition, KubeObject } from '../kube/objects.ts';
 import { collectionPath } from '../kube/paths.ts';
 import { crdsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
-import { CONTROLLER_DEPLOYMENT, CRD_NAME } from '../shadow/names.ts';
+import { CONTROLLER_DEPLOYMENT, CRD_NAME } from '../api/shadow/names.ts';
 import { type Cluster, type CommandRequest, RefusedCommandError } from './command.ts';
 import { workloadsOf } from './deployed-settings.ts';
 import { ifAllowed, type Read } from './reading.ts';

@@ -1,10 +1,10 @@
-import { keptIn } from '../controller/plan-report.ts';
-import { conditionUpToDate } from '../controller/plan/conditions.ts';
+import { keptIn } from '../controller/telling/plan-report.ts';
+import { conditionUpToDate } from '../controller/plan/facts/conditions.ts';
 import { durationText, instantOf } from '../lib/clock.ts';
-import { nodeNameOf } from '../shadow/names.ts';
+import { nodeNameOf } from '../api/shadow/names.ts';
 import type { Cluster } from './command.ts';
 import { inspect } from './inspect.ts';
-import type { Said } from './why.ts';
+import type { Said } from './commands/why.ts';
 
 /**
  * What `why` shows where the leader's own plan cannot be had: a plan made here, and what the leader wrote last.

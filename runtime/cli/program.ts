@@ -5,14 +5,14 @@ import { userAgent } from '../kube/https.ts';
 import { connect } from '../kube/kubeconfig.ts';
 import { proxyFromEnvironment } from '../kube/proxy.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
-import { NAMESPACE } from '../shadow/names.ts';
-import { clear } from './changes/clear.ts';
-import { cleanup } from './changes/cleanup.ts';
-import { allow, halt } from './changes/decide.ts';
-import { hold, unhold } from './changes/hold.ts';
-import { notify } from './changes/notify.ts';
-import { pause, resume } from './changes/pause.ts';
-import { now, retry } from './changes/requests.ts';
+import { NAMESPACE } from '../api/shadow/names.ts';
+import { clear } from './commands/clear.ts';
+import { cleanup } from './commands/cleanup.ts';
+import { allow, halt } from './commands/halt.ts';
+import { hold, unhold } from './commands/hold.ts';
+import { notify } from './commands/notify.ts';
+import { pause, resume } from './commands/pause.ts';
+import { now, retry } from './commands/now.ts';
 import { type Invocation, parseUnfinished, parseInvocation } from './arguments.ts';
 import {
   type Cluster,
@@ -25,19 +25,19 @@ import {
   UsageError,
 } from './command.ts';
 import { completionOf, completionText, lookupIn } from './completion.ts';
-import { dashboard } from './dashboard/command.ts';
-import { doctor } from './doctor/command.ts';
+import { dashboard } from './commands/dashboard.ts';
+import { doctor } from './commands/doctor.ts';
 import { explain, rolesFor } from './errors.ts';
-import { planCommand } from './forecast/command.ts';
+import { planCommand } from './commands/plan.ts';
 import { commandHelp, helpText, NAME, versionText } from './help.ts';
-import { leftovers } from './leftovers.ts';
+import { leftovers } from './commands/leftovers.ts';
 import { webhookNamespace } from './operator.ts';
-import { textOf } from './output.ts';
-import { history, timeline } from './past/commands.ts';
-import { releases } from './releases/command.ts';
-import { status } from './status/command.ts';
-import { watch } from './watch.ts';
-import { why } from './why.ts';
+import { textOf } from './output/output.ts';
+import { history, timeline } from './commands/timeline.ts';
+import { releases } from './commands/releases.ts';
+import { status } from './commands/status.ts';
+import { watch } from './output/watch.ts';
+import { why } from './commands/why.ts';
 
 /** In the order of `--help`. */
 export const COMMANDS: readonly Command[] = [

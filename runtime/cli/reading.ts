@@ -4,9 +4,9 @@ import { ApiStatusError } from '../kube/errors.ts';
 import type { KubeObject, ReleaseResource, UpdatePolicyObject } from '../kube/objects.ts';
 import { policiesOf, releasesOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
-import { POLICY_PLURAL, POLICY_VERSION } from '../policy/names.ts';
-import { RELEASE_PLURAL, RELEASE_VERSION } from '../release/names.ts';
-import { COMPONENT_LABEL, GROUP } from '../shadow/names.ts';
+import { POLICY_PLURAL, POLICY_VERSION } from '../api/policy/names.ts';
+import { RELEASE_PLURAL, RELEASE_VERSION } from '../api/release/names.ts';
+import { COMPONENT_LABEL, GROUP } from '../api/shadow/names.ts';
 
 /** What was read, or a fallback where the API server refused the read (403). */
 export interface Read<T> {

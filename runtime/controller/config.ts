@@ -1,6 +1,6 @@
-import type { Settings } from './plan/snapshot.ts';
-import { ANY_TIME, cronExpression, type InZone } from './schedule/cron.ts';
-import { cached, dailySchedule, type Schedule, timeOfDay } from './schedule/schedule.ts';
+import type { Settings } from './plan/facts/snapshot.ts';
+import { ANY_TIME, cronExpression, type InZone } from './deciding/schedule/cron.ts';
+import { cached, dailySchedule, type Schedule, timeOfDay } from './deciding/schedule/schedule.ts';
 import {
   atLeastSeconds,
   bool,
@@ -18,7 +18,7 @@ import {
 } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 import { timeZone } from '../lib/time-zone.ts';
-import type { UpdatePolicy } from '../policy/policy.ts';
+import type { UpdatePolicy } from '../api/policy/policy.ts';
 import {
   ANY_COUNT,
   COUNT_AT_ONCE,
@@ -27,7 +27,7 @@ import {
   PROOF_NODES,
   type Quantity,
   type QuantityKind,
-} from '../policy/quantity.ts';
+} from '../api/policy/quantity.ts';
 
 const quantity = (
   { expected, most, pattern, parse }: QuantityKind,

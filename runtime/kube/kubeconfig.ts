@@ -3,7 +3,7 @@ import type { AgentOptions, RequestOptions } from 'node:https';
 import { delimiter, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { NAMESPACE } from '../shadow/names.ts';
+import { NAMESPACE } from '../api/shadow/names.ts';
 import type { KubeConfig } from './client-node.ts';
 import { httpsTransport } from './https.ts';
 import { type ClusterConnection, connectInCluster, type InClusterConfig } from './in-cluster.ts';

@@ -27,9 +27,9 @@ import type {
   V1ValidatingWebhook,
   V1ValidatingWebhookConfiguration,
 } from '@kubernetes/client-node';
-import type { PolicyObject } from '../policy/model.ts';
-import type { ReleaseObject } from '../release/model.ts';
-import type { Shadow } from '../shadow/model.ts';
+import type { PolicyObject } from '../api/policy/model.ts';
+import type { ReleaseObject } from '../api/release/model.ts';
+import type { Shadow } from '../api/shadow/model.ts';
 import { instantOf } from '../lib/clock.ts';
 
 /** RFC 3339. Null and absent mean the same: the API server sends null for a time that was never set wherever its own type holds it by value. */

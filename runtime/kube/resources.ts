@@ -1,6 +1,6 @@
-import { POLICY_PLURAL, POLICY_VERSION } from '../policy/names.ts';
-import { RELEASE_PLURAL, RELEASE_VERSION } from '../release/names.ts';
-import { GROUP, PLURAL, STORAGE_VERSION } from '../shadow/names.ts';
+import { POLICY_PLURAL, POLICY_VERSION } from '../api/policy/names.ts';
+import { RELEASE_PLURAL, RELEASE_VERSION } from '../api/release/names.ts';
+import { GROUP, PLURAL, STORAGE_VERSION } from '../api/shadow/names.ts';
 import { Collection, type VersionedPatch } from './collection.ts';
 import type {
   CustomResourceDefinition,

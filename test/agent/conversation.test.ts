@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import type { AgentApi, ApiAnswer } from '../../runtime/agentapi/client.ts';
-import { Conversation } from '../../runtime/agent/conversation.ts';
+import type { AgentApi, ApiAnswer } from '../../runtime/agent/apiserver/client.ts';
+import { Conversation } from '../../runtime/agent/apiserver/conversation.ts';
 import type { View } from '../../runtime/agent/decide.ts';
 import { childAbort } from '../../runtime/lib/abort.ts';
 import { Latest } from '../../runtime/lib/latest.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 const ANSWER_MS = 60_000;
 

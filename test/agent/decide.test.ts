@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { decide, type Step, type View } from '../../runtime/agent/decide.ts';
-import type { Spec, Status } from '../../runtime/shadow/model.ts';
-import type { State } from '../../runtime/shadow/states.ts';
+import type { Spec, Status } from '../../runtime/api/shadow/model.ts';
+import type { State } from '../../runtime/api/shadow/states.ts';
 
 const OWNER = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'uid-1' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { FailureReason } from '../../runtime/shadow/model.ts';
+import type { FailureReason } from '../../runtime/api/shadow/model.ts';
 import { seeds, stride } from '../random.ts';
 import { reports } from './hand.ts';
 import { everyMoment } from './moments.ts';

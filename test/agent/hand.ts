@@ -1,4 +1,4 @@
-import type { Spec } from '../../runtime/shadow/model.ts';
+import type { Spec } from '../../runtime/api/shadow/model.ts';
 import type { World } from './world.ts';
 
 /** What a test does by hand to one node's world, at the moment that it means. */

@@ -1,7 +1,7 @@
 import { createAgent } from '../../runtime/agent/agent.ts';
 import { clusterView } from '../../runtime/agent/cluster.ts';
-import { Bottlerocket } from '../../runtime/agent/host/bottlerocket.ts';
-import { classify, type ApiAnswer, type AgentApi } from '../../runtime/agentapi/client.ts';
+import { Bottlerocket } from '../../runtime/agent/hosts/bottlerocket/bottlerocket.ts';
+import { classify, type ApiAnswer, type AgentApi } from '../../runtime/agent/apiserver/client.ts';
 import type { VerifiedAgent as Asking } from '../../runtime/apiserver/auth/authenticator.ts';
 import { toRefusal } from '../../runtime/apiserver/refusal.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
@@ -9,10 +9,10 @@ import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { DeadlineError, withDeadline } from '../../runtime/lib/abort.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
-import { SimulatedHost } from '../../sim/hosts/host.ts';
-import { Releases } from '../../sim/hosts/releases.ts';
-import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import { SimulatedHost } from '../../lab/sim/hosts/host.ts';
+import { Releases } from '../../lab/sim/hosts/releases.ts';
+import { InProcessHostTransport } from '../../lab/sim/hosts/transport.ts';
 import type { Replica, World } from '../apiserver/world.ts';
 
 const LONGEST_REQUEST_MS = 60_000;

@@ -1,9 +1,9 @@
-import { HostUnreachableError } from '../../runtime/agent/host/errors.ts';
-import { K3os, type K3osOptions } from '../../runtime/agent/host/k3os/k3os.ts';
-import { CHANNEL_ANNOTATION, VERSION_ANNOTATION } from '../../runtime/k3os/names.ts';
+import { HostUnreachableError } from '../../runtime/agent/hosts/errors.ts';
+import { K3os, type K3osOptions } from '../../runtime/agent/hosts/k3os/k3os.ts';
+import { CHANNEL_ANNOTATION, VERSION_ANNOTATION } from '../../runtime/api/k3os/names.ts';
 import type { ShadowObject } from '../../runtime/kube/objects.ts';
-import type { SimulatedHost } from '../../sim/hosts/host.ts';
-import type { MemoryDisk } from '../../sim/hosts/k3os/disk.ts';
+import type { SimulatedHost } from '../../lab/sim/hosts/host.ts';
+import type { MemoryDisk } from '../../lab/sim/hosts/k3os/disk.ts';
 
 interface K3osDriverParts extends Omit<K3osOptions, 'files' | 'reboot'> {
   readonly disk: MemoryDisk;

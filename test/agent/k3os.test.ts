@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { FailureReason } from '../../runtime/shadow/model.ts';
-import type { FaultName } from '../../sim/hosts/faults.ts';
+import type { FailureReason } from '../../runtime/api/shadow/model.ts';
+import type { FaultName } from '../../lab/sim/hosts/faults.ts';
 import { reports } from './hand.ts';
 import { World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { FailingCheck } from '../../runtime/shadow/model.ts';
+import type { FailingCheck } from '../../runtime/api/shadow/model.ts';
 import { reports, staged } from './hand.ts';
 import { build, offered, world } from './stage.ts';
 import type { WorldOptions } from './world.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ApiAnswer } from '../../runtime/agentapi/client.ts';
-import type { FailureReason } from '../../runtime/shadow/model.ts';
-import { FAULTS, type FaultName } from '../../sim/hosts/faults.ts';
+import type { ApiAnswer } from '../../runtime/agent/apiserver/client.ts';
+import type { FailureReason } from '../../runtime/api/shadow/model.ts';
+import { FAULTS, type FaultName } from '../../lab/sim/hosts/faults.ts';
 import { reports } from './hand.ts';
 import { seeds, some } from '../random.ts';
 import { type DriverName, DRIVERS } from './drivers.ts';

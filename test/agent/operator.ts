@@ -1,4 +1,4 @@
-import type { AgentApi, ApiAnswer, Caller, NodeAction, StatusPut } from '../../runtime/agentapi/client.ts';
+import type { AgentApi, ApiAnswer, Caller, NodeAction, StatusPut } from '../../runtime/agent/apiserver/client.ts';
 import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import type { Node, ShadowObject } from '../../runtime/kube/objects.ts';
@@ -6,13 +6,13 @@ import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { Latest } from '../../runtime/lib/latest.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { LB_LABEL, MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { hintText } from '../../runtime/shadow/hint.ts';
-import { CRD_NAME, NAMESPACE, STAGE_ANNOTATION } from '../../runtime/shadow/names.ts';
-import type { Spec, Status } from '../../runtime/shadow/model.ts';
-import { crdSchema } from '../../runtime/shadow/schema.ts';
-import { nextState } from '../../runtime/shadow/states.ts';
-import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { LB_LABEL, MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import { hintText } from '../../runtime/api/shadow/hint.ts';
+import { CRD_NAME, NAMESPACE, STAGE_ANNOTATION } from '../../runtime/api/shadow/names.ts';
+import type { Spec, Status } from '../../runtime/api/shadow/model.ts';
+import { crdSchema } from '../../runtime/api/shadow/schema.ts';
+import { nextState } from '../../runtime/api/shadow/states.ts';
+import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
 import { Objects, SHADOWS } from '../apiserver/objects.ts';
 import { seeded } from '../random.ts';
 import { inProcess } from './joined.ts';

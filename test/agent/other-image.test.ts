@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { FaultName } from '../../sim/hosts/faults.ts';
+import type { FaultName } from '../../lab/sim/hosts/faults.ts';
 import { everyMoment } from './moments.ts';
 import { reports, staged } from './hand.ts';
 import { offered, world } from './stage.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { GoneError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { ADMIN } from '../../sim/cluster/cluster.ts';
+import { ADMIN } from '../../lab/sim/cluster/cluster.ts';
 import { SHADOWS, World as ClusterWorld } from '../apiserver/world.ts';
 import { Tapped } from '../kube/world.ts';
 import { reports, staged } from './hand.ts';

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { ApiAnswer } from '../../runtime/agentapi/client.ts';
+import type { ApiAnswer } from '../../runtime/agent/apiserver/client.ts';
 import { apiStatusError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
-import { CRD_NAME } from '../../runtime/shadow/names.ts';
-import type { Status } from '../../runtime/shadow/model.ts';
-import type { FaultName } from '../../sim/hosts/faults.ts';
+import { CRD_NAME } from '../../runtime/api/shadow/names.ts';
+import type { Status } from '../../runtime/api/shadow/model.ts';
+import type { FaultName } from '../../lab/sim/hosts/faults.ts';
 import { World } from '../apiserver/world.ts';
 import { reports } from './hand.ts';
 import { join, type Joined } from './joined.ts';

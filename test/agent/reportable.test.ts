@@ -12,13 +12,13 @@ import {
   idleStatus,
   withFailure,
 } from '../../runtime/agent/status.ts';
-import { type AgentStatus, FAILURE_REASONS, type Spec, type Status } from '../../runtime/shadow/model.ts';
-import { parseAgentStatus } from '../../runtime/shadow/parse.ts';
-import { crdSchema } from '../../runtime/shadow/schema.ts';
-import { STATES } from '../../runtime/shadow/states.ts';
-import { validate } from '../../sim/cluster/crd/validate.ts';
+import { type AgentStatus, FAILURE_REASONS, type Spec, type Status } from '../../runtime/api/shadow/model.ts';
+import { parseAgentStatus } from '../../runtime/api/shadow/parse.ts';
+import { crdSchema } from '../../runtime/api/shadow/schema.ts';
+import { STATES } from '../../runtime/api/shadow/states.ts';
+import { validate } from '../../lab/sim/cluster/crd/validate.ts';
 import { runs } from '../random.ts';
-import { spec, status, time, version } from '../shadow/arbitrary.ts';
+import { spec, status, time, version } from '../api/shadow/arbitrary.ts';
 
 /** Any text: of any length, with any character, halves of pairs included. */
 const words = fc.oneof(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { FaultName, FaultTerms } from '../../sim/hosts/faults.ts';
+import type { FaultName, FaultTerms } from '../../lab/sim/hosts/faults.ts';
 import { reports, staged } from './hand.ts';
 import { build, offered, world } from './stage.ts';
 import type { WorldOptions } from './world.ts';

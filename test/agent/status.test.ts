@@ -9,7 +9,7 @@ import {
   idleStatus,
 } from '../../runtime/agent/status.ts';
 import { joinParts } from '../../runtime/lib/parts.ts';
-import type { FailureReason, Status } from '../../runtime/shadow/model.ts';
+import type { FailureReason, Status } from '../../runtime/api/shadow/model.ts';
 
 const TIME = '2026-01-01T00:00:00Z';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { HOLD_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { reports, staged, unplannedReboot } from './hand.ts';
 import { build, world } from './stage.ts';
 

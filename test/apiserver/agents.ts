@@ -4,7 +4,7 @@ import {
   CONTROLLER_SERVICE_ACCOUNT,
   NAMESPACE,
   TOKEN_AUDIENCE,
-} from '../../runtime/shadow/names.ts';
+} from '../../runtime/api/shadow/names.ts';
 import type { Objects } from './objects.ts';
 
 /** The service accounts of agents, here and in a namespace that is none of ours, and that of the controller. */

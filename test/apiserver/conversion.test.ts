@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { convert, convertBytes } from '../../runtime/apiserver/conversion.ts';
-import { CONVERSION_DATA_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { CONVERSION_DATA_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { runs, seeded, seeds } from '../random.ts';
 import { faultOf, mutated } from './fuzz.ts';
 

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import type { Random } from '../../runtime/lib/random.ts';
-import { convertShadow } from '../../runtime/shadow/convert.ts';
-import { CONVERSION_DATA_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { convertShadow } from '../../runtime/api/shadow/convert.ts';
+import { CONVERSION_DATA_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 
 const GROUP = 'brupop.bottlerocket.aws';
 const META = {

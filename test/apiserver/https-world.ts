@@ -9,7 +9,7 @@ import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.t
 import { type ServeOptions, serveTls, type TlsServer } from '../../runtime/apiserver/serve.ts';
 import type { ServingCertificate } from '../../runtime/apiserver/tls.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { createCa, type KeyPair } from '../../sim/cluster/pki.ts';
+import { createCa, type KeyPair } from '../../lab/sim/cluster/pki.ts';
 import { inTime } from '../in-time.ts';
 import { addAccounts, addAgentPod, projectedToken } from './agents.ts';
 import { type Replica, type ReplicaSettings, World } from './world.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Status } from '../../runtime/shadow/model.ts';
+import type { Status } from '../../runtime/api/shadow/model.ts';
 import { hold, outcome, SHADOWS, started, World } from './world.ts';
 
 let world: World;

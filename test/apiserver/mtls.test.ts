@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { join } from 'node:path';
-import { agentApiClient } from '../../runtime/agentapi/client.ts';
+import { agentApiClient } from '../../runtime/agent/apiserver/client.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { createCa, type KeyPair } from '../../sim/cluster/pki.ts';
+import { createCa, type KeyPair } from '../../lab/sim/cluster/pki.ts';
 import { ca, HttpsWorld, issue, refusal, RESOURCE, SERVICE, withFiles } from './https-world.ts';
 
 let https: HttpsWorld;

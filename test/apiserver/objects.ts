@@ -2,9 +2,9 @@ import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.t
 import { ConflictError } from '../../runtime/kube/errors.ts';
 import type { KubeObject, Node, Pod, ShadowObject } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { type Marks, readMarks } from '../../runtime/marks/marks.ts';
-import type { Spec, Status } from '../../runtime/shadow/model.ts';
-import { GROUP, KIND, NAMESPACE, PLURAL, shadowName } from '../../runtime/shadow/names.ts';
+import { type Marks, readMarks } from '../../runtime/api/marks/marks.ts';
+import type { Spec, Status } from '../../runtime/api/shadow/model.ts';
+import { GROUP, KIND, NAMESPACE, PLURAL, shadowName } from '../../runtime/api/shadow/names.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 
 export const SHADOWS = `/apis/${GROUP}/v2/namespaces/${NAMESPACE}/${PLURAL}`;

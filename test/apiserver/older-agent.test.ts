@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AgentStatus, Status } from '../../runtime/shadow/model.ts';
+import type { AgentStatus, Status } from '../../runtime/api/shadow/model.ts';
 import { World } from './world.ts';
 
 const OURS = { state: 'RebootedIntoUpdate', reason: 'DrainFailed', message: '', time: '2026-01-01T00:00:00Z' } as const;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
-import type { Status } from '../../runtime/shadow/model.ts';
-import { CRD_NAME, shadowName } from '../../runtime/shadow/names.ts';
-import { crdSchema } from '../../runtime/shadow/schema.ts';
-import { webhookDialer } from '../../sim/world/webhooks.ts';
+import type { Status } from '../../runtime/api/shadow/model.ts';
+import { CRD_NAME, shadowName } from '../../runtime/api/shadow/names.ts';
+import { crdSchema } from '../../runtime/api/shadow/schema.ts';
+import { webhookDialer } from '../../lab/sim/world/webhooks.ts';
 import { ca, HttpsWorld, SERVICE } from './https-world.ts';
 import { SHADOWS, type World } from './world.ts';
 

@@ -3,7 +3,7 @@ import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.t
 import type { Service } from '../../runtime/apiserver/service.ts';
 import { apiStatusError, type KubeStatus, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
-import type { Disturbance } from '../../sim/cluster/cluster.ts';
+import type { Disturbance } from '../../lab/sim/cluster/cluster.ts';
 import { evictions, outcome, type Replica, started, World } from './world.ts';
 
 /** What becomes of what an agent asks for where the Kubernetes API refuses a part of it. */

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { Disturbed } from '../../sim/cluster/cluster.ts';
-import { fields } from '../../sim/cluster/object.ts';
+import type { Disturbed } from '../../lab/sim/cluster/cluster.ts';
+import { fields } from '../../lab/sim/cluster/object.ts';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
-import type { DrainProgress } from '../../runtime/shadow/model.ts';
+import type { DrainProgress } from '../../runtime/api/shadow/model.ts';
 import { evictions, outcome, type Replica, started, World } from './world.ts';
 
 /** What people learn where an admission policy refuses what is written to a Node, and when that ends an attempt. */

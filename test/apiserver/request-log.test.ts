@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
-import { settle, VirtualClock } from '../../sim/clock.ts';
+import { settle, VirtualClock } from '../../lab/sim/clock.ts';
 import { addBudget } from './budgets.ts';
 import { HttpsWorld, RESOURCE } from './https-world.ts';
 import { started, World } from './world.ts';

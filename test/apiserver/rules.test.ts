@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { disownCordonPatch } from '../../runtime/marks/patches.ts';
-import { settle } from '../../sim/clock.ts';
+import { disownCordonPatch } from '../../runtime/api/marks/patches.ts';
+import { settle } from '../../lab/sim/clock.ts';
 import { outcome, type Replica, SHADOWS, World } from './world.ts';
 
 let world: World;

@@ -8,7 +8,7 @@ import { LIMITS, serveTls } from '../../runtime/apiserver/serve.ts';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 import { eventually } from '../contract/eventually.ts';
 import { inTime } from '../in-time.ts';
 import {

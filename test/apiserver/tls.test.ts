@@ -5,8 +5,8 @@ import { Metrics } from '../../runtime/apiserver/metrics.ts';
 import { type ServingCertificate, servingCertificates } from '../../runtime/apiserver/tls.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { VirtualClock } from '../../sim/clock.ts';
-import { authority, createCa, type KeyPair } from '../../sim/cluster/pki.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
+import { authority, createCa, type KeyPair } from '../../lab/sim/cluster/pki.ts';
 import { until } from './until.ts';
 import { folder } from '../folder.ts';
 

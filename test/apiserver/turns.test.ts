@@ -5,7 +5,7 @@ import { ConnectionGuard } from '../../runtime/apiserver/http/connections.ts';
 import { RefusalLog } from '../../runtime/apiserver/http/refusal-log.ts';
 import { Metrics } from '../../runtime/apiserver/metrics.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { settle, VirtualClock } from '../../sim/clock.ts';
+import { settle, VirtualClock } from '../../lab/sim/clock.ts';
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { MARKS_ANNOTATION, UNRELEASED_ANNOTATION } from '../../runtime/marks/names.ts';
+import { MARKS_ANNOTATION, UNRELEASED_ANNOTATION } from '../../runtime/api/marks/names.ts';
 import { NODE_STALLS } from './stalls.ts';
 import { hold, outcome, started, World } from './world.ts';
 

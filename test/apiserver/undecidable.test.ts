@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { LB_LABEL } from '../../runtime/marks/names.ts';
-import { disownCordonPatch } from '../../runtime/marks/patches.ts';
-import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
-import { settle } from '../../sim/clock.ts';
+import { LB_LABEL } from '../../runtime/api/marks/names.ts';
+import { disownCordonPatch } from '../../runtime/api/marks/patches.ts';
+import { HOLD_ANNOTATION } from '../../runtime/api/shadow/names.ts';
+import { settle } from '../../lab/sim/clock.ts';
 import { type Replica, started, World } from './world.ts';
 
 /**

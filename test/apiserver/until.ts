@@ -1,5 +1,5 @@
 import { systemClock } from '../../runtime/lib/clock.ts';
-import type { VirtualClock } from '../../sim/clock.ts';
+import type { VirtualClock } from '../../lab/sim/clock.ts';
 
 const PATIENCE_MS = 10_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { requestsOf } from '../../bench/rollout/requests.ts';
-import { efficiency } from '../../bench/rollout/scenarios.ts';
+import { requestsOf } from '../../lab/bench/rollout/requests.ts';
+import { efficiency } from '../../lab/bench/rollout/scenarios.ts';
 import type { AuditEvent } from '../e2e/audit.ts';
 
 describe('the efficiency of a rollout', () => {

@@ -8,7 +8,7 @@ import {
   NAMESPACE,
   PAUSED_ANNOTATION,
   UPDATE_NOW_ANNOTATION,
-} from '../../runtime/shadow/names.ts';
+} from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { definePolicies } from '../policies.ts';
 import { deploy } from './deployed.ts';

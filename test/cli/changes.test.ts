@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { patchObject } from '../../runtime/cli/changes/change.ts';
+import { patchObject } from '../../runtime/cli/change.ts';
 import type { OperatedCluster } from '../../runtime/cli/operator.ts';
 import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import { Stage } from '../controller/stage.ts';

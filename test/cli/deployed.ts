@@ -2,7 +2,7 @@ import type { CommandRequest } from '../../runtime/cli/command.ts';
 import { type Inspection, inspect } from '../../runtime/cli/inspect.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import type { Stage } from '../controller/stage.ts';
 
 /** A controller's Deployment that says `env`, and the same controller at work, until the signal aborts. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { CONTROLLER_DEPLOYMENT, CRD_NAME, NAMESPACE, PAUSED_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { CONTROLLER_DEPLOYMENT, CRD_NAME, NAMESPACE, PAUSED_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { deploy } from './deployed.ts';
 import { Reached } from './served.ts';

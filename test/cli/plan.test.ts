@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { overridesOf } from '../../runtime/cli/forecast/command.ts';
+import { overridesOf } from '../../runtime/cli/commands/plan.ts';
 import { placed, stuckOn } from '../../runtime/cli/forecast/drains.ts';
 import { forecastFrom } from '../../runtime/cli/forecast/forecast.ts';
 import { inspect } from '../../runtime/cli/inspect.ts';
 import type { Pod, ShadowObject } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
-import { HOLD_ANNOTATION, LAST_UPDATE_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
+import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/api/policy/names.ts';
+import { HOLD_ANNOTATION, LAST_UPDATE_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { folder } from '../folder.ts';
 import { definePolicies, policyNamed } from '../policies.ts';

@@ -7,7 +7,7 @@ import { COMMANDS } from '../../runtime/cli/program.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
 import { shadowsPath } from '../../runtime/kube/resources.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { folder } from '../folder.ts';
 import { deploy } from './deployed.ts';

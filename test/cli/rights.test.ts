@@ -4,7 +4,7 @@ import { BrupopChart, PeopleRoles } from '../../infra/index.ts';
 import type { Answer, Cluster } from '../../runtime/cli/command.ts';
 import { readModel } from '../../runtime/cli/dashboard/model.ts';
 import { COMMANDS } from '../../runtime/cli/program.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { definePolicies } from '../policies.ts';
 import { bind, createRole, deploy, requestOn } from './deployed.ts';

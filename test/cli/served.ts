@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { UserInfo } from '../../sim/cluster/api.ts';
-import { ADMIN } from '../../sim/cluster/cluster.ts';
-import { type Servable, type ServedCluster, serveCluster } from '../../sim/cluster/https.ts';
+import type { UserInfo } from '../../lab/sim/cluster/api.ts';
+import { ADMIN } from '../../lab/sim/cluster/cluster.ts';
+import { type Servable, type ServedCluster, serveCluster } from '../../lab/sim/cluster/https.ts';
 import { folder, shared } from '../folder.ts';
 import { inTime, until } from '../in-time.ts';
 

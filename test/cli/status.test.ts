@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { statusLines } from '../../runtime/cli/status/lines.ts';
 import type { Counts, FleetStatus, Reasoned } from '../../runtime/cli/status/status.ts';
-import { PLAIN } from '../../runtime/cli/terminal.ts';
+import { PLAIN } from '../../runtime/cli/output/terminal.ts';
 
 /** What people see of a fleet, by its values alone. */
 

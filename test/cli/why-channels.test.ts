@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { fleetLines } from '../../runtime/cli/why.ts';
+import { fleetLines } from '../../runtime/cli/commands/why.ts';
 import { K3osStage } from '../controller/k3os/stage.ts';
 import { deployContainer, seenOn } from './deployed.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Answer } from '../../runtime/cli/command.ts';
-import { PLAIN } from '../../runtime/cli/terminal.ts';
-import { why } from '../../runtime/cli/why.ts';
+import { PLAIN } from '../../runtime/cli/output/terminal.ts';
+import { why } from '../../runtime/cli/commands/why.ts';
 import { type Manager, routesOf } from '../../runtime/controller/manager.ts';
-import { GROUP, MANAGED_LABEL, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { GROUP, MANAGED_LABEL, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { bind, createRole, deploy, requestOn, seenOn } from './deployed.ts';
 

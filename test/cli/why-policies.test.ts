@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Inspection } from '../../runtime/cli/inspect.ts';
-import { unknownLines } from '../../runtime/cli/output.ts';
-import { PLAIN } from '../../runtime/cli/terminal.ts';
-import { fleetLines, nodeLine, policyLines } from '../../runtime/cli/why.ts';
-import { POLICY_CRD_NAME, POLICY_PLURAL } from '../../runtime/policy/names.ts';
-import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { unknownLines } from '../../runtime/cli/output/output.ts';
+import { PLAIN } from '../../runtime/cli/output/terminal.ts';
+import { fleetLines, nodeLine, policyLines } from '../../runtime/cli/commands/why.ts';
+import { POLICY_CRD_NAME, POLICY_PLURAL } from '../../runtime/api/policy/names.ts';
+import { HOLD_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { definePolicies } from '../policies.ts';
 import { Stage } from '../controller/stage.ts';
 import { deploy, seenOn } from './deployed.ts';

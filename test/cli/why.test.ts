@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { leftoverLines, leftoversIn } from '../../runtime/cli/leftovers.ts';
-import { unknownLines } from '../../runtime/cli/output.ts';
-import { PLAIN } from '../../runtime/cli/terminal.ts';
-import { fleetLines, nodeLine, why } from '../../runtime/cli/why.ts';
+import { leftoverLines, leftoversIn } from '../../runtime/cli/commands/leftovers.ts';
+import { unknownLines } from '../../runtime/cli/output/output.ts';
+import { PLAIN } from '../../runtime/cli/output/terminal.ts';
+import { fleetLines, nodeLine, why } from '../../runtime/cli/commands/why.ts';
 import { UnknownSettingsError } from '../../runtime/cli/deployed-settings.ts';
 import type { Inspection } from '../../runtime/cli/inspect.ts';
-import { GROUP, NAMESPACE } from '../../runtime/shadow/names.ts';
-import { UNRELEASED_ANNOTATION } from '../../runtime/marks/names.ts';
+import { GROUP, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import { UNRELEASED_ANNOTATION } from '../../runtime/api/marks/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { deploy, deployContainer, requestOn, seenOn } from './deployed.ts';
 

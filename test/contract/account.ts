@@ -3,7 +3,7 @@ import { rules } from '../../infra/rules.ts';
 import { MissingPermissionError, NotFoundError } from '../../runtime/kube/errors.ts';
 import { shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { at } from '../../sim/cluster/object.ts';
+import { at } from '../../lab/sim/cluster/object.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readChannel } from '../../runtime/k3os/channel.ts';
-import type { ChannelObject } from '../../runtime/k3os/model.ts';
+import { readChannel } from '../../runtime/api/k3os/channel.ts';
+import type { ChannelObject } from '../../runtime/api/k3os/model.ts';
 import { find, manifests } from '../infra/manifests.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import { type Contract, contract } from './cluster.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { exchange } from '../e2e/controlplane/exchange.ts';
-import { at, type KubeJson } from '../../sim/cluster/object.ts';
+import { at, type KubeJson } from '../../lab/sim/cluster/object.ts';
 import { listNames, refusal, told } from '../sim/cluster/harness.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';

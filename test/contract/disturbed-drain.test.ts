@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { PLURAL } from '../../runtime/shadow/names.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import { PLURAL } from '../../runtime/api/shadow/names.ts';
 import { eventually } from './eventually.ts';
 import { asleep, cordons, evicts, proves, statesProgress } from './replica.ts';
 import { play, stage } from './stage.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { aborted } from '../../runtime/lib/abort.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/shadow/names.ts';
+import { COMPONENT_LABEL, COMPONENTS } from '../../runtime/api/shadow/names.ts';
 import { TOLERATION } from './drain-world.ts';
 import { eventually } from './eventually.ts';
 import { alone, asleep, evicts } from './replica.ts';

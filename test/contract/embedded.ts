@@ -1,9 +1,9 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
-import { serveCluster } from '../../sim/cluster/https.ts';
-import { startKubernetes } from '../../sim/kubernetes/main.ts';
-import { webhookDialer } from '../../sim/world/webhooks.ts';
+import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
+import { serveCluster } from '../../lab/sim/cluster/https.ts';
+import { startKubernetes } from '../../lab/sim/kubernetes/main.ts';
+import { webhookDialer } from '../../lab/sim/world/webhooks.ts';
 import type { ContractServer } from './cluster.ts';
 
 /** The embedded cluster with its controllers, behind HTTPS. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { at, fields, list } from '../../sim/cluster/object.ts';
+import { at, fields, list } from '../../lab/sim/cluster/object.ts';
 import { exchange } from '../e2e/controlplane/exchange.ts';
 import { type Contract, contract } from './cluster.ts';
 

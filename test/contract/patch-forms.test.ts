@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { at } from '../../sim/cluster/object.ts';
+import { at } from '../../lab/sim/cluster/object.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import { type Contract, contract } from './cluster.ts';
 import { type Gadgets, servedGadgets } from './gadget.ts';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { GROUP, PLURAL } from '../../runtime/shadow/names.ts';
+import { GROUP, PLURAL } from '../../runtime/api/shadow/names.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MAX_RELEASES } from '../../runtime/policy/model.ts';
-import { POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL, POLICY_VERSION } from '../../runtime/policy/names.ts';
+import { MAX_RELEASES } from '../../runtime/api/policy/model.ts';
+import { POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL, POLICY_VERSION } from '../../runtime/api/policy/names.ts';
 import { exchange } from '../e2e/controlplane/exchange.ts';
 import { find, manifests } from '../infra/manifests.ts';
-import { faultsOf } from '../policy/policies.ts';
+import { faultsOf } from '../api/policy/policies.ts';
 import { refusal } from '../sim/cluster/harness.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { MissingPermissionError } from '../../runtime/kube/errors.ts';
-import type { AgentStatus } from '../../runtime/shadow/model.ts';
+import type { AgentStatus } from '../../runtime/api/shadow/model.ts';
 import { eventually } from './eventually.ts';
 import { deniesFailures } from './policies.ts';
 import { onReal, stage } from './stage.ts';

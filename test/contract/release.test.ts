@@ -6,8 +6,8 @@ import {
   LB_LABEL,
   MARKS_ANNOTATION,
   UPDATING_LABEL,
-} from '../../runtime/marks/names.ts';
-import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
+} from '../../runtime/api/marks/names.ts';
+import { HOLD_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { asleep, type Replica } from './replica.ts';
 import { play, stage } from './stage.ts';
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { at, fields } from '../../sim/cluster/object.ts';
-import { createCa } from '../../sim/cluster/pki.ts';
+import { at, fields } from '../../lab/sim/cluster/object.ts';
+import { createCa } from '../../lab/sim/cluster/pki.ts';
 import type { Contract } from './cluster.ts';
 
 /** A webhook of this process, behind a Service of the cluster. */

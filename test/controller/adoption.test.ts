@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { ADOPTED_ANNOTATION, MANAGED_LABEL } from '../../runtime/shadow/names.ts';
+import { ADOPTED_ANNOTATION, MANAGED_LABEL } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 
 let stage: Stage;

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { Caches } from '../../runtime/controller/caches.ts';
+import { Caches } from '../../runtime/controller/seeing/caches.ts';
 import { NAMESPACES_PATH, shadowsPath } from '../../runtime/kube/resources.ts';
-import { Expectations } from '../../runtime/controller/expectations.ts';
-import { Freshness } from '../../runtime/controller/freshness.ts';
+import { Expectations } from '../../runtime/controller/seeing/expectations.ts';
+import { Freshness } from '../../runtime/controller/seeing/freshness.ts';
 import { momentOf } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { API_VERSION, KIND, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { API_VERSION, KIND, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { createNode, random, world } from '../kube/world.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 import { config } from './stage.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Clock } from '../../runtime/lib/clock.ts';
-import { nodeNameOf } from '../../runtime/shadow/names.ts';
+import { nodeNameOf } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 
 /** The wall clock of a controller may be set forward and back, while everybody else's goes on. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { Disturbance } from '../../sim/cluster/cluster.ts';
-import { CRD_NAME, PLURAL } from '../../runtime/shadow/names.ts';
+import type { Disturbance } from '../../lab/sim/cluster/cluster.ts';
+import { CRD_NAME, PLURAL } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 

@@ -4,7 +4,7 @@ import { apiStatusError } from '../../runtime/kube/errors.ts';
 import { leasesOf } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
-import { CONTROL_PLANE_LEASES } from '../../runtime/shadow/names.ts';
+import { CONTROL_PLANE_LEASES } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 
 /** With nobody to make pods, or to place them, a drain takes away what is not coming back. */

@@ -9,7 +9,7 @@ import {
   nodeNameOf,
   PAUSED_ANNOTATION,
   shadowName,
-} from '../../runtime/shadow/names.ts';
+} from '../../runtime/api/shadow/names.ts';
 import { Scheduler } from './scheduler.ts';
 import { Stage } from './stage.ts';
 import { takesPermit } from './transports.ts';

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { type Manager, routesOf } from '../../runtime/controller/manager.ts';
-import { setback } from '../../runtime/controller/events.ts';
+import { setback } from '../../runtime/controller/telling/events.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
-import { CONTROLLER_LEASE, EVENTS_REFUSED_ANNOTATION, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { CONTROLLER_LEASE, EVENTS_REFUSED_ANNOTATION, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { fleet, moment, rebooting } from './plan/fleet.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { Expectations } from '../../runtime/controller/expectations.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { Expectations } from '../../runtime/controller/seeing/expectations.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 const view = (resourceVersion: string) => ({ name: 'brs-a', resourceVersion });
 

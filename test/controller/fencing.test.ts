@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { NODES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
-import { cordonPatch } from '../../runtime/marks/patches.ts';
-import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
+import { cordonPatch } from '../../runtime/api/marks/patches.ts';
+import { MANAGED_LABEL } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { blindTo, intercepted, takesPermit, writesSpec } from './transports.ts';
 

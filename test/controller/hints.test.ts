@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { conditionUpToDate } from '../../runtime/controller/plan/conditions.ts';
+import { conditionUpToDate } from '../../runtime/controller/plan/facts/conditions.ts';
 import {
   shadowName,
   STAGE_ANNOTATION,
   UPDATED_FROM_ANNOTATION,
   VERSION_BEFORE_ANNOTATION,
-} from '../../runtime/shadow/names.ts';
+} from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 
 let stage: Stage;

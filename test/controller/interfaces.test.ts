@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
+import { MANAGED_LABEL } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 
 /** Nodes whose hosts are driven in different ways, and the label that says which. */

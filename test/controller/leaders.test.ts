@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { shadowsPath } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
-import { HOLD_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
+import { HOLD_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { blindTo, intercepted, takesPermit, writesSpec } from './transports.ts';
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { LIFECYCLE_REASON } from '../../runtime/controller/lifecycle-conditions.ts';
-import { viewOfNode } from '../../runtime/controller/views.ts';
+import { LIFECYCLE_REASON } from '../../runtime/controller/writing/lifecycle-conditions.ts';
+import { viewOfNode } from '../../runtime/controller/seeing/views.ts';
 import { NotFoundError } from '../../runtime/kube/errors.ts';
 import type { Condition, Node } from '../../runtime/kube/objects.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
-import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
+import { MANAGED_LABEL } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 

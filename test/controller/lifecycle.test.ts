@@ -4,11 +4,11 @@ import {
   LIFECYCLE_REASON,
   lifecycleChanges,
   lifecycleOf,
-} from '../../runtime/controller/lifecycle-conditions.ts';
-import { phaseOf } from '../../runtime/controller/plan/phase.ts';
-import type { LifecycleCondition, NodeInfo, NodeView } from '../../runtime/controller/plan/snapshot.ts';
-import { readMarks } from '../../runtime/marks/marks.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
+} from '../../runtime/controller/writing/lifecycle-conditions.ts';
+import { phaseOf } from '../../runtime/controller/plan/facts/phase.ts';
+import type { LifecycleCondition, NodeInfo, NodeView } from '../../runtime/controller/plan/facts/snapshot.ts';
+import { readMarks } from '../../runtime/api/marks/marks.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
 import { DRAINED, MARKS, minutes, moment, node, type Parts, shadow } from './plan/fleet.ts';
 
 /** What Kubernetes' lifecycle conditions say of a node, by what permits, shadows and marks say. */

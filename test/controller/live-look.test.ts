@@ -9,8 +9,8 @@ import {
   shadowsPath,
 } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
-import { POLICY_KIND, POLICY_VERSION } from '../../runtime/policy/names.ts';
-import { GROUP, HOLD_ANNOTATION, MANAGED_LABEL, NAMESPACE, PAUSED_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { POLICY_KIND, POLICY_VERSION } from '../../runtime/api/policy/names.ts';
+import { GROUP, HOLD_ANNOTATION, MANAGED_LABEL, NAMESPACE, PAUSED_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { policyCrd } from '../policy-crd.ts';
 import { Stage } from './stage.ts';
 import { writesSpec } from './transports.ts';

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { BUMPED_ANNOTATION } from '../../runtime/controller/actions/fencing.ts';
+import { BUMPED_ANNOTATION } from '../../runtime/controller/writing/actions/fencing.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { ConflictError } from '../../runtime/kube/errors.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
-import { MARKS_ANNOTATION, RELEASED_ANNOTATION } from '../../runtime/marks/names.ts';
-import { CONTROLLER_LEASE, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { MARKS_ANNOTATION, RELEASED_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import { CONTROLLER_LEASE, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { intercepted, takesPermit } from './transports.ts';
 

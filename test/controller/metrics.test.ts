@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
+import { ControllerMetrics } from '../../runtime/controller/telling/metrics.ts';
 
 const NONE = new ControllerMetrics().registry;
 const notifying = new ControllerMetrics();

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { leftoversIn } from '../../runtime/cli/leftovers.ts';
-import { viewOfNode } from '../../runtime/controller/views.ts';
+import { leftoversIn } from '../../runtime/cli/commands/leftovers.ts';
+import { viewOfNode } from '../../runtime/controller/seeing/views.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
-import type { NodeView } from '../../runtime/controller/plan/snapshot.ts';
+import type { NodeView } from '../../runtime/controller/plan/facts/snapshot.ts';
 import { intercepted } from './transports.ts';
 import { Stage } from './stage.ts';
 

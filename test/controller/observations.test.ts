@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { Observations } from '../../runtime/controller/observations.ts';
-import type { NodeFacts, ShadowFacts } from '../../runtime/controller/views.ts';
+import { Observations } from '../../runtime/controller/seeing/observations.ts';
+import type { NodeFacts, ShadowFacts } from '../../runtime/controller/seeing/views.ts';
 import { DRAINED, minutes, moment, node, rebooting, shadow, permit } from './plan/fleet.ts';
 
 const nodeFacts = (more: Partial<NodeFacts> = {}): NodeFacts => ({

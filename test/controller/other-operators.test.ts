@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { shadowsOf } from '../../runtime/kube/resources.ts';
-import { API_VERSION, KIND } from '../../runtime/shadow/names.ts';
+import { API_VERSION, KIND } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 
 /** Beside another operator two agents share one host, and two controllers keep a budget each. */

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { Freshness } from '../../runtime/controller/freshness.ts';
-import { Policies } from '../../runtime/controller/policies.ts';
+import { Freshness } from '../../runtime/controller/seeing/freshness.ts';
+import { Policies } from '../../runtime/controller/seeing/policies.ts';
 import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { POLICIES_PATH, policiesOf } from '../../runtime/kube/resources.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { POLICY_CRD_NAME } from '../../runtime/policy/names.ts';
+import { POLICY_CRD_NAME } from '../../runtime/api/policy/names.ts';
 import { random, type Tapped, world } from '../kube/world.ts';
 import { policyNamed } from '../policies.ts';
 import { policyCrd } from '../policy-crd.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { saysSame, statusOf } from '../../runtime/controller/policy-status.ts';
-import type { PolicyReport, ReleaseReport } from '../../runtime/controller/plan/report.ts';
-import { MAX_RELEASES, type PolicyStatus } from '../../runtime/policy/model.ts';
+import { saysSame, statusOf } from '../../runtime/controller/telling/policy-status.ts';
+import type { PolicyReport, ReleaseReport } from '../../runtime/controller/plan/answer/report.ts';
+import { MAX_RELEASES, type PolicyStatus } from '../../runtime/api/policy/model.ts';
 import { minutes, moment as at } from './plan/fleet.ts';
 
 const FAMILY = 'aws-k8s-1.33/amd64';

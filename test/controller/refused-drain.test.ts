@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readMarks } from '../../runtime/marks/marks.ts';
-import { COMPONENT_LABEL, NAME_LABEL, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { readMarks } from '../../runtime/api/marks/marks.ts';
+import { COMPONENT_LABEL, NAME_LABEL, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { conditionUpToDate } from '../../runtime/controller/plan/conditions.ts';
+import { conditionUpToDate } from '../../runtime/controller/plan/facts/conditions.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
-import { CONTROLLER_LEASE, HOLD_ANNOTATION, NAMESPACE } from '../../runtime/shadow/names.ts';
-import type { Disturbance, Disturbed } from '../../sim/cluster/cluster.ts';
+import { CONTROLLER_LEASE, HOLD_ANNOTATION, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import type { Disturbance, Disturbed } from '../../lab/sim/cluster/cluster.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 

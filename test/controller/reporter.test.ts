@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
+import { ControllerMetrics } from '../../runtime/controller/telling/metrics.ts';
 import type { Plan } from '../../runtime/controller/plan/plan.ts';
-import type { NodeView } from '../../runtime/controller/plan/snapshot.ts';
-import type { Verdict } from '../../runtime/controller/plan/verdict.ts';
-import { Reporter } from '../../runtime/controller/reporter.ts';
+import type { NodeView } from '../../runtime/controller/plan/facts/snapshot.ts';
+import type { Verdict } from '../../runtime/controller/plan/facts/verdict.ts';
+import { Reporter } from '../../runtime/controller/telling/reporter.ts';
 import type { EventRecord } from '../../runtime/kube/event-recorder.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
-import { settle, VirtualClock } from '../../sim/clock.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import { settle, VirtualClock } from '../../lab/sim/clock.ts';
 import { fleet, MARKS, minutes, node, NOW, POLICY, rebooting, snapshot, underRules, type World } from './plan/fleet.ts';
 
 let reporter: Reporter;

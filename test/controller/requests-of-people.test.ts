@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { UPDATE_NOW_ANNOTATION, RETRY_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { UPDATE_NOW_ANNOTATION, RETRY_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 
 let stage: Stage;

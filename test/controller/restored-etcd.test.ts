@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { PAUSED_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
+import { PAUSED_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 
 /** etcd comes back from a backup, and with it the counter of versions: what a controller knows is newer than all that it reads. */

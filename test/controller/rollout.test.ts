@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { cordonPatch } from '../../runtime/marks/patches.ts';
-import { HOLD_ANNOTATION, shadowName } from '../../runtime/shadow/names.ts';
+import { cordonPatch } from '../../runtime/api/marks/patches.ts';
+import { HOLD_ANNOTATION, shadowName } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 

@@ -1,6 +1,6 @@
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport, KubeWatch } from '../../runtime/kube/transport.ts';
-import { settle } from '../../sim/clock.ts';
+import { settle } from '../../lab/sim/clock.ts';
 
 interface Pending {
   readonly actor: string;

@@ -9,8 +9,8 @@ import { leasesOf, nodesOf, shadowsOf } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import type { Status } from '../../runtime/shadow/model.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import type { Status } from '../../runtime/api/shadow/model.ts';
 import {
   API_VERSION,
   CONTROLLER_LEASE,
@@ -19,10 +19,10 @@ import {
   MANAGED_LABEL,
   NAMESPACE,
   shadowName,
-} from '../../runtime/shadow/names.ts';
-import { crdSchema } from '../../runtime/shadow/schema.ts';
-import { VirtualClock } from '../../sim/clock.ts';
-import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+} from '../../runtime/api/shadow/names.ts';
+import { crdSchema } from '../../runtime/api/shadow/schema.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
 import { OLDER_SCHEMA } from '../e2e/older-crd.ts';
 import { seeded } from '../random.ts';
 import { releaseCrd } from '../release-crd.ts';

@@ -9,7 +9,7 @@ import {
   NAMESPACE,
   PAUSED_ANNOTATION,
   shadowName,
-} from '../../runtime/shadow/names.ts';
+} from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { blindTo, intercepted } from './transports.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { crdsOf } from '../../runtime/kube/resources.ts';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
-import { CRD_NAME } from '../../runtime/shadow/names.ts';
+import { CRD_NAME } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import type { Apiserver } from '../../runtime/apiserver/apiserver.ts';
-import { readMarks } from '../../runtime/marks/marks.ts';
-import { MANAGED_LABEL, shadowName } from '../../runtime/shadow/names.ts';
-import { settle } from '../../sim/clock.ts';
+import { readMarks } from '../../runtime/api/marks/marks.ts';
+import { MANAGED_LABEL, shadowName } from '../../runtime/api/shadow/names.ts';
+import { settle } from '../../lab/sim/clock.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 

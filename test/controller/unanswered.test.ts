@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { routesOf } from '../../runtime/controller/manager.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { HOLD_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import { HOLD_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { shadowName } from '../../runtime/shadow/names.ts';
-import { settle } from '../../sim/clock.ts';
+import { shadowName } from '../../runtime/api/shadow/names.ts';
+import { settle } from '../../lab/sim/clock.ts';
 import { releasesOf } from '../../runtime/kube/resources.ts';
 import { Stage } from './stage.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
-import type { Spec, Status } from '../../runtime/shadow/model.ts';
-import { shadowName } from '../../runtime/shadow/names.ts';
+import type { Spec, Status } from '../../runtime/api/shadow/model.ts';
+import { shadowName } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 

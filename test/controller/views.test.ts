@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { ownShadow } from '../../runtime/controller/actions/ports.ts';
-import { viewOfAgent, viewOfNode, viewOfShadow } from '../../runtime/controller/views.ts';
+import { ownShadow } from '../../runtime/controller/writing/actions/ports.ts';
+import { viewOfAgent, viewOfNode, viewOfShadow } from '../../runtime/controller/seeing/views.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
 import type { Condition, Node, Pod, ShadowObject } from '../../runtime/kube/objects.ts';
-import { MANAGED_LABEL } from '../../runtime/shadow/names.ts';
+import { MANAGED_LABEL } from '../../runtime/api/shadow/names.ts';
 
 const META = { name: 'a', uid: 'uid-a', resourceVersion: '1' };
 const node = (status: Node['status'], labels: Record<string, string> = {}): Node => ({

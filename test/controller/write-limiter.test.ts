@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { CommandLimiters, WriteLimiter } from '../../runtime/controller/write-limiter.ts';
+import { CommandLimiters, WriteLimiter } from '../../runtime/controller/writing/write-limiter.ts';
 import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { momentOf } from '../../runtime/lib/clock.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 const DENIED = apiStatusError('PATCH /x', { code: 403, reason: 'Forbidden', message: 'not on Fridays' });
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type Write, WriteQueue } from '../../runtime/controller/write-queue.ts';
+import { type Write, WriteQueue } from '../../runtime/controller/writing/write-queue.ts';
 import { apiStatusError } from '../../runtime/kube/errors.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 let clock: VirtualClock;
 let queue: WriteQueue;

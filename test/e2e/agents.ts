@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { APISERVER_SERVICE, COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
-import { type Caller, agentApiClient, type AgentApi } from '../../runtime/agentapi/client.ts';
+import { APISERVER_SERVICE, COMPONENTS, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import { type Caller, agentApiClient, type AgentApi } from '../../runtime/agent/apiserver/client.ts';
 import type { Node } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { kubectl } from './kubectl.ts';

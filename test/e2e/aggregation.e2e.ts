@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { createCa } from '../../sim/cluster/pki.ts';
+import { createCa } from '../../lab/sim/cluster/pki.ts';
 import { eventually } from '../contract/eventually.ts';
 import { realCluster } from '../contract/real.ts';
 import { Client } from '../sim/cluster/harness.ts';

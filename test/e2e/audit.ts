@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import type { RealCluster } from './cluster.ts';
 import type { Sighting } from './sighting.ts';
 

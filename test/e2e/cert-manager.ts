@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import type { RealCluster } from './cluster.ts';
 import { comesTrue } from './come-true.ts';

@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BrupopChart, PeopleRoles } from '../../infra/index.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/api/policy/names.ts';
 import {
   CONTROLLER_DEPLOYMENT,
   GROUP,
@@ -14,7 +14,7 @@ import {
   PAUSED_ANNOTATION,
   PLURAL,
   UPDATE_NOW_ANNOTATION,
-} from '../../runtime/shadow/names.ts';
+} from '../../runtime/api/shadow/names.ts';
 import { examples } from '../documents.ts';
 import { shell } from '../shell.ts';
 import { certificatesIssued } from './cert-manager.ts';

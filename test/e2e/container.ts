@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { Pod } from '../../runtime/kube/objects.ts';
-import { hostSocket } from '../../sim/hosts/program-server.ts';
-import type { Mounts } from '../../sim/world/pod-files.ts';
-import { containerOf } from '../../sim/world/pod-template.ts';
-import { childProcess, imageCommand, type StartProgram } from '../../sim/world/programs.ts';
+import { hostSocket } from '../../lab/sim/hosts/program-server.ts';
+import type { Mounts } from '../../lab/sim/world/pod-files.ts';
+import { containerOf } from '../../lab/sim/world/pod-template.ts';
+import { childProcess, imageCommand, type StartProgram } from '../../lab/sim/world/programs.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/policy/names.ts';
-import type { Shadow } from '../../runtime/shadow/model.ts';
-import { PLURAL } from '../../runtime/shadow/names.ts';
+import { POLICY_API_VERSION, POLICY_KIND } from '../../runtime/api/policy/names.ts';
+import type { Shadow } from '../../runtime/api/shadow/model.ts';
+import { PLURAL } from '../../runtime/api/shadow/names.ts';
 import { auditOf } from './audit.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';

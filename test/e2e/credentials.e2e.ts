@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { connect } from 'node:tls';
-import { PATHS } from '../../runtime/agentapi/protocol.ts';
+import { PATHS } from '../../runtime/api/agent/protocol.ts';
 import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import type { AccessCredentials } from '../../runtime/kube/access.ts';
 import {
@@ -16,8 +16,8 @@ import {
   PAUSED_ANNOTATION,
   PLURAL,
   shadowName,
-} from '../../runtime/shadow/names.ts';
-import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
+} from '../../runtime/api/shadow/names.ts';
+import { versionOfOsImage } from '../../runtime/api/shadow/semver.ts';
 import { examples } from '../documents.ts';
 import { shell } from '../shell.ts';
 import { type AgentPod, agentPods, serviceAddress } from './agents.ts';

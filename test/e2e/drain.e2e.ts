@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
-import { drainOnControlPlane } from '../../bench/apiserver/control-plane.ts';
+import { drainOnControlPlane } from '../../lab/bench/apiserver/control-plane.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ENDING_SECONDS = 10;

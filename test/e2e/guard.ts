@@ -1,5 +1,5 @@
-import { applyAll } from '../../sim/world/manifests.ts';
-import { WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
+import { applyAll } from '../../lab/sim/world/manifests.ts';
+import { WORKLOAD_NAMESPACE } from '../../lab/sim/world/workload.ts';
 import type { RealCluster } from './cluster.ts';
 import { kubectl } from './kubectl.ts';
 

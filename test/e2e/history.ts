@@ -3,8 +3,8 @@ import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import { collectionPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import type { Shadow } from '../../runtime/shadow/model.ts';
-import { GROUP, PLURAL, STORAGE_VERSION } from '../../runtime/shadow/names.ts';
+import type { Shadow } from '../../runtime/api/shadow/model.ts';
+import { GROUP, PLURAL, STORAGE_VERSION } from '../../runtime/api/shadow/names.ts';
 import type { Sighting } from './sighting.ts';
 
 export type StoredShadow = Shadow & KubeObject;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { breaches } from './invariants.ts';
 import type { Sighting } from './sighting.ts';
 

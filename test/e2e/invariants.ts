@@ -1,6 +1,6 @@
 import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { podFacts } from '../simulation/invariants/facts.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import { podFacts } from '../../lab/simulation/invariants/facts.ts';
 import { auditOf, isOperator, written } from './audit.ts';
 import { outagesIn } from './controlplane/outages.ts';
 import type { Fleet, Reboot } from './fleet.ts';

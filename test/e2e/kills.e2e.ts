@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Node } from '../../runtime/kube/objects.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { COMPONENTS } from '../../runtime/shadow/names.ts';
-import { WORKLOAD, WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import { COMPONENTS } from '../../runtime/api/shadow/names.ts';
+import { WORKLOAD, WORKLOAD_NAMESPACE } from '../../lab/sim/world/workload.ts';
 import { eventually } from '../contract/eventually.ts';
 import { killApiServer } from './cluster.ts';
 import type { Fleet } from './fleet.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { KubeList, KubeObject } from '../../runtime/kube/objects.ts';
-import { GROUP, NAMESPACE, PLURAL } from '../../runtime/shadow/names.ts';
+import { GROUP, NAMESPACE, PLURAL } from '../../runtime/api/shadow/names.ts';
 
 /** On the control plane that `npm run lab -- controlplane exec` has started around this process. Rejects with what kubectl said. */
 export function kubectl(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {

@@ -1,9 +1,9 @@
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import type { ShadowCondition } from '../../runtime/shadow/model.ts';
-import { nodeNameOf, shadowName } from '../../runtime/shadow/names.ts';
-import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
-import { verdictOf } from '../../sim/view/verdict.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import type { ShadowCondition } from '../../runtime/api/shadow/model.ts';
+import { nodeNameOf, shadowName } from '../../runtime/api/shadow/names.ts';
+import { versionOfOsImage } from '../../runtime/api/shadow/semver.ts';
+import { verdictOf } from '../../lab/sim/view/verdict.ts';
 import type { History, StoredShadow } from './history.ts';
 
 export function shadowOf({ shadows }: History, node: string): StoredShadow | undefined {

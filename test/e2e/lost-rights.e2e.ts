@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { roleName } from '../../infra/names.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { HOLD_ANNOTATION, NAMESPACE, PAUSED_ANNOTATION } from '../../runtime/shadow/names.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import { HOLD_ANNOTATION, NAMESPACE, PAUSED_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { auditOf, written } from './audit.ts';
 import { guard, relaxGuard } from './guard.ts';
 import { breaches } from './invariants.ts';

@@ -1,6 +1,6 @@
-import type { NodeSoftware } from '../../sim/kubernetes/kubelet/kubelet.ts';
-import { NodePods, type NodePodsOptions } from '../../sim/kubernetes/kubelet/node-pods.ts';
-import type { BootInfo } from '../../sim/kubernetes/kubelet/node-status.ts';
+import type { NodeSoftware } from '../../lab/sim/kubernetes/kubelet/kubelet.ts';
+import { NodePods, type NodePodsOptions } from '../../lab/sim/kubernetes/kubelet/node-pods.ts';
+import type { BootInfo } from '../../lab/sim/kubernetes/kubelet/node-status.ts';
 import { PaperNode } from './paper-node.ts';
 
 export interface MachineOptions extends Omit<NodePodsOptions, 'terminationSeconds'> {

@@ -7,9 +7,9 @@ import {
   PLURAL,
   SHORT_NAME,
   SINGULAR,
-} from '../../runtime/shadow/names.ts';
-import { STATES, STATES_V1 } from '../../runtime/shadow/states.ts';
-import type { Manifest } from '../../sim/world/manifests.ts';
+} from '../../runtime/api/shadow/names.ts';
+import { STATES, STATES_V1 } from '../../runtime/api/shadow/states.ts';
+import type { Manifest } from '../../lab/sim/world/manifests.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

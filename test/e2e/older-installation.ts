@@ -1,5 +1,5 @@
-import { APISERVER_SERVICE, COMPONENT_LABEL, NAMESPACE } from '../../runtime/shadow/names.ts';
-import type { Manifest } from '../../sim/world/manifests.ts';
+import { APISERVER_SERVICE, COMPONENT_LABEL, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import type { Manifest } from '../../lab/sim/world/manifests.ts';
 import { CRD_OF_V2 } from './older-crd.ts';
 import { AGENT, APISERVER, CONTROLLER, inNamespace, labels, type Part } from './older-parts.ts';
 import { olderWorkloads } from './older-workloads.ts';

@@ -1,4 +1,4 @@
-import { COMPONENT_LABEL, GROUP, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { COMPONENT_LABEL, GROUP, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 
 /** One component of the older implementation. */
 export interface Part {

@@ -1,7 +1,7 @@
 import type { KubeObject, Node } from '../../runtime/kube/objects.ts';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { GROUP, KIND, NAMESPACE, PLURAL, shadowName } from '../../runtime/shadow/names.ts';
+import { GROUP, KIND, NAMESPACE, PLURAL, shadowName } from '../../runtime/api/shadow/names.ts';
 
 export interface OlderShadow {
   readonly version: 'v1' | 'v2';

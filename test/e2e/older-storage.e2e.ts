@@ -11,9 +11,9 @@ import {
   NAMESPACE,
   PLURAL,
   shadowName,
-} from '../../runtime/shadow/names.ts';
-import { registration } from '../../sim/kubernetes/kubelet/node-status.ts';
-import { applyAll } from '../../sim/world/manifests.ts';
+} from '../../runtime/api/shadow/names.ts';
+import { registration } from '../../lab/sim/kubernetes/kubelet/node-status.ts';
+import { applyAll } from '../../lab/sim/world/manifests.ts';
 import { eventually } from '../contract/eventually.ts';
 import { comesTrue } from './come-true.ts';
 import { invariants } from './invariants.ts';

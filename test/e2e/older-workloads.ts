@@ -1,5 +1,5 @@
-import { COMPONENT_LABEL, CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
-import type { Manifest } from '../../sim/world/manifests.ts';
+import { COMPONENT_LABEL, CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import type { Manifest } from '../../lab/sim/world/manifests.ts';
 import { AGENT, APISERVER, CONTROLLER, inNamespace, labels, type Part } from './older-parts.ts';
 
 /* The workloads of an installation of the older implementation, v1.4. Their pods are kept from every node. */

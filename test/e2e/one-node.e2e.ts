@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
-import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
-import { imageCommand } from '../../sim/world/programs.ts';
+import { COMPONENTS, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import { versionOfOsImage } from '../../runtime/api/shadow/semver.ts';
+import { imageCommand } from '../../lab/sim/world/programs.ts';
 import { ProcessView } from './process-view.ts';
 import { invariants } from './invariants.ts';
 import { operatorPods, operatorRuns } from './operator.ts';

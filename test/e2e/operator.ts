@@ -1,5 +1,5 @@
 import type { Pod } from '../../runtime/kube/objects.ts';
-import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import type { Scene } from './scene.ts';
 
 /** Pods of the operator that are there now, by the API server's watch. @param component all of them by default */

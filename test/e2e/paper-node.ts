@@ -1,8 +1,8 @@
 import { isReady, type Node } from '../../runtime/kube/objects.ts';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
-import { ensure, type NodeSoftware } from '../../sim/kubernetes/kubelet/kubelet.ts';
-import { type ApiAccess, insist } from '../../sim/kubernetes/kubelet/insist.ts';
-import { type BootInfo, registration } from '../../sim/kubernetes/kubelet/node-status.ts';
+import { ensure, type NodeSoftware } from '../../lab/sim/kubernetes/kubelet/kubelet.ts';
+import { type ApiAccess, insist } from '../../lab/sim/kubernetes/kubelet/insist.ts';
+import { type BootInfo, registration } from '../../lab/sim/kubernetes/kubelet/node-status.ts';
 import { BOOT_ID_ANNOTATION, OS_IMAGE_ANNOTATION, POWER_LABEL } from './controlplane/stages.ts';
 
 const NODES = collectionPath({ version: 'v1', plural: 'nodes' });

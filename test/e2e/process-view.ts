@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import type { Pod } from '../../runtime/kube/objects.ts';
-import { podEnv } from '../../sim/world/pod-template.ts';
+import { podEnv } from '../../lab/sim/world/pod-template.ts';
 
 /** What a running process has, as the kernel tells of it. */
 export class ProcessView {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { userAgent } from '../../runtime/kube/https.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import type { AuditEvent } from './audit.ts';
 import { refusals } from './refusals.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
 import type { KubeList, KubeObject } from '../../runtime/kube/objects.ts';
-import { MARKS_ANNOTATION } from '../../runtime/marks/names.ts';
-import { CONTROLLER_DEPLOYMENT, GROUP, NAMESPACE, PAUSED_ANNOTATION, PLURAL } from '../../runtime/shadow/names.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
+import { CONTROLLER_DEPLOYMENT, GROUP, NAMESPACE, PAUSED_ANNOTATION, PLURAL } from '../../runtime/api/shadow/names.ts';
 import { refuseWrites } from './admission.ts';
 import { auditOf } from './audit.ts';
 import { comesTrue } from './come-true.ts';

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SimOptions } from '../../sim/options.ts';
-import { outcomeOf } from '../../sim/view/outcome.ts';
-import { applyAll } from '../../sim/world/manifests.ts';
-import { workload } from '../../sim/world/workload.ts';
+import type { SimOptions } from '../../lab/sim/options.ts';
+import { outcomeOf } from '../../lab/sim/view/outcome.ts';
+import { applyAll } from '../../lab/sim/world/manifests.ts';
+import { workload } from '../../lab/sim/world/workload.ts';
 import { certificatesIssued, type CertManager, startCertManager } from './cert-manager.ts';
 import { type RealCluster, realCluster } from './cluster.ts';
 import { type Fleet, type FleetOptions, startFleet } from './fleet.ts';

@@ -3,15 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lease, Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport, WatchEvent } from '../../runtime/kube/transport.ts';
-import { readMarks } from '../../runtime/marks/marks.ts';
+import { readMarks } from '../../runtime/api/marks/marks.ts';
 import {
   COMPONENTS,
   CONTROLLER_DEPLOYMENT,
   CONTROLLER_LEASE,
   HOLD_ANNOTATION,
   NAMESPACE,
-} from '../../runtime/shadow/names.ts';
-import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
+} from '../../runtime/api/shadow/names.ts';
+import { versionOfOsImage } from '../../runtime/api/shadow/semver.ts';
 import { parseEntries, PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { type AuditEvent, readAudit } from './audit.ts';
 import { invariants } from './invariants.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/shadow/names.ts';
-import { versionOfOsImage } from '../../runtime/shadow/semver.ts';
-import { WORKLOAD, WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
+import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import { versionOfOsImage } from '../../runtime/api/shadow/semver.ts';
+import { WORKLOAD, WORKLOAD_NAMESPACE } from '../../lab/sim/world/workload.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
 import { operatorRuns } from './operator.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { MANAGED_LABEL, MANAGED_LABEL_VALUE, NAMESPACE, shadowName } from '../../runtime/shadow/names.ts';
+import { MANAGED_LABEL, MANAGED_LABEL_VALUE, NAMESPACE, shadowName } from '../../runtime/api/shadow/names.ts';
 import { auditOf } from './audit.ts';
 import { guard, relaxGuard } from './guard.ts';
 import { invariants } from './invariants.ts';

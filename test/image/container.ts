@@ -4,8 +4,8 @@ import { createWriteStream, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Pod } from '../../runtime/kube/objects.ts';
-import { imageCommand, type StartProgram } from '../../sim/world/programs.ts';
-import type { Mounts } from '../../sim/world/pod-files.ts';
+import { imageCommand, type StartProgram } from '../../lab/sim/world/programs.ts';
+import type { Mounts } from '../../lab/sim/world/pod-files.ts';
 import type { Layout } from './layout.ts';
 
 /** The parts of a manifest that say under what constraints a container runs. */

@@ -7,9 +7,9 @@ import { globSync, lstatSync, mkdirSync, openSync, readFileSync, readSync, rmSyn
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { debianContents } from '../../image/contents.ts';
-import { type Lock, readLock } from '../../image/lock.ts';
-import { type Arch, PLATFORMS } from '../../image/platforms.ts';
+import { debianContents } from '../../tools/image/contents.ts';
+import { type Lock, readLock } from '../../tools/image/lock.ts';
+import { type Arch, PLATFORMS } from '../../tools/image/platforms.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
 import { type Constraints, type ImageOptions, installed, runInImage, type RunOptions } from './container.ts';
 import { type Layout, ofThisMachine, readLayouts, unpack } from './layout.ts';

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Arch } from '../../image/platforms.ts';
+import type { Arch } from '../../tools/image/platforms.ts';
 
 /** Folder into which `npm run image` writes. */
 export const BUILT = fileURLToPath(new URL('../../build/image', import.meta.url));

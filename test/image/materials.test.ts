@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { debianContents } from '../../image/contents.ts';
-import { Downloads, WrongDigestError } from '../../image/downloads.ts';
-import { type DebianPin, readLock } from '../../image/lock.ts';
-import { fetchDebian, PinGoneError, type Wanted } from '../../image/materials.ts';
-import { PLATFORMS } from '../../image/platforms.ts';
+import { debianContents } from '../../tools/image/contents.ts';
+import { Downloads, WrongDigestError } from '../../tools/image/downloads.ts';
+import { type DebianPin, readLock } from '../../tools/image/lock.ts';
+import { fetchDebian, PinGoneError, type Wanted } from '../../tools/image/materials.ts';
+import { PLATFORMS } from '../../tools/image/platforms.ts';
 import { folder } from '../folder.ts';
 
 let warnings: string[];
@@ -73,7 +73,7 @@ describe('a pinned package', () => {
   });
 });
 
-describe('image/lock.json', () => {
+describe('tools/image/lock.json', () => {
   test('has the Node on which the project runs', async () => {
     const { devDependencies } = JSON.parse(await readFile('package.json', 'utf8')) as {
       devDependencies: Record<string, string>;

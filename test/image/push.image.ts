@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findCrane, withRegistry } from '../../image/crane.ts';
+import { findCrane, withRegistry } from '../../tools/image/crane.ts';
 import { BUILT } from './layout.ts';
 
 test('a registry knows what is pushed by the digest that the build has stated', async () => {

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { buildSync } from 'esbuild';
 import { parseAllDocuments } from 'yaml';
 import { examples, ROOT } from '../documents.ts';
-import type { PolicyObject } from '../../runtime/policy/model.ts';
-import { parsePolicy } from '../../runtime/policy/parse.ts';
-import { policyCrdSchema } from '../../runtime/policy/schema.ts';
-import { validate } from '../../sim/cluster/crd/validate.ts';
-import { VARIABLES } from '../policy/policies.ts';
+import type { PolicyObject } from '../../runtime/api/policy/model.ts';
+import { parsePolicy } from '../../runtime/api/policy/parse.ts';
+import { policyCrdSchema } from '../../runtime/api/policy/schema.ts';
+import { validate } from '../../lab/sim/cluster/crd/validate.ts';
+import { VARIABLES } from '../api/policy/policies.ts';
 import { CA } from './pem.ts';
 
 let folder = '';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { CRD_NAME, NAMESPACE } from '../../runtime/shadow/names.ts';
+import { CRD_NAME, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { folder } from '../folder.ts';
 import { CA } from './pem.ts';
 import { type Outcome, shell } from '../shell.ts';

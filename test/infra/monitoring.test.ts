@@ -8,8 +8,8 @@ import { Dashboard } from '../../infra/monitoring/dashboard.ts';
 import { Monitors } from '../../infra/monitoring/monitors.ts';
 import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
 import { Metrics } from '../../runtime/apiserver/metrics.ts';
-import { ControllerMetrics } from '../../runtime/controller/metrics.ts';
-import { REASONS } from '../../runtime/controller/plan/reasons.ts';
+import { ControllerMetrics } from '../../runtime/controller/telling/metrics.ts';
+import { REASONS } from '../../runtime/controller/plan/facts/reasons.ts';
 import { chartOf, find, type Manifest, workload } from './manifests.ts';
 import { shared } from '../folder.ts';
 

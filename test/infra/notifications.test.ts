@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { readControllerConfig } from '../../runtime/controller/config.ts';
-import { parseNotificationConfig } from '../../runtime/notifications/config.ts';
+import { parseNotificationConfig } from '../../runtime/api/notifications/config.ts';
 import { faults } from './faults.ts';
 import { container, find, literalEnv, type Manifest, manifests, podSpec } from './manifests.ts';
 import { CA } from './pem.ts';

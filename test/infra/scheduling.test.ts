@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { UPDATING_LABEL } from '../../runtime/marks/names.ts';
-import { schedule } from '../../sim/kubernetes/scheduler.ts';
+import { UPDATING_LABEL } from '../../runtime/api/marks/names.ts';
+import { schedule } from '../../lab/sim/kubernetes/scheduler.ts';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
 import type { PodAffinity } from '../../infra/props/scheduling.ts';
 import { faults } from './faults.ts';

@@ -11,7 +11,7 @@ import {
   type Manifest,
   workload,
 } from './manifests.ts';
-import { scaled } from '../../sim/kubernetes/pods.ts';
+import { scaled } from '../../lab/sim/kubernetes/pods.ts';
 import { CA } from './pem.ts';
 
 const objects = manifests();

@@ -41,7 +41,9 @@ function forget(engine: string): void {
 }
 const KEPT: ReadonlySet<string | undefined> = new Set(['JEST_STATE_SYMBOL', 'EVENT_HANDLERS']);
 
-const TESTS = new URL('..', import.meta.url).href;
+const TESTS = ['test', 'lab/simulation', 'lab/mutants', 'lab/cluster'].map(
+  (folder) => new URL(`../../${folder}/`, import.meta.url).href,
+);
 const IMPORTS = new URL('../../imports/', import.meta.url).href;
 const GLOBALS = new URL('globals.ts', import.meta.url).href;
 let files = 0;
@@ -50,7 +52,7 @@ registerHooks({
   /** Another address is another module for Node. */
   resolve(specifier, context, next) {
     const found = specifier === '@jest/globals' ? { url: GLOBALS, shortCircuit: true } : next(specifier, context);
-    return found.url.startsWith(TESTS) ? { ...found, url: `${found.url}?${files}` } : found;
+    return TESTS.some((folder) => found.url.startsWith(folder)) ? { ...found, url: `${found.url}?${files}` } : found;
   },
   /** What cdk8s generates has enumerations, and imports types as if they were values: Node takes neither. */
   load(url, context, next) {

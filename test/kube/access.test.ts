@@ -5,7 +5,7 @@ import { connect } from '../../runtime/kube/kubeconfig.ts';
 import { AccessError } from '../../runtime/kube/access.ts';
 import { inClusterAccess } from '../../runtime/kube/in-cluster.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 import { ConnectProxy } from '../controller/notifications/receiver.ts';
 import { json, ScriptedServer, selfSigned } from './tls-server.ts';
 import { folder } from '../folder.ts';

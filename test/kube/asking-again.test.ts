@@ -5,8 +5,8 @@ import { httpsTransport } from '../../runtime/kube/https.ts';
 import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from '../../runtime/kube/transport.ts';
 import { askingAgain } from '../../runtime/kube/asking-again.ts';
 import { evictionPort } from '../../runtime/kube/evictions.ts';
-import { VirtualClock } from '../../sim/clock.ts';
-import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
 import { serve, server, transportTo } from './scripted.ts';
 import { json } from './tls-server.ts';
 

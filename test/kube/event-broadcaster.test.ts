@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { EventBroadcaster } from '../../runtime/kube/event-broadcaster.ts';
 import type { EventRecord } from '../../runtime/kube/event-recorder.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 const CAPACITY = 10_000;
 

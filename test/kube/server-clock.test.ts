@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { serverTime } from '../../runtime/kube/server-clock.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 /**
  * How far this machine's clock is taken to be ahead of an API server's.

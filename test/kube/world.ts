@@ -1,8 +1,8 @@
 import { UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeObject } from '../../runtime/kube/objects.ts';
 import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from '../../runtime/kube/transport.ts';
-import { VirtualClock } from '../../sim/clock.ts';
-import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
 
 /** A transport with a hand on the wire: every request and watch can be counted, refused, or cut. */
 export class Tapped implements KubeTransport {

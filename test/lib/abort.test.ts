@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { aborted, childAbort, DeadlineError, withDeadline } from '../../runtime/lib/abort.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 const reason = new Error('enough');
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { FairLimiter, type Holding } from '../../runtime/lib/fair-limiter.ts';
-import { settle } from '../../sim/clock.ts';
+import { settle } from '../../lab/sim/clock.ts';
 
 let limiter: FairLimiter;
 /** Names of the tasks that run, in the order in which they began. */

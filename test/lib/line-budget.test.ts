@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { LineBudget } from '../../runtime/lib/line-budget.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 test('lines of a kind are let through up to the bound in each period, and the next one says how many were not', async () => {
   const clock = new VirtualClock();

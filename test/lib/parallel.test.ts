@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { inParallel } from '../../runtime/lib/parallel.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 test('at most so many are under way, and results keep the order of the items', async () => {
   const clock = new VirtualClock();

@@ -6,7 +6,7 @@ import { processEnv, readEnv, text } from '../../runtime/lib/env.ts';
 import { logEnv } from '../../runtime/lib/log.ts';
 import { type ProcessContext, type ProcessWorld, runProcess } from '../../runtime/lib/process.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
-import { settle, VirtualClock } from '../../sim/clock.ts';
+import { settle, VirtualClock } from '../../lab/sim/clock.ts';
 import { ROOT } from '../documents.ts';
 
 const { TERMINATION_LOG } = processEnv;

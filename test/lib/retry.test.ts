@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { jitter } from '../../runtime/lib/random.ts';
 import { backoff, retry, type RetryPolicy, Streak } from '../../runtime/lib/retry.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 test('delays double up to their limit', () => {
   const middle = { firstMs: 100, maxMs: 1000, random: () => 0.5 };

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { selects } from '../../runtime/lib/selector.ts';
-import { labelSelector } from '../../sim/cluster/selector.ts';
+import { labelSelector } from '../../lab/sim/cluster/selector.ts';
 import { runs } from '../random.ts';
 
 const word = fc.constantFrom('a', 'b', 'c');

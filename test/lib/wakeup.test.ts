@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Wakeup } from '../../runtime/lib/wakeup.ts';
-import { VirtualClock } from '../../sim/clock.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
 
 const HOUR = 3_600_000;
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
-import { serveCluster } from '../../sim/cluster/https.ts';
+import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
+import { serveCluster } from '../../lab/sim/cluster/https.ts';
 import { ROOT } from '../documents.ts';
 import { run, runQuietly } from './command.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { NAMESPACE } from '../../runtime/shadow/names.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { ROOT } from '../documents.ts';
 import { addOperator, buildApp, compileWithOldest, createApp, type Environments, testInJavaScript } from './app.ts';
 import { tryOnCluster } from './cluster.ts';

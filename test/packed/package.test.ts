@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:f
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { bundledPackages } from '../../image/bundled.ts';
+import { bundledPackages } from '../../tools/image/bundled.ts';
 import { ROOT } from '../documents.ts';
 import { differences, objectsIn } from './differences.ts';
 import { installPacked, type PackageJson, type Packed } from './installed.ts';

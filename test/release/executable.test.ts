@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../../runtime/cli/program.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
-import { archiveOf, binOf, targetNamed } from '../../scripts/release/executables.ts';
+import { archiveOf, binOf, targetNamed } from '../../tools/release/executables.ts';
 import { deploy } from '../cli/deployed.ts';
 import { brupop, Reached } from '../cli/served.ts';
 import { Stage } from '../controller/stage.ts';

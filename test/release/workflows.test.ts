@@ -89,7 +89,7 @@ const NEVER_RUN: Readonly<Record<string, string>> = {
   'apt-get update && apt-get install --yes --no-install-recommends iproute2 qemu-user-static runc':
     'the container’s own packages',
   'git config --global --add safe.directory "$GITHUB_WORKSPACE"': 'the container’s user does not own the work tree',
-  'git diff --exit-code -- image/lock.json': 'the end of a daily check',
+  'git diff --exit-code -- tools/image/lock.json': 'the end of a daily check',
   'npm run release -- login "$GITHUB_ACTOR" <<< "$GH_TOKEN"': 'needs the registry; run with a made-up password',
   'npm run image:push -- "$(npm run --silent release -- reference)"': 'needs the registry; run against one of crane’s',
   'npm run release -- sign files': 'keyless signatures need the service’s identity; run with a key',

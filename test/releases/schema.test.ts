@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
-import { RELEASE_API_VERSION, RELEASE_KIND, releaseObjectName } from '../../runtime/release/names.ts';
-import { VirtualClock } from '../../sim/clock.ts';
-import { ADMIN, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import { RELEASE_API_VERSION, RELEASE_KIND, releaseObjectName } from '../../runtime/api/release/names.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
 import { seeded } from '../random.ts';
 import { releaseCrd } from '../release-crd.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
-import type { ReleaseStatus } from '../../runtime/release/model.ts';
+import type { ReleaseStatus } from '../../runtime/api/release/model.ts';
 import { Stage } from '../controller/stage.ts';
 
 /** What one leader knows of a release, and the next one has to. */

@@ -10,12 +10,12 @@ import {
   MANAGED_LABEL,
   MANAGED_LABEL_VALUE,
   NAMESPACE,
-} from '../../runtime/shadow/names.ts';
-import type { Shadow } from '../../runtime/shadow/model.ts';
-import type { AuditEntry } from '../../sim/cluster/cluster.ts';
-import type { Rollout } from '../../sim/rollout.ts';
-import type { Summary } from '../../sim/view/summary.ts';
-import type { Manifest } from '../../sim/world/manifests.ts';
+} from '../../runtime/api/shadow/names.ts';
+import type { Shadow } from '../../runtime/api/shadow/model.ts';
+import type { AuditEntry } from '../../lab/sim/cluster/cluster.ts';
+import type { Rollout } from '../../lab/sim/rollout.ts';
+import type { Summary } from '../../lab/sim/view/summary.ts';
+import type { Manifest } from '../../lab/sim/world/manifests.ts';
 import { policyNamed } from '../policies.ts';
 import { rightFor, rightsOf, unusedRights } from '../rights.ts';
 import { until, withRollout } from './support.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { MANAGED_LABEL, MANAGED_LABEL_VALUE, NAMESPACE } from '../../runtime/shadow/names.ts';
-import type { AuditEntry } from '../../sim/cluster/cluster.ts';
-import type { Rollout } from '../../sim/rollout.ts';
-import type { Manifest } from '../../sim/world/manifests.ts';
+import { MANAGED_LABEL, MANAGED_LABEL_VALUE, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import type { AuditEntry } from '../../lab/sim/cluster/cluster.ts';
+import type { Rollout } from '../../lab/sim/rollout.ts';
+import type { Manifest } from '../../lab/sim/world/manifests.ts';
 import { until, withRollout } from './support.ts';
 
 /** Rollouts with real processes on an embedded cluster, at fifty times the speed of life. */

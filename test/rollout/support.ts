@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { SimOptions } from '../../sim/options.ts';
-import { type Rollout, type RolloutOptions, startRollout } from '../../sim/rollout.ts';
+import type { SimOptions } from '../../lab/sim/options.ts';
+import { type Rollout, type RolloutOptions, startRollout } from '../../lab/sim/rollout.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

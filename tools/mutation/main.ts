@@ -11,12 +11,12 @@ const CONFIG = fileURLToPath(new URL('stryker.config.mjs', import.meta.url));
 /** Fetched where it is used, not by each `npm ci`: nothing else needs it. */
 const STRYKER = '--package=@stryker-mutator/core@10.0.0';
 
-/** Mechanics: rules of several processes are in `test/mutants`. */
+/** Mechanics: rules of several processes are in `lab/mutants`. */
 const MODULES = [
   'runtime/kube/leader-election.ts',
   'runtime/controller/plan',
   'runtime/apiserver/drain',
-  'runtime/marks',
+  'runtime/api/marks',
   'runtime/apiserver/auth',
 ];
 

@@ -1,8 +1,8 @@
 import { jitter } from '../../lib/random.ts';
-import type { AgentStatus } from '../../shadow/model.ts';
+import type { AgentStatus } from '../../api/shadow/model.ts';
 import type { View } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
-import { HostError, isDeadMount } from '../host/errors.ts';
+import { HostError, isDeadMount } from '../hosts/errors.ts';
 import { failingAhead, stagingAhead } from '../status.ts';
 import type { StepContext } from './context.ts';
 import type { Staging } from './stage.ts';

@@ -2,9 +2,9 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Latest } from '../../lib/latest.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
-import type { Conversation } from '../conversation.ts';
+import type { Conversation } from '../apiserver/conversation.ts';
 import type { View } from '../decide.ts';
-import type { HostUpdater } from '../host/port.ts';
+import type { HostUpdater } from '../hosts/port.ts';
 import type { HostWork } from './host-work.ts';
 import type { Offers } from './offers.ts';
 

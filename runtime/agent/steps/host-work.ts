@@ -11,8 +11,8 @@ import {
   HostProtocolError,
   HostUnreachableError,
   isDeadMount,
-} from '../host/errors.ts';
-import type { HostUpdater } from '../host/port.ts';
+} from '../hosts/errors.ts';
+import type { HostUpdater } from '../hosts/port.ts';
 
 interface HostWorkOptions {
   readonly host: HostUpdater;

@@ -1,8 +1,8 @@
 import { HOUR_MS, rfc3339 } from '../../lib/clock.ts';
 import { jitter } from '../../lib/random.ts';
-import type { FailingCheck } from '../../shadow/model.ts';
+import type { FailingCheck } from '../../api/shadow/model.ts';
 import type { View } from '../decide.ts';
-import { HostError, isDeadMount, UpdatesUnsupportedError } from '../host/errors.ts';
+import { HostError, isDeadMount, UpdatesUnsupportedError } from '../hosts/errors.ts';
 import { failingCheck, withOffer } from '../status.ts';
 import { aheadOfUpdate } from './ahead.ts';
 import type { StepContext } from './context.ts';

@@ -1,5 +1,5 @@
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
-import type { HostStatus, HostUpdater } from '../host/port.ts';
+import type { HostStatus, HostUpdater } from '../hosts/port.ts';
 
 interface OffersOptions {
   readonly host: HostUpdater;

@@ -1,6 +1,6 @@
 import { failStepAs, StepFailedError } from '../failure.ts';
-import { UpdateGoneError } from '../host/errors.ts';
-import type { HostStatus } from '../host/port.ts';
+import { UpdateGoneError } from '../hosts/errors.ts';
+import type { HostStatus } from '../hosts/port.ts';
 import { withOffer } from '../status.ts';
 import type { OwnNode, StepContext } from './context.ts';
 import { forgetOlderBoot, isRequested, probe, recordRequest } from './record.ts';

@@ -1,5 +1,5 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import type { RebootRecord } from '../../shadow/model.ts';
+import type { RebootRecord } from '../../api/shadow/model.ts';
 import { withRebootRecord } from '../status.ts';
 import type { StepContext } from './context.ts';
 

@@ -1,7 +1,7 @@
 import { isStagedAhead } from '../decide.ts';
 import { failStepAs, StepFailedError } from '../failure.ts';
-import { HostRefusedError, OfferChangedError, OtherImageError, UpdateGoneError } from '../host/errors.ts';
-import type { HostStatus } from '../host/port.ts';
+import { HostRefusedError, OfferChangedError, OtherImageError, UpdateGoneError } from '../hosts/errors.ts';
+import type { HostStatus } from '../hosts/port.ts';
 import { nothingStaged, withOffer } from '../status.ts';
 import type { StepContext } from './context.ts';
 

@@ -2,7 +2,7 @@ import { aborted } from '../../lib/abort.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Step } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
-import type { HostStatus } from '../host/port.ts';
+import type { HostStatus } from '../hosts/port.ts';
 import { currentStatus, reachedStatus, idleStatus } from '../status.ts';
 import type { StepContext } from './context.ts';
 import { offerWatch } from './offer.ts';

@@ -1,6 +1,6 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { retry } from '../../lib/retry.ts';
-import type { AgentStatus } from '../../shadow/model.ts';
+import type { AgentStatus } from '../../api/shadow/model.ts';
 import type { View } from '../decide.ts';
 import { currentStatus, withFailure } from '../status.ts';
 import { type Terms, unaskedBoot } from '../unasked-boot.ts';

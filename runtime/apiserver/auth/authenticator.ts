@@ -8,7 +8,7 @@ import { BoundedMap } from '../../lib/bounded-map.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { FairLimiter } from '../../lib/fair-limiter.ts';
 import type { Random } from '../../lib/random.ts';
-import { TOKEN_AUDIENCE } from '../../shadow/names.ts';
+import { TOKEN_AUDIENCE } from '../../api/shadow/names.ts';
 import { kubernetesRefusal, RefusedError } from '../refusal.ts';
 import { agentClaims, agentNode, precheckToken } from './claims.ts';
 import type { Credentials } from './credentials.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isPodTerminal, type Pod } from '../../kube/objects.ts';
 import type { TokenReviewStatus } from '../../kube/reviews.ts';
 import { boundedJson } from '../../lib/json.ts';
-import { AGENT_SERVICE_ACCOUNT, COMPONENT_LABEL, COMPONENTS, TOKEN_AUDIENCE } from '../../shadow/names.ts';
+import { AGENT_SERVICE_ACCOUNT, COMPONENT_LABEL, COMPONENTS, TOKEN_AUDIENCE } from '../../api/shadow/names.ts';
 
 /** What a token proves of its holder. */
 export interface Claims {

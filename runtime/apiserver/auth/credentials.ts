@@ -1,4 +1,4 @@
-import { HEADERS } from '../../agentapi/protocol.ts';
+import { HEADERS } from '../../api/agent/protocol.ts';
 import { RefusedError } from '../refusal.ts';
 
 /** What a request says of itself; nothing of it is believed before the token has been reviewed. */

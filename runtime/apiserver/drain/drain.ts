@@ -1,11 +1,11 @@
 import type { Listed } from '../../kube/collection.ts';
 import { type Node, readySince } from '../../kube/objects.ts';
 import { instantOf } from '../../lib/clock.ts';
-import type { DrainProgress } from '../../shadow/model.ts';
-import { readMarks } from '../../marks/marks.ts';
+import type { DrainProgress } from '../../api/shadow/model.ts';
+import { readMarks } from '../../api/marks/marks.ts';
 import type { Preflight } from '../config.ts';
-import { type FilterTerms, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
-import type { DrainPod } from './pod.ts';
+import { type FilterTerms, othersLeft, type PodDeleteList, podsLeft } from '../../drain/filter.ts';
+import type { DrainPod } from '../../drain/pod.ts';
 
 export interface DrainSettings {
   /** What to do with a drain that could not end as things are. */

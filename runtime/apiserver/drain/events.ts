@@ -1,10 +1,10 @@
 import { joinParts } from '../../lib/parts.ts';
-import type { DrainProgress } from '../../shadow/model.ts';
+import type { DrainProgress } from '../../api/shadow/model.ts';
 import type { Preflight } from '../config.ts';
 import type { NodeEvent } from '../ports.ts';
-import type { PodDeleteList } from './filter.ts';
-import { type DrainPod, podName } from './pod.ts';
-import type { LastBackend } from './webhooks.ts';
+import type { PodDeleteList } from '../../drain/filter.ts';
+import { type DrainPod, podName } from '../../drain/pod.ts';
+import type { LastBackend } from '../../drain/webhooks.ts';
 
 export function drainStarted(pods: number): NodeEvent {
   return { type: 'Normal', reason: 'DrainStarted', message: `Draining for a Bottlerocket update, ${pods} pods to go` };

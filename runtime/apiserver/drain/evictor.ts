@@ -6,7 +6,7 @@ import type { Random } from '../../lib/random.ts';
 import { backoff, Streak } from '../../lib/retry.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Blocked } from './drain.ts';
-import { type DrainPod, originOf } from './pod.ts';
+import { type DrainPod, originOf } from '../../drain/pod.ts';
 
 interface EvictionQueueOptions {
   /** Most requests of one drain in flight. How long pods take to end does not count. */

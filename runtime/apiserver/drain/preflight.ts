@@ -4,14 +4,14 @@ import { keyOf } from '../../kube/reflector.ts';
 import { BUDGETS_PATH } from '../../kube/resources.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { selects } from '../../lib/selector.ts';
-import { readMarks } from '../../marks/marks.ts';
+import { readMarks } from '../../api/marks/marks.ts';
 import type { Preflight } from '../config.ts';
 import type { Ports } from '../ports.ts';
 import type { NodeSnapshot } from '../rules.ts';
-import { RETRY_ANNOTATION } from '../../shadow/names.ts';
-import type { DrainRefusal } from '../../shadow/model.ts';
+import { RETRY_ANNOTATION } from '../../api/shadow/names.ts';
+import type { DrainRefusal } from '../../api/shadow/model.ts';
 import type { Blocked, DrainSettings } from './drain.ts';
-import { type DrainPod, isFinished } from './pod.ts';
+import { type DrainPod, isFinished } from '../../drain/pod.ts';
 
 /**
  * Since when drains for the wanted version are refused, if one is refused now. A time that lies in this replica's future is none: clocks differ.

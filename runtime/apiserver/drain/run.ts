@@ -4,8 +4,8 @@ import { NODES_PATH } from '../../kube/resources.ts';
 import { watchOne } from '../../kube/watch-one.ts';
 import { aborted } from '../../lib/abort.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
-import { readMarks } from '../../marks/marks.ts';
-import { returningPatch } from '../../marks/patches.ts';
+import { readMarks } from '../../api/marks/marks.ts';
+import { returningPatch } from '../../api/marks/patches.ts';
 import type { Ports } from '../ports.ts';
 import {
   type Blocked,
@@ -17,9 +17,15 @@ import {
   termsOf,
 } from './drain.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
-import { filterPods, keepOwnUnlessReschedulable, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
-import { type DrainPod, podName, podsOn } from './pod.ts';
-import { Reschedule } from './reschedule.ts';
+import {
+  filterPods,
+  keepOwnUnlessReschedulable,
+  othersLeft,
+  type PodDeleteList,
+  podsLeft,
+} from '../../drain/filter.ts';
+import { type DrainPod, podName, podsOn } from '../../drain/pod.ts';
+import { Reschedule } from '../../drain/reschedule.ts';
 import { StatusWriter } from './status.ts';
 
 /** How a run of a drain ended. Those who waited for it then check the node themselves. */

@@ -4,14 +4,14 @@ import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts } from '../../lib/parts.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { Node } from '../../kube/objects.ts';
-import { type DrainProgress, MAX_LEFT, type Status } from '../../shadow/model.ts';
-import { shadowName } from '../../shadow/names.ts';
+import { type DrainProgress, MAX_LEFT, type Status } from '../../api/shadow/model.ts';
+import { shadowName } from '../../api/shadow/names.ts';
 import type { Ports } from '../ports.ts';
 import { stamped, tellRefusedReport } from '../refused-writes.ts';
 import { retryOnConflict } from '../snapshot.ts';
 import type { Blocked, Drain } from './drain.ts';
-import { podsLeft } from './filter.ts';
-import { type DrainPod, podName } from './pod.ts';
+import { podsLeft } from '../../drain/filter.ts';
+import { type DrainPod, podName } from '../../drain/pod.ts';
 
 /** A person can act on so many, and the status stays small on a node with many pods. */
 const MAX_LISTED = 20;

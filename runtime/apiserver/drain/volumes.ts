@@ -3,12 +3,12 @@ import { type Node, nodeFields } from '../../kube/objects.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
 import { watchOne } from '../../kube/watch-one.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import { readMarks } from '../../marks/marks.ts';
-import { type NodePatch, volumesPatch } from '../../marks/patches.ts';
+import { readMarks } from '../../api/marks/marks.ts';
+import { type NodePatch, volumesPatch } from '../../api/marks/patches.ts';
 import type { Ports } from '../ports.ts';
 import type { Drain } from './drain.ts';
 import { waitingForVolumes } from './events.ts';
-import { type DrainPod, podName } from './pod.ts';
+import { type DrainPod, podName } from '../../drain/pod.ts';
 
 /** What a node without pods to drain has to wait for. */
 interface VolumeWait {

@@ -1,10 +1,10 @@
 import type { Ports } from '../ports.ts';
 import type { Drain, DrainSettings } from './drain.ts';
 import { drainMayTimeOut, drainStopsWebhooks, podsStuck } from './events.ts';
-import { podsLeft } from './filter.ts';
-import { podName } from './pod.ts';
+import { podsLeft } from '../../drain/filter.ts';
+import { podName } from '../../drain/pod.ts';
 import { outlasting } from './preflight.ts';
-import { lastBackendsOn } from './webhooks.ts';
+import { lastBackendsOn } from '../../drain/webhooks.ts';
 
 /** Tells, when a drain begins, which of its pods may take longer than the drain may. */
 export function tellMayTimeOut(ports: Ports, { node, id, list }: Drain, { timeoutMs }: DrainSettings): void {

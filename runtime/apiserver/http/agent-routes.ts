@@ -4,7 +4,7 @@ import type { Router } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { VerifiedAgent, Authenticator } from '../auth/authenticator.ts';
 import { optionalHeader, readCredentials } from '../auth/credentials.ts';
-import { HEADERS, PATHS } from '../../agentapi/protocol.ts';
+import { HEADERS, PATHS } from '../../api/agent/protocol.ts';
 import { FairLimiter } from '../../lib/fair-limiter.ts';
 import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';

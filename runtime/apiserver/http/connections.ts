@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { RefusalBody } from '../../agentapi/protocol.ts';
+import type { RefusalBody } from '../../api/agent/protocol.ts';
 import { FairLimiter } from '../../lib/fair-limiter.ts';
 import { boundConnections } from '../../lib/http.ts';
 import { RefusedError } from '../refusal.ts';

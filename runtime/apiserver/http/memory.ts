@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import type { RefusalBody } from '../../agentapi/protocol.ts';
+import type { RefusalBody } from '../../api/agent/protocol.ts';
 import { FairLimiter, type Holding } from '../../lib/fair-limiter.ts';
 import { RefusedError } from '../refusal.ts';
 import { refuse } from './middleware.ts';

@@ -4,7 +4,7 @@ import type { Fields } from '../../lib/log.ts';
 import { shortened } from '../../lib/parts.ts';
 import { type Random, randomId } from '../../lib/random.ts';
 import type { Metrics } from '../metrics.ts';
-import { HEADERS, type RefusalBody, type RefusalReason } from '../../agentapi/protocol.ts';
+import { HEADERS, type RefusalBody, type RefusalReason } from '../../api/agent/protocol.ts';
 import { RefusedError, toRefusal } from '../refusal.ts';
 import type { RefusalLog } from './refusal-log.ts';
 

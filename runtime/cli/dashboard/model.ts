@@ -1,17 +1,17 @@
-import type { Holder } from '../../controller/plan/busy.ts';
-import { needsPerson, VERDICTS } from '../../controller/plan/reasons.ts';
-import type { OsReleaseName } from '../../controller/plan/ledgers.ts';
-import { concurrency } from '../../policy/quantity.ts';
+import type { Holder } from '../../controller/plan/groups/busy.ts';
+import { needsPerson, VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import type { OsReleaseName } from '../../controller/plan/facts/ledgers.ts';
+import { concurrency } from '../../api/policy/quantity.ts';
 import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
-import { aheadText } from '../output.ts';
+import { aheadText } from '../output/output.ts';
 import { byTime, type Moment } from '../past/moments.ts';
 import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
 import { drainOf, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
-import { whyHeld } from '../why.ts';
+import { whyHeld } from '../commands/why.ts';
 import { timelineOf } from './bars.ts';
 import type {
   FleetCard,

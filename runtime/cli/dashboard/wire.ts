@@ -1,4 +1,4 @@
-import type { Reason } from '../../controller/plan/reasons.ts';
+import type { Reason } from '../../controller/plan/facts/reasons.ts';
 import type { Standing, Step } from '../status/members.ts';
 import type { Counts } from '../status/status.ts';
 

@@ -1,6 +1,6 @@
 import { durationText, instantOf } from '../../lib/clock.ts';
 import type { Lease } from '../../kube/objects.ts';
-import { EVENTS_REFUSED_ANNOTATION } from '../../shadow/names.ts';
+import { EVENTS_REFUSED_ANNOTATION } from '../../api/shadow/names.ts';
 import type { Facts } from './facts.ts';
 import { type DoctorFinding, namesText, ok, problem, unknown } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import { firstOf } from '../output.ts';
+import { firstOf } from '../output/output.ts';
 
 /** The result of one check. */
 export interface DoctorFinding {

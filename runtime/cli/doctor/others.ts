@@ -1,7 +1,7 @@
 import { Collection } from '../../kube/collection.ts';
 import type { KubeObject, Workload } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
-import { CONTROLLER_DEPLOYMENT, GROUP, PLURAL, STORAGE_VERSION } from '../../shadow/names.ts';
+import { CONTROLLER_DEPLOYMENT, GROUP, PLURAL, STORAGE_VERSION } from '../../api/shadow/names.ts';
 import type { Cluster } from '../command.ts';
 import { containersOf } from '../deployed-settings.ts';
 import { ifAllowed, type Read } from '../reading.ts';

@@ -1,6 +1,6 @@
 import type { Pod, Workload } from '../../kube/objects.ts';
-import { COMPONENT_LABEL, COMPONENTS } from '../../shadow/names.ts';
-import { viewOfAgent } from '../../controller/views.ts';
+import { COMPONENT_LABEL, COMPONENTS } from '../../api/shadow/names.ts';
+import { viewOfAgent } from '../../controller/seeing/views.ts';
 import { containersOf } from '../deployed-settings.ts';
 import type { Facts, Part } from './facts.ts';
 import { type DoctorFinding, namesText, ok, problem, unknown } from './finding.ts';

@@ -1,9 +1,9 @@
 import type { Workload } from '../../kube/objects.ts';
 import type { ControllerConfig } from '../../controller/config.ts';
 import { collectionPath } from '../../kube/paths.ts';
-import { POLICY_PLURAL } from '../../policy/names.ts';
-import { RELEASE_PLURAL } from '../../release/names.ts';
-import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, GROUP, PLURAL } from '../../shadow/names.ts';
+import { POLICY_PLURAL } from '../../api/policy/names.ts';
+import { RELEASE_PLURAL } from '../../api/release/names.ts';
+import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, GROUP, PLURAL } from '../../api/shadow/names.ts';
 import type { Cluster } from '../command.ts';
 import { ifAllowed, type Read } from '../reading.ts';
 import { type DoctorFinding, ok, problem, unknown } from './finding.ts';

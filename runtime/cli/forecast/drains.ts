@@ -1,5 +1,5 @@
-import { filterPods, type FilterTerms, podsLeft } from '../../apiserver/drain/filter.ts';
-import { type DrainPod, drainPod, podName } from '../../apiserver/drain/pod.ts';
+import { filterPods, type FilterTerms, podsLeft } from '../../drain/filter.ts';
+import { type DrainPod, drainPod, podName } from '../../drain/pod.ts';
 import { unevictable } from '../../apiserver/drain/preflight.ts';
 import { listAll } from '../../kube/collection.ts';
 import type { Pod, PodDisruptionBudget } from '../../kube/objects.ts';

@@ -1,4 +1,4 @@
-import type { NodeView, ShadowView, Snapshot } from '../../controller/plan/snapshot.ts';
+import type { NodeView, ShadowView, Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import { medianOf } from '../status/pace.ts';
 
 /** Assumed duration of an update where no node has completed one, milliseconds. */

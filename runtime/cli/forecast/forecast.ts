@@ -1,8 +1,8 @@
 import { settingsOf } from '../../controller/config.ts';
 import { type Plan, plan } from '../../controller/plan/plan.ts';
-import { isDone } from '../../controller/plan/reasons.ts';
-import { Rulings } from '../../controller/plan/rulings.ts';
-import type { Verdict } from '../../controller/plan/verdict.ts';
+import { isDone } from '../../controller/plan/facts/reasons.ts';
+import { Rulings } from '../../controller/plan/facts/rulings.ts';
+import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import type { Inspection } from '../inspect.ts';
 import { Durations } from './durations.ts';
 import { REACTION_MS, VirtualFleet } from './virtual-fleet.ts';

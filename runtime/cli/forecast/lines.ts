@@ -1,11 +1,11 @@
-import type { Start } from '../../controller/plan/commands.ts';
-import { isDone } from '../../controller/plan/reasons.ts';
-import type { Verdict } from '../../controller/plan/verdict.ts';
+import type { Start } from '../../controller/plan/facts/commands.ts';
+import { isDone } from '../../controller/plan/facts/reasons.ts';
+import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
 import type { Inspection } from '../inspect.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
-import { PLAIN, type Terminal, paint, table, wrapped } from '../terminal.ts';
-import { timeValue, verdictValue, unknownLines } from '../output.ts';
+import { PLAIN, type Terminal, paint, table, wrapped } from '../output/terminal.ts';
+import { timeValue, verdictValue, unknownLines } from '../output/output.ts';
 import type { Stuck } from './drains.ts';
 import type { Forecast } from './forecast.ts';
 

@@ -1,10 +1,15 @@
-import type { Command, SetHint, SetSpec, Start } from '../../controller/plan/commands.ts';
-import { isUnderWay } from '../../controller/plan/phase.ts';
-import type { PermitView } from '../../controller/plan/permit.ts';
+import type { Command, SetHint, SetSpec, Start } from '../../controller/plan/facts/commands.ts';
+import { isUnderWay } from '../../controller/plan/facts/phase.ts';
+import type { PermitView } from '../../controller/plan/facts/permit.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
-import { type NodeView, type ReleaseView, type ShadowView, type Snapshot } from '../../controller/plan/snapshot.ts';
+import {
+  type NodeView,
+  type ReleaseView,
+  type ShadowView,
+  type Snapshot,
+} from '../../controller/plan/facts/snapshot.ts';
 import { instantOf } from '../../lib/clock.ts';
-import type { Spec, Status } from '../../shadow/model.ts';
+import type { Spec, Status } from '../../api/shadow/model.ts';
 import type { Durations } from './durations.ts';
 
 /** Milliseconds until controller or agent has seen a write of the other. */

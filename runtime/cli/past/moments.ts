@@ -1,9 +1,9 @@
-import type { Marks } from '../../marks/marks.ts';
-import { readMarks } from '../../marks/marks.ts';
+import type { Marks } from '../../api/marks/marks.ts';
+import { readMarks } from '../../api/marks/marks.ts';
 import type { CoreEvent, Node, ShadowObject, UpdatePolicyObject } from '../../kube/objects.ts';
 import { durationText, instantOf } from '../../lib/clock.ts';
-import type { Status } from '../../shadow/model.ts';
-import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../shadow/names.ts';
+import type { Status } from '../../api/shadow/model.ts';
+import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../api/shadow/names.ts';
 
 /** Something that happened, or a state that began. */
 export interface Moment {

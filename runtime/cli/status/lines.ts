@@ -1,8 +1,8 @@
-import { VERDICTS } from '../../controller/plan/reasons.ts';
+import { VERDICTS } from '../../controller/plan/facts/reasons.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
 import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
-import { firstOf, unknownLines } from '../output.ts';
-import { type Terminal, paint, table, wrapped } from '../terminal.ts';
+import { firstOf, unknownLines } from '../output/output.ts';
+import { type Terminal, paint, table, wrapped } from '../output/terminal.ts';
 import { STEPS } from './members.ts';
 import type { Counts, FamilyStatus, FleetStatus, PolicyStatus, Reasoned, Updating } from './status.ts';
 

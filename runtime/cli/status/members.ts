@@ -1,9 +1,9 @@
-import { nodeInfos } from '../../controller/plan/join.ts';
-import type { PhaseKind } from '../../controller/plan/phase.ts';
-import { isReason } from '../../controller/plan/reasons.ts';
-import type { NodeInfo } from '../../controller/plan/snapshot.ts';
-import { standingOf } from '../../controller/plan/health.ts';
-import type { Verdict } from '../../controller/plan/verdict.ts';
+import { nodeInfos } from '../../controller/plan/nodes/join.ts';
+import type { PhaseKind } from '../../controller/plan/facts/phase.ts';
+import { isReason } from '../../controller/plan/facts/reasons.ts';
+import type { NodeInfo } from '../../controller/plan/facts/snapshot.ts';
+import { standingOf } from '../../controller/plan/nodes/health.ts';
+import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import type { Inspection } from '../inspect.ts';
 
 /** The state of a node in one word. `unreported`: no agent has reported it yet. */

@@ -1,6 +1,6 @@
-import { VERDICTS } from '../../controller/plan/reasons.ts';
+import { VERDICTS } from '../../controller/plan/facts/reasons.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
-import { concurrency } from '../../policy/quantity.ts';
+import { concurrency } from '../../api/policy/quantity.ts';
 import type { Inspection } from '../inspect.ts';
 import type { Member } from './members.ts';
 

@@ -1,9 +1,9 @@
-import { needsPerson, type Reason, VERDICTS } from '../../controller/plan/reasons.ts';
-import type { Halted } from '../../controller/plan/releases.ts';
-import type { NodeView, PolicyView } from '../../controller/plan/snapshot.ts';
-import type { Verdict } from '../../controller/plan/verdict.ts';
+import { needsPerson, type Reason, VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import type { Halted } from '../../controller/plan/releases/releases.ts';
+import type { NodeView, PolicyView } from '../../controller/plan/facts/snapshot.ts';
+import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { instantOf } from '../../lib/clock.ts';
-import { progressAt } from '../../shadow/drain.ts';
+import { progressAt } from '../../api/shadow/drain.ts';
 import type { Inspection } from '../inspect.ts';
 import type { NoLeader } from '../leader.ts';
 import { type Member, membersOf, type Standing, STANDINGS, type Step } from './members.ts';

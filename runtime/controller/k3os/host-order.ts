@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { statedAnswers } from '../../k3os/answers.ts';
-import { type Channel, readChannel } from '../../k3os/channel.ts';
-import type { ChannelObject } from '../../k3os/model.ts';
-import { CHANNEL_ANNOTATION, K3OS_NODES, VERSION_ANNOTATION } from '../../k3os/names.ts';
-import { type Offer, offerOf } from '../../k3os/offer.ts';
+import { statedAnswers } from '../../api/k3os/answers.ts';
+import { type Channel, readChannel } from '../../api/k3os/channel.ts';
+import type { ChannelObject } from '../../api/k3os/model.ts';
+import { CHANNEL_ANNOTATION, K3OS_NODES, VERSION_ANNOTATION } from '../../api/k3os/names.ts';
+import { type Offer, offerOf } from '../../api/k3os/offer.ts';
 import { selects } from '../../lib/selector.ts';
-import type { UpdatePolicy } from '../../policy/policy.ts';
-import { MOST_AT_ONCE } from '../../policy/quantity.ts';
-import type { Orders } from '../orders.ts';
-import type { HostOrder } from '../plan/snapshot.ts';
-import { type Finding, found, type Stop } from '../plan/verdict.ts';
+import type { UpdatePolicy } from '../../api/policy/policy.ts';
+import { MOST_AT_ONCE } from '../../api/policy/quantity.ts';
+import type { Orders } from '../seeing/orders.ts';
+import type { HostOrder } from '../plan/facts/snapshot.ts';
+import { type Finding, found, type Stop } from '../plan/facts/verdict.ts';
 
 /** What channels mean for a plan: an order to hosts, and a policy. */
 

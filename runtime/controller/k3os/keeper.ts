@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, type Answers, keyOf, type Question, questionOf } from '../../k3os/answers.ts';
-import type { Channel } from '../../k3os/channel.ts';
-import type { ChannelStatus } from '../../k3os/model.ts';
-import { asks, type ChannelNode, defaultChannel, type Shown, shownOf, type Situation } from '../../k3os/status.ts';
+import { type Answer, type Answers, keyOf, type Question, questionOf } from '../../api/k3os/answers.ts';
+import type { Channel } from '../../api/k3os/channel.ts';
+import type { ChannelStatus } from '../../api/k3os/model.ts';
+import { asks, type ChannelNode, defaultChannel, type Shown, shownOf, type Situation } from '../../api/k3os/status.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { withoutNulls } from '../../lib/json.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
-import type { OrdersParts } from '../orders.ts';
-import { mapNodes } from '../plan/join.ts';
-import { PHASES } from '../plan/phase.ts';
-import type { Snapshot } from '../plan/snapshot.ts';
-import { type Write, WriteQueue } from '../write-queue.ts';
+import type { OrdersParts } from '../seeing/orders.ts';
+import { mapNodes } from '../plan/nodes/join.ts';
+import { PHASES } from '../plan/facts/phase.ts';
+import type { Snapshot } from '../plan/facts/snapshot.ts';
+import { type Write, WriteQueue } from '../writing/write-queue.ts';
 import type { GithubReleases } from './releases.ts';
 import { isK3os } from './host-order.ts';
 

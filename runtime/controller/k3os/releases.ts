@@ -7,8 +7,8 @@ import { jsonObject } from '../../lib/json.ts';
 import { backoff } from '../../lib/retry.ts';
 import type { Random } from '../../lib/random.ts';
 import { VERSION } from '../../lib/version.ts';
-import type { Answer, Question } from '../../k3os/answers.ts';
-import { releaseOf } from '../../k3os/release.ts';
+import type { Answer, Question } from '../../api/k3os/answers.ts';
+import { releaseOf } from '../../api/k3os/release.ts';
 
 interface GithubReleasesOptions {
   /** Of GitHub's REST API, e.g. `https://api.github.com`. */

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { Lease } from '../../kube/objects.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
-import { BAD_ENDS } from '../../release/model.ts';
-import { GROUP } from '../../shadow/names.ts';
-import type { NoteEnd, NoteReboot } from '../plan/commands.ts';
-import type { PermitTerms, PermitKey, PermitView } from '../plan/permit.ts';
+import { BAD_ENDS } from '../../api/release/model.ts';
+import { GROUP } from '../../api/shadow/names.ts';
+import type { NoteEnd, NoteReboot } from '../plan/facts/commands.ts';
+import type { PermitTerms, PermitKey, PermitView } from '../plan/facts/permit.ts';
 
 /** On the Lease of the controller: the nodes that may be updating. */
 export const PERMITS_ANNOTATION = `${GROUP}/slots`;

@@ -3,8 +3,8 @@ import { isDefinite } from '../../kube/errors.ts';
 import type { Lease, ObjectReference } from '../../kube/objects.ts';
 import { type Clock, rfc3339 } from '../../lib/clock.ts';
 import { type Random, randomId } from '../../lib/random.ts';
-import { CONTROLLER_LEASE, GROUP } from '../../shadow/names.ts';
-import type { PermitKey, PermitView } from '../plan/permit.ts';
+import { CONTROLLER_LEASE, GROUP } from '../../api/shadow/names.ts';
+import type { PermitKey, PermitView } from '../plan/facts/permit.ts';
 import {
   type Amendment,
   type PermitEntry,

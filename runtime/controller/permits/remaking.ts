@@ -1,14 +1,14 @@
-import { belongsTo } from '../../shadow/owner.ts';
-import { shadowName } from '../../shadow/names.ts';
-import { readMarks } from '../../marks/marks.ts';
+import { belongsTo } from '../../api/shadow/owner.ts';
+import { shadowName } from '../../api/shadow/names.ts';
+import { readMarks } from '../../api/marks/marks.ts';
 import { type Clock, momentOf } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { inParallel } from '../../lib/parallel.ts';
-import { bumpShadow, markReleased } from '../actions/fencing.ts';
-import type { ActionPorts } from '../actions/ports.ts';
-import type { Freshness } from '../freshness.ts';
-import type { NodeView } from '../plan/snapshot.ts';
-import type { Planner } from '../planner.ts';
+import { bumpShadow, markReleased } from '../writing/actions/fencing.ts';
+import type { ActionPorts } from '../writing/actions/ports.ts';
+import type { Freshness } from '../seeing/freshness.ts';
+import type { NodeView } from '../plan/facts/snapshot.ts';
+import type { Planner } from '../deciding/planner.ts';
 import { NotLeadingError } from './ledger.ts';
 import { takeoversIn } from './takeovers.ts';
 

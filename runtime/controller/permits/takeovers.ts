@@ -1,7 +1,7 @@
-import type { ClusterView } from '../caches.ts';
-import { nodeInfos } from '../plan/join.ts';
-import { bytesOf, LIST_BYTES } from '../plan/permit.ts';
-import type { NodeInfo } from '../plan/snapshot.ts';
+import type { ClusterView } from '../seeing/caches.ts';
+import { nodeInfos } from '../plan/nodes/join.ts';
+import { bytesOf, LIST_BYTES } from '../plan/facts/permit.ts';
+import type { NodeInfo } from '../plan/facts/snapshot.ts';
 import type { Taking } from './entries.ts';
 
 /**

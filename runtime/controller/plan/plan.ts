@@ -1,22 +1,22 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import { stopsOf, type Stops } from './again.ts';
-import { busyNodes, type Holder, holdersOf, isOut, placesOf, unhealthyOf } from './busy.ts';
-import type { CallOff, Command, SetHint, SetSpec } from './commands.ts';
-import { conditionCommands } from './conditions.ts';
-import { Dependencies } from './dependencies.ts';
-import { askingOf, type World } from './asking.ts';
-import { findingsOf } from './gates.ts';
-import { Groups } from './groups.ts';
-import { assess, type AssessedNode, type Fleet } from './health.ts';
-import { hintsFor } from './hints.ts';
-import { Books } from './books.ts';
-import { EnteredLedgers } from './entered.ts';
-import { Ledgers } from './ledgers.ts';
-import { ledgerWrites, type ReleaseWrite } from './ledger.ts';
-import { calledOff, progress } from './machine.ts';
-import { recover, recoverPermit } from './recovery.ts';
-import type { PhaseKind } from './phase.ts';
-import type { Halted, ReleaseUnderPolicy } from './releases.ts';
+import { stopsOf, type Stops } from './gates/again.ts';
+import { busyNodes, type Holder, holdersOf, isOut, placesOf, unhealthyOf } from './groups/busy.ts';
+import type { CallOff, Command, SetHint, SetSpec } from './facts/commands.ts';
+import { conditionCommands } from './facts/conditions.ts';
+import { Dependencies } from './groups/dependencies.ts';
+import { askingOf, type World } from './gates/asking.ts';
+import { findingsOf } from './gates/gates.ts';
+import { Groups } from './groups/groups.ts';
+import { assess, type AssessedNode, type Fleet } from './nodes/health.ts';
+import { hintsFor } from './gates/hints.ts';
+import { Books } from './releases/books.ts';
+import { EnteredLedgers } from './releases/entered.ts';
+import { Ledgers } from './facts/ledgers.ts';
+import { ledgerWrites, type ReleaseWrite } from './groups/ledger.ts';
+import { calledOff, progress } from './facts/machine.ts';
+import { recover, recoverPermit } from './nodes/recovery.ts';
+import type { PhaseKind } from './facts/phase.ts';
+import type { Halted, ReleaseUnderPolicy } from './releases/releases.ts';
 import {
   type PolicyReport,
   type ReleaseReport,
@@ -24,16 +24,16 @@ import {
   releasesUnderVariables,
   reportOn,
   reportOnLost,
-} from './report.ts';
-import { NONE_GIVEN } from './places.ts';
-import { NEVER, nextAfter } from './requeue.ts';
-import { Rulings } from './rulings.ts';
-import type { NodeView, Settings, ShadowView, Snapshot } from './snapshot.ts';
-import { chooseStarts, type Starts } from './starts.ts';
-import type { Finding, Stop, Verdict } from './verdict.ts';
-import { judge } from './verdicts.ts';
-import { type Warning, warningsFor } from './warnings.ts';
-import { Withheld } from './withheld.ts';
+} from './answer/report.ts';
+import { NONE_GIVEN } from './groups/places.ts';
+import { NEVER, nextAfter } from './facts/requeue.ts';
+import { Rulings } from './facts/rulings.ts';
+import type { NodeView, Settings, ShadowView, Snapshot } from './facts/snapshot.ts';
+import { chooseStarts, type Starts } from './gates/starts.ts';
+import type { Finding, Stop, Verdict } from './facts/verdict.ts';
+import { judge } from './answer/verdicts.ts';
+import { type Warning, warningsFor } from './answer/warnings.ts';
+import { Withheld } from './gates/withheld.ts';
 
 export interface Plan {
   /** At most one for each object. Conditions come last. */

@@ -4,7 +4,7 @@ import {
   OfferChangedError,
   OtherImageError,
   UpdateGoneError,
-} from '../../../runtime/agent/host/errors.ts';
+} from '../../../runtime/agent/hosts/errors.ts';
 import { rig } from '../../sim/hosts/rig.ts';
 
 describe('the Bottlerocket driver', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { HostUnreachableError } from '../../../runtime/agent/host/errors.ts';
-import { FAULTS, type FaultName } from '../../../sim/hosts/faults.ts';
+import { HostUnreachableError } from '../../../runtime/agent/hosts/errors.ts';
+import { FAULTS, type FaultName } from '../../../lab/sim/hosts/faults.ts';
 import { rig } from '../../sim/hosts/rig.ts';
 
 type Rig = ReturnType<typeof rig>;

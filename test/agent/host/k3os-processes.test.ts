@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ChildProcesses } from '../../../runtime/agent/host/child-processes.ts';
-import { MountedFiles } from '../../../runtime/agent/host/k3os/files.ts';
-import { K3os } from '../../../runtime/agent/host/k3os/k3os.ts';
+import { ChildProcesses } from '../../../runtime/agent/hosts/child-processes.ts';
+import { MountedFiles } from '../../../runtime/agent/hosts/k3os/files.ts';
+import { K3os } from '../../../runtime/agent/hosts/k3os/k3os.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
-import { SimulatedHost } from '../../../sim/hosts/host.ts';
-import { FolderDisk } from '../../../sim/hosts/k3os/disk.ts';
-import { INIT_PID, K3osRoot } from '../../../sim/hosts/k3os/root.ts';
-import { Releases } from '../../../sim/hosts/releases.ts';
+import { SimulatedHost } from '../../../lab/sim/hosts/host.ts';
+import { FolderDisk } from '../../../lab/sim/hosts/k3os/disk.ts';
+import { INIT_PID, K3osRoot } from '../../../lab/sim/hosts/k3os/root.ts';
+import { Releases } from '../../../lab/sim/hosts/releases.ts';
 import { folder } from '../../folder.ts';
 import { seeded } from '../../random.ts';
 

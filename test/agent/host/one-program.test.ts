@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { OneProgram } from '../../../runtime/agent/host/one-program.ts';
-import { VirtualClock } from '../../../sim/clock.ts';
+import { OneProgram } from '../../../runtime/agent/hosts/one-program.ts';
+import { VirtualClock } from '../../../lab/sim/clock.ts';
 
 const ENDED = { exit: 0, overdue: false, stdout: '', stderr: '' };
 

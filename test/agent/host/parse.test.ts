@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseOs, parseStatus } from '../../../runtime/agent/host/parse.ts';
+import { parseOs, parseStatus } from '../../../runtime/agent/hosts/parse.ts';
 
 const image = { arch: 'x86_64', version: '1.39.0', variant: 'aws-k8s-1.33' };
 const status = {

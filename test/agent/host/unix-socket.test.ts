@@ -3,12 +3,12 @@ import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readBootId } from '../../../runtime/agent/drivers.ts';
-import { Bottlerocket } from '../../../runtime/agent/host/bottlerocket.ts';
-import { UnixSocketTransport } from '../../../runtime/agent/host/unix-socket.ts';
+import { Bottlerocket } from '../../../runtime/agent/hosts/bottlerocket/bottlerocket.ts';
+import { UnixSocketTransport } from '../../../runtime/agent/hosts/bottlerocket/unix-socket.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
-import { SimulatedHost } from '../../../sim/hosts/host.ts';
-import { Releases } from '../../../sim/hosts/releases.ts';
-import { HostSocket } from '../../../sim/hosts/socket.ts';
+import { SimulatedHost } from '../../../lab/sim/hosts/host.ts';
+import { Releases } from '../../../lab/sim/hosts/releases.ts';
+import { HostSocket } from '../../../lab/sim/hosts/socket.ts';
 import { seeded } from '../../random.ts';
 import { folder } from '../../folder.ts';
 

@@ -10,7 +10,7 @@ import {
   CONTROLLER_SERVICE_ACCOUNT,
   NAMESPACE,
   TOKEN_AUDIENCE,
-} from '../../../runtime/shadow/names.ts';
+} from '../../../runtime/api/shadow/names.ts';
 import { addAccounts, addAgentPod, projectedToken } from '../agents.ts';
 import { outcome, type Replica, World } from '../world.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { ExpiringCache } from '../../../runtime/apiserver/auth/expiring-cache.ts';
-import { VirtualClock } from '../../../sim/clock.ts';
+import { VirtualClock } from '../../../lab/sim/clock.ts';
 import { seeded } from '../../random.ts';
 
 const TTL_MS = 10_000;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
-import { RETRY_ANNOTATION } from '../../../runtime/shadow/names.ts';
-import { ADMIN } from '../../../sim/cluster/cluster.ts';
+import { RETRY_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
+import { ADMIN } from '../../../lab/sim/cluster/cluster.ts';
 import { addBudget, addSpare, NO_SPARE } from '../budgets.ts';
 import { evictions, outcome, type ReplicaSettings, started, World } from '../world.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { settle } from '../../../sim/clock.ts';
+import { settle } from '../../../lab/sim/clock.ts';
 import { addBudget } from '../budgets.ts';
 import { evictions, outcome, started, World } from '../world.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { EvictionQueue, Evictor } from '../../../runtime/apiserver/drain/evictor.ts';
-import { drainPod } from '../../../runtime/apiserver/drain/pod.ts';
+import { drainPod } from '../../../runtime/drain/pod.ts';
 import { Metrics } from '../../../runtime/apiserver/metrics.ts';
 import type { EvictionResult } from '../../../runtime/kube/evictions.ts';
-import { settle, VirtualClock } from '../../../sim/clock.ts';
+import { settle, VirtualClock } from '../../../lab/sim/clock.ts';
 
 test('a pod that went by itself is forgotten, and evicted when it is listed once more', async () => {
   const asked: string[] = [];

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { MARKS_ANNOTATION } from '../../../runtime/marks/names.ts';
-import { settle } from '../../../sim/clock.ts';
+import { MARKS_ANNOTATION } from '../../../runtime/api/marks/names.ts';
+import { settle } from '../../../lab/sim/clock.ts';
 import { evictions, outcome, started, World } from '../world.ts';
 
 const TOLERATES = { tolerations: [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }] };

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
-import { settle } from '../../../sim/clock.ts';
-import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { settle } from '../../../lab/sim/clock.ts';
+import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
 import { addBudget } from '../budgets.ts';
 import { outcome, started, World } from '../world.ts';
 

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { drainPod } from '../../../runtime/apiserver/drain/pod.ts';
+import { drainPod } from '../../../runtime/drain/pod.ts';
 import { apiStatusError } from '../../../runtime/kube/errors.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
 import type { KubeRequest } from '../../../runtime/kube/transport.ts';
-import { settle } from '../../../sim/clock.ts';
-import { addHeavyPod } from '../../../bench/apiserver/heavy-pod.ts';
+import { settle } from '../../../lab/sim/clock.ts';
+import { addHeavyPod } from '../../../lab/bench/apiserver/heavy-pod.ts';
 import { evictions, outcome, started, World } from '../world.ts';
 
 /** That a replica can drain many nodes of pods as they really are: 17 KB each. */

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { VerifiedAgent } from '../../../runtime/apiserver/auth/authenticator.ts';
-import { drainPod } from '../../../runtime/apiserver/drain/pod.ts';
+import { drainPod } from '../../../runtime/drain/pod.ts';
 import { unevictable } from '../../../runtime/apiserver/drain/preflight.ts';
 import type { Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
-import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
-import { settle } from '../../../sim/clock.ts';
+import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
+import { settle } from '../../../lab/sim/clock.ts';
 import { addBudget, NO_SPARE } from '../budgets.ts';
 import { outcome, type Replica, type ReplicaSettings, started, World } from '../world.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { settle } from '../../../sim/clock.ts';
+import { settle } from '../../../lab/sim/clock.ts';
 import type { KubeRequest } from '../../../runtime/kube/transport.ts';
-import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
 import { addBudget } from '../budgets.ts';
 import { outcome, type Replica, started, World } from '../world.ts';
 

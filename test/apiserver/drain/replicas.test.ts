@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { MARKS_ANNOTATION } from '../../../runtime/marks/names.ts';
+import { MARKS_ANNOTATION } from '../../../runtime/api/marks/names.ts';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { MAX_SLOW_REQUESTS } from '../../../runtime/kube/transport.ts';
-import { settle } from '../../../sim/clock.ts';
+import { settle } from '../../../lab/sim/clock.ts';
 import { addBudget } from '../budgets.ts';
 import { evictions, hold, outcome, type Replica, started, World } from '../world.ts';
 

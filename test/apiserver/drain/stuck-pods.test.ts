@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
-import { settle } from '../../../sim/clock.ts';
+import { settle } from '../../../lab/sim/clock.ts';
 import { evictions, outcome, started, World } from '../world.ts';
 
 const SECOND = 1_000;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { settle } from '../../../sim/clock.ts';
+import { settle } from '../../../lab/sim/clock.ts';
 import { DRAIN_STALLS } from '../stalls.ts';
 import { hold, outcome, SHADOWS, started, World } from '../world.ts';
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { apiStatusError } from '../../../runtime/kube/errors.ts';
-import { settle } from '../../../sim/clock.ts';
-import { ADMIN } from '../../../sim/cluster/cluster.ts';
-import { startKubernetes } from '../../../sim/kubernetes/main.ts';
+import { settle } from '../../../lab/sim/clock.ts';
+import { ADMIN } from '../../../lab/sim/cluster/cluster.ts';
+import { startKubernetes } from '../../../lab/sim/kubernetes/main.ts';
 import { outcome, type Replica, started, World } from '../world.ts';
 
 const SECOND = 1_000;

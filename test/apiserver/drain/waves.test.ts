@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/shadow/names.ts';
-import { settle } from '../../../sim/clock.ts';
+import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
+import { settle } from '../../../lab/sim/clock.ts';
 import { addBudget } from '../budgets.ts';
 import { outcome, started, World } from '../world.ts';
 

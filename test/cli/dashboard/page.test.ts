@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { NAMESPACE, PAUSED_ANNOTATION } from '../../../runtime/shadow/names.ts';
+import { NAMESPACE, PAUSED_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { deploy } from '../deployed.ts';

@@ -3,7 +3,7 @@ import { readModel } from '../../../runtime/cli/dashboard/model.ts';
 import { Messages } from '../../../runtime/cli/dashboard/stream.ts';
 import type { MessageBody } from '../../../runtime/cli/dashboard/wire.ts';
 import type { KubeTransport } from '../../../runtime/kube/transport.ts';
-import { HOLD_ANNOTATION, NAMESPACE, shadowName } from '../../../runtime/shadow/names.ts';
+import { HOLD_ANNOTATION, NAMESPACE, shadowName } from '../../../runtime/api/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
 import { deploy } from '../deployed.ts';
 import { fail } from './scene.ts';

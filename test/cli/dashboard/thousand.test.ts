@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { systemClock } from '../../../runtime/lib/clock.ts';
-import { LAST_UPDATE_ANNOTATION, shadowName } from '../../../runtime/shadow/names.ts';
+import { LAST_UPDATE_ANNOTATION, shadowName } from '../../../runtime/api/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
 import { deployContainer } from '../deployed.ts';
 import { Reached } from '../served.ts';

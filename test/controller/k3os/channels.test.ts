@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { CHANNEL_ANNOTATION, VERSION_ANNOTATION } from '../../../runtime/k3os/names.ts';
-import { shadowName } from '../../../runtime/shadow/names.ts';
+import { CHANNEL_ANNOTATION, VERSION_ANNOTATION } from '../../../runtime/api/k3os/names.ts';
+import { shadowName } from '../../../runtime/api/shadow/names.ts';
 import { definePolicies } from '../../policies.ts';
 import { K3osStage } from './stage.ts';
 

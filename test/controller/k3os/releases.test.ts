@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { GithubReleases } from '../../../runtime/controller/k3os/releases.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
-import { VirtualClock } from '../../../sim/clock.ts';
+import { VirtualClock } from '../../../lab/sim/clock.ts';
 import { seeded } from '../../random.ts';
 
 const repository = 'rancher/k3os';

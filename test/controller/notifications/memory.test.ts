@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { byTopic, type Statement } from '../../../runtime/controller/statements.ts';
-import { type Memory, newsIn, NOTHING } from '../../../runtime/controller/notifications/memory.ts';
-import { read, written } from '../../../runtime/controller/notifications/stored.ts';
-import type { Fact } from '../../../runtime/notifications/fact.ts';
+import { byTopic, type Statement } from '../../../runtime/controller/telling/statements.ts';
+import { type Memory, newsIn, NOTHING } from '../../../runtime/controller/telling/notifications/memory.ts';
+import { read, written } from '../../../runtime/controller/telling/notifications/stored.ts';
+import type { Fact } from '../../../runtime/api/notifications/fact.ts';
 
 /** Data of a ConfigMap, as the API server takes it at most. */
 const MEBIBYTE = 1024 * 1024;

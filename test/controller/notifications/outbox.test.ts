@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { CAPACITY, GIVE_UP_MS, Outbox } from '../../../runtime/controller/notifications/outbox.ts';
-import type { DeliveryOutcome } from '../../../runtime/controller/notifications/outcome.ts';
+import { CAPACITY, GIVE_UP_MS, Outbox } from '../../../runtime/controller/telling/notifications/outbox.ts';
+import type { DeliveryOutcome } from '../../../runtime/controller/telling/notifications/outcome.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { silentLogger } from '../../../runtime/lib/log.ts';
-import type { Fact } from '../../../runtime/notifications/fact.ts';
-import { VirtualClock } from '../../../sim/clock.ts';
+import type { Fact } from '../../../runtime/api/notifications/fact.ts';
+import { VirtualClock } from '../../../lab/sim/clock.ts';
 
 let clock: VirtualClock;
 let outbox: Outbox;

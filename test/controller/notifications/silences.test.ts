@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createSilence, expireSilence } from '../../../runtime/controller/notifications/alertmanager.ts';
-import { disturbedBy } from '../../../runtime/controller/notifications/disturbed.ts';
-import { Silences, type SilenceOutcome } from '../../../runtime/controller/notifications/silences.ts';
+import { createSilence, expireSilence } from '../../../runtime/controller/telling/notifications/alertmanager.ts';
+import { disturbedBy } from '../../../runtime/controller/telling/notifications/disturbed.ts';
+import { Silences, type SilenceOutcome } from '../../../runtime/controller/telling/notifications/silences.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { silentLogger } from '../../../runtime/lib/log.ts';
-import { silenceBody } from '../../../runtime/notifications/silence.ts';
-import { VirtualClock } from '../../../sim/clock.ts';
+import { silenceBody } from '../../../runtime/api/notifications/silence.ts';
+import { VirtualClock } from '../../../lab/sim/clock.ts';
 import { folder } from '../../folder.ts';
 import { fleet, snapshot } from '../plan/fleet.ts';
 import { Receiver } from './receiver.ts';

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Memory } from '../../../runtime/controller/notifications/memory.ts';
-import { NOTHING } from '../../../runtime/controller/notifications/memory.ts';
-import { StateStore } from '../../../runtime/controller/notifications/state.ts';
+import type { Memory } from '../../../runtime/controller/telling/notifications/memory.ts';
+import { NOTHING } from '../../../runtime/controller/telling/notifications/memory.ts';
+import { StateStore } from '../../../runtime/controller/telling/notifications/state.ts';
 import type { ConfigMap } from '../../../runtime/kube/objects.ts';
-import { configMapsPath, type NotifierParts } from '../../../runtime/controller/notifier.ts';
+import { configMapsPath, type NotifierParts } from '../../../runtime/controller/telling/notifier.ts';
 import { Collection } from '../../../runtime/kube/collection.ts';
 import { unlessAborted } from '../../../runtime/lib/abort.ts';
 import { silentLogger } from '../../../runtime/lib/log.ts';
-import { NOTIFICATIONS_STATE } from '../../../runtime/notifications/names.ts';
-import { NAMESPACE } from '../../../runtime/shadow/names.ts';
+import { NOTIFICATIONS_STATE } from '../../../runtime/api/notifications/names.ts';
+import { NAMESPACE } from '../../../runtime/api/shadow/names.ts';
 import { Stage } from '../stage.ts';
 
 let stage: Stage;

@@ -1,8 +1,8 @@
-import { BAD_ENDS } from '../../../runtime/release/model.ts';
+import { BAD_ENDS } from '../../../runtime/api/release/model.ts';
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import * as z from 'zod';
-import { bytesOf } from '../../../runtime/controller/plan/permit.ts';
+import { bytesOf } from '../../../runtime/controller/plan/facts/permit.ts';
 import {
   formatEntries,
   parseEntries,

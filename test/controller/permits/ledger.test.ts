@@ -9,8 +9,8 @@ import {
 import { PERMITS_ANNOTATION } from '../../../runtime/controller/permits/entries.ts';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { leasesOf } from '../../../runtime/kube/resources.ts';
-import { VirtualClock } from '../../../sim/clock.ts';
-import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
+import { VirtualClock } from '../../../lab/sim/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../../lab/sim/cluster/cluster.ts';
 import { intercepted } from '../transports.ts';
 import { fleet, NOW, plan, POLICY, UNPROVEN_TOO } from '../plan/fleet.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
-import { EMPTY } from '../../../runtime/release/ledger.ts';
-import type { RebootRecord } from '../../../runtime/shadow/model.ts';
+import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { EMPTY } from '../../../runtime/api/release/ledger.ts';
+import type { RebootRecord } from '../../../runtime/api/shadow/model.ts';
 import {
   DRAINED,
   fleet,

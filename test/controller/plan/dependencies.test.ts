@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { NodeView, PolicyView } from '../../../runtime/controller/plan/snapshot.ts';
-import { EMPTY, type Ledger } from '../../../runtime/release/ledger.ts';
+import type { NodeView, PolicyView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { EMPTY, type Ledger } from '../../../runtime/api/release/ledger.ts';
 import {
   fleet,
   ledgerObject,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { plan as planOnce } from '../../../runtime/controller/plan/plan.ts';
-import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
-import { type Ledger } from '../../../runtime/release/ledger.ts';
+import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { type Ledger } from '../../../runtime/api/release/ledger.ts';
 import {
   fleet,
   minutes,

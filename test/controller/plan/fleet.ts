@@ -9,15 +9,15 @@ import type {
   Snapshot,
   ValidPolicy,
   WindowState,
-} from '../../../runtime/controller/plan/snapshot.ts';
-import type { UpdatePolicy } from '../../../runtime/policy/policy.ts';
-import { phaseOf } from '../../../runtime/controller/plan/phase.ts';
+} from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
+import { phaseOf } from '../../../runtime/controller/plan/facts/phase.ts';
 import { instantOf, rfc3339 } from '../../../runtime/lib/clock.ts';
-import type { Marks } from '../../../runtime/marks/marks.ts';
-import { EMPTY } from '../../../runtime/release/ledger.ts';
-import { releaseObjectName } from '../../../runtime/release/names.ts';
-import { shadowName } from '../../../runtime/shadow/names.ts';
-import { VARIABLES } from '../../policy/policies.ts';
+import type { Marks } from '../../../runtime/api/marks/marks.ts';
+import { EMPTY } from '../../../runtime/api/release/ledger.ts';
+import { releaseObjectName } from '../../../runtime/api/release/names.ts';
+import { shadowName } from '../../../runtime/api/shadow/names.ts';
+import { VARIABLES } from '../../api/policy/policies.ts';
 
 /** Builders of what a plan is made on. All times are minutes before or after this moment. */
 export const NOW = Date.parse('2026-01-10T12:00:00Z');

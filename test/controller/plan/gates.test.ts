@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { GATES } from '../../../runtime/controller/plan/gates.ts';
+import { GATES } from '../../../runtime/controller/plan/gates/gates.ts';
 import { keepersOf } from '../../../runtime/controller/plan/plan.ts';
 import { fleet, minutes, node, NOW, POLICY, reasons, ruling, underRules, type World } from './fleet.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { shadowName, STAGE_ANNOTATION, UPDATED_FROM_ANNOTATION } from '../../../runtime/shadow/names.ts';
+import type { Snapshot } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { shadowName, STAGE_ANNOTATION, UPDATED_FROM_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
 import {
   fleet,
   MARKS,

@@ -1,7 +1,7 @@
-import { concurrency, failureBudget } from '../../../runtime/policy/quantity.ts';
-import type { Command } from '../../../runtime/controller/plan/commands.ts';
+import { concurrency, failureBudget } from '../../../runtime/api/policy/quantity.ts';
+import type { Command } from '../../../runtime/controller/plan/facts/commands.ts';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
-import type { ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
+import type { ShadowView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { type Rules, type World } from './fleet.ts';
 
 /** A plan with what it was made of. */

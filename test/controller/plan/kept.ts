@@ -1,5 +1,5 @@
-import { EMPTY, type Ledger } from '../../../runtime/release/ledger.ts';
-import type { Decision } from '../../../runtime/release/model.ts';
+import { EMPTY, type Ledger } from '../../../runtime/api/release/ledger.ts';
+import type { Decision } from '../../../runtime/api/release/model.ts';
 import { ledgerObject, moment, type World } from './fleet.ts';
 
 /** What stands in the ledger of 1.1.0. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ReleaseView } from '../../../runtime/controller/plan/snapshot.ts';
-import { EMPTY, type Ledger } from '../../../runtime/release/ledger.ts';
+import type { ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { EMPTY, type Ledger } from '../../../runtime/api/release/ledger.ts';
 import { fleet, ledgerObject, minutes, moment, NOW, plan, POLICY, updated, type World } from './fleet.ts';
 
 const FAMILY = 'aws-k8s-1.33/amd64';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Command } from '../../../runtime/controller/plan/commands.ts';
+import type { Command } from '../../../runtime/controller/plan/facts/commands.ts';
 import {
   fleet,
   minutes,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
-import type { DrainRefusal, NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/snapshot.ts';
-import { UP_TO_DATE } from '../../../runtime/shadow/names.ts';
-import { type State, STATES } from '../../../runtime/shadow/states.ts';
+import type { DrainRefusal, NodeView, ShadowView, Snapshot } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { UP_TO_DATE } from '../../../runtime/api/shadow/names.ts';
+import { type State, STATES } from '../../../runtime/api/shadow/states.ts';
 import { asked, DRAINED, MARKS, minutes, moment, node, NOW, shadow, permit } from './fleet.ts';
 
 /** Nodes as they may be found, most of them in order: a fleet in which nearly every node is in trouble starts nothing. */

@@ -1,7 +1,7 @@
-import type { Command } from '../../../runtime/controller/plan/commands.ts';
-import type { NodeView, PolicyView } from '../../../runtime/controller/plan/snapshot.ts';
-import { concurrency, failureBudget } from '../../../runtime/policy/quantity.ts';
-import type { UpdatePolicy } from '../../../runtime/policy/policy.ts';
+import type { Command } from '../../../runtime/controller/plan/facts/commands.ts';
+import type { NodeView, PolicyView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { concurrency, failureBudget } from '../../../runtime/api/policy/quantity.ts';
+import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
 import { Facts, hasFailedOn, isResting, type Judged, type Ruler, type Started } from './facts.ts';
 import { ZONE } from './members.ts';
 

@@ -5,8 +5,8 @@ import {
   isUndisturbed,
   type Phase,
   phaseOf,
-} from '../../../runtime/controller/plan/phase.ts';
-import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
+} from '../../../runtime/controller/plan/facts/phase.ts';
+import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { DRAINED, MARKS, moment, node, type Parts, shadow } from './fleet.ts';
 
 type State = 'Idle' | 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'MonitoringUpdate';

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
-import type { PolicyView, ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
+import type { PolicyView, ShadowView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { runs } from '../../random.ts';
-import { concurrency } from '../../../runtime/policy/quantity.ts';
-import type { UpdatePolicy } from '../../../runtime/policy/policy.ts';
-import { EMPTY } from '../../../runtime/release/ledger.ts';
+import { concurrency } from '../../../runtime/api/policy/quantity.ts';
+import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
+import { EMPTY } from '../../../runtime/api/release/ledger.ts';
 import {
   fleet,
   ledgerObject,

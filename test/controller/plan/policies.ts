@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import type { PolicyView, PolicyResource } from '../../../runtime/controller/plan/snapshot.ts';
-import type { UpdatePolicy } from '../../../runtime/policy/policy.ts';
+import type { PolicyView, PolicyResource } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
 import { minutes, moment, POLICY, type World } from './fleet.ts';
 import { POOLS, rarely, ZONE } from './members.ts';
 import { amount, windows, world } from './worlds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { STATES } from '../../../runtime/shadow/states.ts';
+import { STATES } from '../../../runtime/api/shadow/states.ts';
 import {
   fleet,
   MARKS,

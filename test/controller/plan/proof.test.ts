@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
-import { UP_TO_DATE } from '../../../runtime/shadow/names.ts';
+import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { UP_TO_DATE } from '../../../runtime/api/shadow/names.ts';
 import {
   DRAINED,
   fleet,

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { concurrency, failureBudget } from '../../../runtime/policy/quantity.ts';
-import type { Command, Start } from '../../../runtime/controller/plan/commands.ts';
+import { concurrency, failureBudget } from '../../../runtime/api/policy/quantity.ts';
+import type { Command, Start } from '../../../runtime/controller/plan/facts/commands.ts';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
-import type { ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
+import type { ShadowView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { hasFailedOn } from './facts.ts';
 import {
   fleet,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Command } from '../../../runtime/controller/plan/commands.ts';
+import type { Command } from '../../../runtime/controller/plan/facts/commands.ts';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
-import type { ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
+import type { ShadowView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { fleet, MARKS, node, NOW, plan, POLICY, type Rules, permit, updated, type World } from './fleet.ts';
 import { anyWorld } from './policies.ts';
 import { after, policy } from './worlds.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { MOST_AT_ONCE } from '../../../runtime/policy/quantity.ts';
+import { MOST_AT_ONCE } from '../../../runtime/api/policy/quantity.ts';
 import { seeded } from '../../random.ts';
 import { POLICY } from './fleet.ts';
 import { rollOut } from './rollout.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Command } from '../../../runtime/controller/plan/commands.ts';
-import type { WriteRefusal } from '../../../runtime/controller/plan/snapshot.ts';
+import type { Command } from '../../../runtime/controller/plan/facts/commands.ts';
+import type { WriteRefusal } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import {
   fleet,
   MARKS,

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
-import type { Quantity } from '../../../runtime/policy/quantity.ts';
-import type { Command } from '../../../runtime/controller/plan/commands.ts';
-import type { NodeView, ShadowView } from '../../../runtime/controller/plan/snapshot.ts';
+import type { Quantity } from '../../../runtime/api/policy/quantity.ts';
+import type { Command } from '../../../runtime/controller/plan/facts/commands.ts';
+import type { NodeView, ShadowView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import type { Taking } from '../../../runtime/controller/permits/entries.ts';
 import { instantOf } from '../../../runtime/lib/clock.ts';
-import { nodeNameOf, shadowName } from '../../../runtime/shadow/names.ts';
+import { nodeNameOf, shadowName } from '../../../runtime/api/shadow/names.ts';
 import { MARKS, minutes, NO_RELEASES, NOW, POLICY, type Rules, permit, type World } from './fleet.ts';
 import { ago, member, rarely } from './members.ts';
 

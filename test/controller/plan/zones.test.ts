@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { NodeView } from '../../../runtime/controller/plan/snapshot.ts';
+import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import {
   fleet,
   minutes,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { dailySchedule, timeOfDay } from '../../../runtime/controller/schedule/schedule.ts';
+import { dailySchedule, timeOfDay } from '../../../runtime/controller/deciding/schedule/schedule.ts';
 
 const day = dailySchedule(timeOfDay('09:00:00')!, timeOfDay('21:00:00')!);
 const moment = (time: string): number => Date.parse(`2026-03-01T${time}Z`);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { cronExpression } from '../../../runtime/controller/schedule/cron.ts';
+import { cronExpression } from '../../../runtime/controller/deciding/schedule/cron.ts';
 import { documented } from './documented.ts';
 import { runs } from '../../random.ts';
 

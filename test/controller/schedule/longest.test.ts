@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { ANY_TIME, cronExpression } from '../../../runtime/controller/schedule/cron.ts';
+import { ANY_TIME, cronExpression } from '../../../runtime/controller/deciding/schedule/cron.ts';
 import {
   dailySchedule,
   longestOpening,
   type Schedule,
   timeOfDay,
-} from '../../../runtime/controller/schedule/schedule.ts';
-import { windowsSchedule } from '../../../runtime/controller/schedule/windows.ts';
+} from '../../../runtime/controller/deciding/schedule/schedule.ts';
+import { windowsSchedule } from '../../../runtime/controller/deciding/schedule/windows.ts';
 
 const HOUR = 3_600_000;
 /** A Monday, in the middle of windows that are open at ten. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { windowsSchedule } from '../../../runtime/controller/schedule/windows.ts';
-import { crontab } from '../../../runtime/policy/cron.ts';
-import type { UpdateWindow } from '../../../runtime/policy/policy.ts';
+import { windowsSchedule } from '../../../runtime/controller/deciding/schedule/windows.ts';
+import { crontab } from '../../../runtime/api/policy/cron.ts';
+import type { UpdateWindow } from '../../../runtime/api/policy/policy.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ClusterAccess } from '../../../runtime/kube/access.ts';
 import { kubeconfigAccess } from '../../../runtime/kube/kubeconfig.ts';
 import type { Clock } from '../../../runtime/lib/clock.ts';
-import type { Subject } from '../../../sim/cluster/pki.ts';
+import type { Subject } from '../../../lab/sim/cluster/pki.ts';
 import {
   apiserverArguments,
   AUDIT_POLICY,
@@ -22,7 +22,7 @@ import { Outages } from './outages.ts';
 import { DIALS_SERVICES } from './programs.ts';
 import { createPki, kubeconfig } from './pki.ts';
 import { STAGES } from './stages.ts';
-import { freePorts } from '../../../sim/world/ports.ts';
+import { freePorts } from '../../../lab/sim/world/ports.ts';
 
 export interface ControlPlaneOptions {
   readonly binaries: Binaries;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { VirtualClock } from '../../../sim/clock.ts';
+import { VirtualClock } from '../../../lab/sim/clock.ts';
 import { eventually } from '../../contract/eventually.ts';
 import { Daemon } from './daemon.ts';
 import { folder } from '../../folder.ts';

@@ -1,7 +1,7 @@
 import { httpsTransport } from '../../../runtime/kube/https.ts';
 import type { ClusterAccess } from '../../../runtime/kube/access.ts';
-import type { Subject } from '../../../sim/cluster/pki.ts';
-import { applyAll, type Manifest } from '../../../sim/world/manifests.ts';
+import type { Subject } from '../../../lab/sim/cluster/pki.ts';
+import { applyAll, type Manifest } from '../../../lab/sim/world/manifests.ts';
 import { POWER_LABEL } from './stages.ts';
 
 export const KWOK: Subject = { commonName: 'kwok' };

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../../runtime/lib/clock.ts';
-import { authority, type CertificateAuthority, createCa, type Subject } from '../../../sim/cluster/pki.ts';
+import { authority, type CertificateAuthority, createCa, type Subject } from '../../../lab/sim/cluster/pki.ts';
 
 /** A certificate and its key as files. */
 export interface KeyFiles {

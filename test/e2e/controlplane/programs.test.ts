@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { VirtualClock } from '../../../sim/clock.ts';
-import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
+import { VirtualClock } from '../../../lab/sim/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../../lab/sim/cluster/cluster.ts';
 import { PROGRAMS } from './programs.ts';
 
 test("Kubernetes' programs say the version that go.mod pins, which is what the embedded cluster says too", async () => {

@@ -1,5 +1,5 @@
-import { TERMINATION_ANNOTATION } from '../../../sim/kubernetes/kubelet/pod-run.ts';
-import { booted, lost } from '../../../sim/kubernetes/kubelet/node-status.ts';
+import { TERMINATION_ANNOTATION } from '../../../lab/sim/kubernetes/kubelet/pod-run.ts';
+import { booted, lost } from '../../../lab/sim/kubernetes/kubelet/node-status.ts';
 
 /** Label of a Node whose machine exists on paper only, and that kwok is the kubelet of: `on` or `off`, as the machine is. */
 export const POWER_LABEL = 'paper.brupop/power';

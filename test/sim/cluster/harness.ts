@@ -1,8 +1,8 @@
 import { apiStatusError, type ApiStatusError, type KubeStatus } from '../../../runtime/kube/errors.ts';
 import type { KubeTransport, WatchEvent } from '../../../runtime/kube/transport.ts';
-import { settle, VirtualClock } from '../../../sim/clock.ts';
-import { ADMIN, type ClusterOptions, EmbeddedCluster, type UserInfo } from '../../../sim/cluster/cluster.ts';
-import type { KubeJson } from '../../../sim/cluster/object.ts';
+import { settle, VirtualClock } from '../../../lab/sim/clock.ts';
+import { ADMIN, type ClusterOptions, EmbeddedCluster, type UserInfo } from '../../../lab/sim/cluster/cluster.ts';
+import type { KubeJson } from '../../../lab/sim/cluster/object.ts';
 import { seeded } from '../../random.ts';
 
 export interface ListOf {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Releases } from '../../../sim/hosts/releases.ts';
+import { Releases } from '../../../lab/sim/hosts/releases.ts';
 import { rig } from './rig.ts';
 
 const REFRESH = 'POST /actions/refresh-updates';

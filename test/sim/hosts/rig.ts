@@ -1,9 +1,9 @@
-import { Bottlerocket } from '../../../runtime/agent/host/bottlerocket.ts';
-import { VirtualClock } from '../../../sim/clock.ts';
-import { type HostOptions, SimulatedHost } from '../../../sim/hosts/host.ts';
-import { Releases } from '../../../sim/hosts/releases.ts';
-import { InProcessHostTransport } from '../../../sim/hosts/transport.ts';
-import type { WireStatus } from '../../../sim/hosts/update-status.ts';
+import { Bottlerocket } from '../../../runtime/agent/hosts/bottlerocket/bottlerocket.ts';
+import { VirtualClock } from '../../../lab/sim/clock.ts';
+import { type HostOptions, SimulatedHost } from '../../../lab/sim/hosts/host.ts';
+import { Releases } from '../../../lab/sim/hosts/releases.ts';
+import { InProcessHostTransport } from '../../../lab/sim/hosts/transport.ts';
+import type { WireStatus } from '../../../lab/sim/hosts/update-status.ts';
 import { seeded } from '../../random.ts';
 
 export interface RigOptions extends Partial<HostOptions> {

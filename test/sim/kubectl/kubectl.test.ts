@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../../runtime/lib/clock.ts';
-import { ADMIN, EmbeddedCluster } from '../../../sim/cluster/cluster.ts';
-import { type ServedCluster, serveCluster } from '../../../sim/cluster/https.ts';
-import { type Kubernetes, startKubernetes } from '../../../sim/kubernetes/main.ts';
+import { ADMIN, EmbeddedCluster } from '../../../lab/sim/cluster/cluster.ts';
+import { type ServedCluster, serveCluster } from '../../../lab/sim/cluster/https.ts';
+import { type Kubernetes, startKubernetes } from '../../../lab/sim/kubernetes/main.ts';
 import { shared } from '../../folder.ts';
 import { until } from '../../in-time.ts';
 

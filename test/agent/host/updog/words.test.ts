@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Ended } from '../../../../runtime/agent/host/programs.ts';
-import { choiceIn, isNothing, offerIn, osIn, otherSetIn } from '../../../../runtime/agent/host/updog/words.ts';
+import type { Ended } from '../../../../runtime/agent/hosts/programs.ts';
+import { choiceIn, isNothing, offerIn, osIn, otherSetIn } from '../../../../runtime/agent/hosts/updog/words.ts';
 
 const ended = (given: Partial<Ended>): Ended => ({ exit: 0, overdue: false, stdout: '', stderr: '', ...given });
 

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Bench, BenchContext, Figure } from '../bench.ts';
+import type { RolloutResult } from './program.ts';
+import { efficiency, type Scenario, SCENARIOS } from './scenarios.ts';
+
+export const rollouts: Bench = {
+  name: 'rollouts',
+  what: 'fleets on a real control plane, each process in its limits: how well their time is used, memory of each process, requests of an update',
+  skipped: () => (process.getuid?.() === 0 ? undefined : 'needs root, for the memory cgroups of the processes'),
+  run: async (context) => {
+    const figures: Figure[] = [];
+    for (const scenario of SCENARIOS) {
+      context.progress(`${scenario.name}: minutes`);
+      figures.push(...figuresOf(scenario, await onControlPlane(context, scenario)));
+    }
+    return figures;
+  },
+};
+
+/** Runs the scenario on a control plane of its own, as a process that is within its network. */
+async function onControlPlane({ root, signal }: BenchContext, { name }: Scenario): Promise<RolloutResult> {
+  const dir = await mkdtemp(join(tmpdir(), 'brupop-rollout-'));
+  const result = join(dir, 'result.json');
+  try {
+    const words = [join(root, 'test/e2e/controlplane/main.ts'), 'exec', process.execPath];
+    const args = [...words, join(root, 'lab/bench/rollout/program.ts'), name, result];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+    const interrupt = (): boolean => child.kill('SIGTERM');
+    signal.addEventListener('abort', interrupt);
+    const [code] = (await once(child, 'exit')) as [number | null];
+    signal.removeEventListener('abort', interrupt);
+    if (code !== 0) throw new Error(`${name}: ended with ${code}`);
+    return JSON.parse(await readFile(result, 'utf8')) as RolloutResult;
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function figuresOf(scenario: Scenario, { wallMs, memory, requests }: RolloutResult): readonly Figure[] {
+  const named = (what: string, value: number, unit: string): Figure => ({
+    name: `${scenario.name}: ${what}`,
+    value,
+    unit,
+  });
+  const perUpdate = requests.map(({ count }) => count / scenario.nodes);
+  return [
+    named('wall', wallMs / 1000, 's'),
+    named('efficiency', efficiency(scenario, wallMs), ''),
+    ...Object.entries(memory).flatMap(([component, processes]) => [
+      named(`${component}, resident, at most of ${processes.length}`, most(processes.map(({ rss }) => rss)), 'MB'),
+      named(`${component}, anonymous, at most`, most(processes.map(({ anonymous }) => anonymous)), 'MB'),
+    ]),
+    named(
+      'requests of an update',
+      perUpdate.reduce((sum, count) => sum + count, 0),
+      '',
+    ),
+    ...requests.map(({ account, kind }, index) => named(`${account} ${kind}`, perUpdate[index] ?? NaN, 'an update')),
+  ];
+}
+
+const most = (values: readonly number[]): number => Math.max(...values);

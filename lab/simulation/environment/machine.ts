@@ -1,0 +1,103 @@
+import type { Clock } from '../../../runtime/lib/clock.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
+import { type HostOptions, SimulatedHost } from '../../sim/hosts/host.ts';
+import type { HostAnswer, HostCall } from '../../sim/hosts/answer.ts';
+import type { Boot } from '../../sim/hosts/machine.ts';
+import type { HostTimes } from '../../sim/hosts/times.ts';
+import type { TrueTime } from '../clock.ts';
+import type { HostEntry } from '../types.ts';
+import { between } from './chance.ts';
+
+/** A machine's clock: its wall clock may be off, and jump; its monotonic clock never does. */
+export class MachineClock implements Clock {
+  offMs = 0;
+  readonly #time: TrueTime;
+
+  constructor(time: TrueTime) {
+    this.#time = time;
+  }
+
+  now(): number {
+    return this.#time.now() + this.offMs;
+  }
+
+  monotonic(): number {
+    return this.#time.monotonic();
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#time.sleep(ms, signal);
+  }
+}
+
+export interface MachineOptions extends Pick<
+  HostOptions,
+  'random' | 'releases' | 'version' | 'variant' | 'arch' | 'boots'
+> {
+  readonly name: string;
+  readonly time: TrueTime;
+  readonly onHost: (entry: HostEntry) => void;
+  readonly onUp: (boot: Boot) => void;
+  /** @param how silent where nobody had asked for it: nothing is told to end, and no connection is closed */
+  readonly onDown: (how: 'orderly' | 'silent') => void;
+}
+
+/** A host that was asked to reboot is down by then, if an inhibitor delays it, too; or the request has come to nothing. Milliseconds. */
+const GOES_DOWN_WITHIN = 180_000;
+
+/** A machine with a host on it, of which the history tells. */
+export class Machine {
+  readonly clock: MachineClock;
+  readonly host: SimulatedHost;
+  readonly #options: MachineOptions;
+  /** When somebody last asked this boot for a reboot, by true time. */
+  #askedAt = -Infinity;
+
+  constructor(options: MachineOptions) {
+    const { time, random } = options;
+    this.#options = options;
+    this.clock = new MachineClock(time);
+    this.host = new SimulatedHost({ ...options, clock: this.clock, times: times(random) });
+    this.host.observe({
+      onUp: (boot) => this.#up(boot),
+      onDown: () => this.#down(),
+      onAnswer: (call, answer) => this.#answered(call, answer),
+    });
+  }
+
+  #up(boot: Boot): void {
+    this.#askedAt = -Infinity;
+    this.#tell({ kind: 'up', bootId: boot.id, version: boot.version });
+    this.#options.onUp(boot);
+  }
+
+  #down(): void {
+    const asked = this.clock.monotonic() - this.#askedAt < GOES_DOWN_WITHIN;
+    this.#tell({ kind: 'down', asked });
+    this.#options.onDown(asked ? 'orderly' : 'silent');
+  }
+
+  #answered({ method, path }: HostCall, answer: HostAnswer): void {
+    // Where the answer is lost on its way, the host has been asked all the same.
+    const isRefused = answer.kind === 'answer' && answer.status >= 400;
+    if (method === 'POST' && path === '/actions/reboot' && !isRefused) this.#askedAt = this.clock.monotonic();
+    this.#tell({ kind: 'call', method, path, status: answer.kind === 'answer' ? answer.status : 'none' });
+  }
+
+  #tell(event: HostEntry['event']): void {
+    const { name, onHost } = this.#options;
+    onHost({ kind: 'host', node: name, event });
+  }
+}
+
+/** What this machine's own work takes: no two are alike, and some boot before anybody misses them. */
+function times(random: Random): HostTimes {
+  const shutdownMs = between(random, 1000, 12_000);
+  return {
+    refreshMs: between(random, 1000, 6000),
+    prepareMs: between(random, 10_000, 120_000),
+    shutdownMs,
+    rebootMs: shutdownMs + between(random, 15_000, 150_000),
+    spread: 0.2,
+  };
+}

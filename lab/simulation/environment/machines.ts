@@ -1,0 +1,123 @@
+import type { Random } from '../../../runtime/lib/random.ts';
+import type { FaultName } from '../../sim/hosts/faults.ts';
+import type { Environment, Release } from '../types.ts';
+import { between } from './chance.ts';
+import { type Daemons, programOf } from './daemons.ts';
+import type { Hand } from './hand.ts';
+import type { Lookout } from './lookout.ts';
+import type { AgentTroubles, OperatorPods } from './operator-pods.ts';
+import type { PodRun } from './pod-run.ts';
+import type { Site } from './site.ts';
+import type { Timers } from './timers.ts';
+
+export interface MachinesParts {
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly lookout: Lookout;
+  readonly daemons: Daemons;
+  /** The cloud's, which deletes Nodes of machines that are gone. */
+  readonly hand: Hand;
+  readonly sites: Map<string, Site>;
+  readonly troubles: Troubles;
+  readonly pods: OperatorPods;
+  /** Another machine, for a Node of this name. */
+  readonly build: (name: string) => Site;
+}
+
+/** What keeps agents from running, by node. */
+export class Troubles implements AgentTroubles {
+  readonly barred = new Set<string>();
+  readonly expired = new Set<string>();
+  readonly #flaw: (version: string) => Release['bad'];
+
+  constructor(flaw: (version: string) => Release['bad']) {
+    this.#flaw = flaw;
+  }
+
+  refusal(node: string, version: string): string | undefined {
+    if (this.#flaw(version) === 'agent-never-runs') return 'CreateContainerError';
+    return this.barred.has(node) ? 'ImagePullBackOff' : undefined;
+  }
+
+  isTokenExpired(node: string): boolean {
+    return this.expired.has(node);
+  }
+}
+
+/** What may go wrong with machines, with their kubelets, and with the agents on them. A node that is not there is left alone. */
+export function createMachines(parts: MachinesParts): Environment['machines'] {
+  const { sites, timers, daemons, pods, troubles } = parts;
+  return {
+    inject: (node, fault) => sites.get(node)?.machine.host.inject(fault),
+    clear: (node, fault) => timers.do(() => clear(sites.get(node), fault)),
+    die: (node) => sites.get(node)?.machine.host.powerOff(),
+    revive: (node) => sites.get(node)?.powerOn(),
+    rebootUnplanned: (node) => sites.get(node)?.machine.host.crash(),
+    muteKubelet: (node) => sites.get(node)?.kubelet.mute() ?? (() => undefined),
+    setClock: (node, offMs) => {
+      const site = sites.get(node);
+      if (site) site.machine.clock.offMs = offMs;
+    },
+    remove: (node, again) => remove(node, again, parts),
+    crashAgent: (node) => pods.agent(node)?.kill(),
+    loseAgent: (node) => loseAgent(node, parts),
+    expireToken: (node) => marked(troubles.expired, node),
+    runUpstreamAgent: (node) => {
+      daemons.setAgent(node, 'upstream-agent');
+      return () => daemons.setAgent(node, undefined);
+    },
+  };
+}
+
+/** What only a person mends he mends by now: a machine that has not come back, and one whose tool for updates never ends or cannot begin. */
+async function clear(site: Site | undefined, fault: FaultName): Promise<void> {
+  if (!site) return;
+  const { host } = site.machine;
+  host.clear(fault);
+  if (fault === 'no-return') site.powerOn();
+  if (fault !== 'hang' && fault !== 'torn-status') return;
+  const status = await host.handle({ method: 'GET', path: '/updates/status' });
+  if (status.kind === 'answer' && (status.status === 423 || status.status === 500)) host.crash();
+}
+
+/** Of every other node the Node goes first, and its machine goes on for a while. */
+function remove(node: string, again: boolean, { sites, timers, hand, random, build }: MachinesParts): void {
+  const site = sites.get(node);
+  if (!site) return;
+  if (again) {
+    const next = build(node);
+    next.replace(site);
+    sites.set(node, next);
+    timers.after(between(random, 60_000, 240_000), () => next.powerOn());
+  } else sites.delete(node);
+  const [first, second] = [0, between(random, 1000, 50_000)];
+  const nodeFirst = random() < 0.5;
+  timers.after(nodeFirst ? first : second, () => hand.delete(`/api/v1/nodes/${node}`));
+  timers.after(nodeFirst ? second : first, () => site.scrap());
+}
+
+/** Its image is gone; or its pod is, as where the DaemonSet does not select the node any more. */
+function loseAgent(node: string, { random, daemons, troubles, timers, sites, lookout }: MachinesParts): () => void {
+  if (random() < 0.4) {
+    daemons.setAgent(node, 'none');
+    return () => daemons.setAgent(node, undefined);
+  }
+  const runs = (): readonly PodRun[] =>
+    lookout
+      .podsOn(node)
+      .filter((pod) => programOf(pod) !== undefined)
+      .flatMap(({ metadata: { uid } }) => sites.get(node)?.kubelet.run(uid) ?? []);
+  const unbar = marked(troubles.barred, node);
+  timers.do(async () => {
+    for (const run of runs()) await run.bar('ImagePullBackOff');
+  });
+  return () => {
+    unbar();
+    for (const run of runs()) run.retry();
+  };
+}
+
+function marked(set: Set<string>, node: string): () => void {
+  set.add(node);
+  return () => void set.delete(node);
+}

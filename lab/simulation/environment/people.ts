@@ -1,0 +1,133 @@
+import type { KubeObject, Node, Pod, ShadowObject } from '../../../runtime/kube/objects.ts';
+import { shadowsPath } from '../../../runtime/kube/resources.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
+import {
+  CONTROLLER_LEASE,
+  CONVERSION_DATA_ANNOTATION,
+  GROUP,
+  HOLD_ANNOTATION,
+  MANAGED_LABEL,
+  MANAGED_LABEL_VALUE,
+  NAMESPACE,
+  PAUSED_ANNOTATION,
+  PLURAL,
+  shadowName,
+} from '../../../runtime/api/shadow/names.ts';
+import { POLICY_API_VERSION, POLICY_KIND, POLICY_PLURAL } from '../../../runtime/api/policy/names.ts';
+import type { PolicySpec } from '../policies.ts';
+import type { Environment } from '../types.ts';
+import { oneOf } from './chance.ts';
+import type { Hand } from './hand.ts';
+import type { Timers } from './timers.ts';
+
+const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
+const POLICIES = `/apis/${POLICY_API_VERSION}/${POLICY_PLURAL}`;
+const nodePath = (node: string): string => `/api/v1/nodes/${node}`;
+const shadowPathAsV1 = (node: string): string =>
+  `/apis/${GROUP}/v1/namespaces/${NAMESPACE}/${PLURAL}/${shadowName(node)}`;
+const shadowPath = (node: string): string => `${shadowsPath(NAMESPACE)}/${shadowName(node)}`;
+const annotated = (key: string, value: string | null): object => ({ metadata: { annotations: { [key]: value } } });
+
+/** What people write on a shadow with kubectl. */
+const EDITS: readonly ((shadow: ShadowObject) => { readonly status?: boolean; readonly body: object })[] = [
+  () => ({ body: annotated('example.com/note', 'looked at') }),
+  () => ({ body: { metadata: { labels: { 'example.com/rack': 'b7' } } } }),
+  () => ({ body: { spec: { state: 'Idle' } } }),
+  () => ({ body: { spec: { state: 'Idle', version: null, state_transition_timestamp: null } } }),
+  () => ({ status: true, body: { status: { crash_count: 0, state_transition_failure_timestamp: null } } }),
+  () => ({ status: true, body: { status: { failed_versions: null, last_failure: null } } }),
+];
+
+/** Administrators, each of whom looks before he writes, as kubectl does. */
+export function createPeople(parts: {
+  readonly hand: Hand;
+  readonly timers: Timers;
+  readonly random: Random;
+}): Environment['people'] {
+  const { hand, timers, random } = parts;
+  let notes = 0;
+  const annotate = (path: string, key: string, value: string | null): void =>
+    timers.do(() => hand.patch(path, annotated(key, value)));
+  return {
+    cordon: (node) => timers.do(() => setCordon(hand, node, true)),
+    uncordon: (node) => timers.do(() => setCordon(hand, node, false)),
+    drain: (node) => timers.do(() => drain(hand, node)),
+    setManaged: (node, is) => {
+      const labels = { [MANAGED_LABEL]: is ? MANAGED_LABEL_VALUE : null };
+      timers.do(() => hand.patch(nodePath(node), { metadata: { labels } }));
+    },
+    hold: (node) => {
+      annotate(nodePath(node), HOLD_ANNOTATION, 'true');
+      return () => annotate(nodePath(node), HOLD_ANNOTATION, null);
+    },
+    pause: () => {
+      annotate(`/api/v1/namespaces/${NAMESPACE}`, PAUSED_ANNOTATION, 'true');
+      return () => annotate(`/api/v1/namespaces/${NAMESPACE}`, PAUSED_ANNOTATION, null);
+    },
+    deleteShadow: (node) => timers.do(() => hand.delete((random() < 0.3 ? shadowPathAsV1 : shadowPath)(node))),
+    editAsV1: (node) => timers.do(() => editAsV1(hand, node, random)),
+    endUpdate: (node) => timers.do(() => hand.patch(shadowPath(node), { spec: { state: 'Idle' } })),
+    editShadow: (node, dice) => timers.do(() => edit(hand, node, dice)),
+    annotateNode: (node) => annotate(nodePath(node), 'example.com/seen', String((notes += 1))),
+    relabel: (node, labels) => timers.do(() => hand.patch(nodePath(node), { metadata: { labels } })),
+    changePolicy: (name, change) => timers.do(() => changePolicy(hand, name, change)),
+    stealLease: () => timers.do(() => hand.patch(LEASE, { spec: { holderIdentity: 'somebody-else' } })),
+    annotateLease: () => annotate(LEASE, 'example.com/seen', String((notes += 1))),
+  };
+}
+
+/** kubectl writes nothing where a node is as it is wanted. */
+async function setCordon(hand: Hand, node: string, wanted: boolean): Promise<void> {
+  const present = await hand.get<Node>(nodePath(node));
+  if (!present || (present.spec?.unschedulable === true) === wanted) return;
+  await hand.patch(nodePath(node), { spec: { unschedulable: wanted ? true : null } }, 'strategic');
+}
+
+/** Each pod is asked once, whatever its budget says. */
+async function drain(hand: Hand, node: string): Promise<void> {
+  await setCordon(hand, node, true);
+  const pods = await hand.get<{ readonly items: readonly Pod[] }>('/api/v1/pods');
+  for (const { metadata, spec } of pods?.items ?? []) {
+    const { name, namespace, ownerReferences = [] } = metadata;
+    if (spec?.nodeName !== node || ownerReferences.some(({ kind }) => kind === 'DaemonSet')) continue;
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`;
+    await hand.create(path, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } });
+  }
+}
+
+async function edit(hand: Hand, node: string, random: Random): Promise<void> {
+  const shadow = await hand.get<ShadowObject>(shadowPath(node));
+  if (!shadow) return;
+  const { status = false, body } = oneOf(random, EDITS)(shadow);
+  // An agent has not reported yet: kubectl says that there is no status to edit.
+  if (status && !shadow.status) return;
+  await hand.patch(`${shadowPath(node)}${status ? '/status' : ''}`, body);
+}
+
+/** As `kubectl edit` does it: what is null in a spec stays so. */
+async function changePolicy(
+  hand: Hand,
+  name: string,
+  change: (spec: PolicySpec | undefined) => PolicySpec | undefined,
+): Promise<void> {
+  const path = `${POLICIES}/${name}`;
+  const policy = await hand.get<KubeObject & { readonly spec: PolicySpec }>(path);
+  const spec = change(policy?.spec);
+  if (policy && !spec) await hand.delete(path);
+  else if (policy) await hand.replace(path, { ...policy, spec });
+  else if (spec)
+    await hand.create(POLICIES, { apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, metadata: { name }, spec });
+}
+
+/** It is read and written back as v1. Most clients keep annotations that they know nothing of, and some do not. */
+async function editAsV1(hand: Hand, node: string, random: Random): Promise<void> {
+  const path = shadowPathAsV1(node);
+  const shadow = await hand.get<ShadowObject>(path);
+  if (!shadow) return;
+  const { [CONVERSION_DATA_ANNOTATION]: _, ...others } = shadow.metadata.annotations ?? {};
+  const isKept = random() < 0.75;
+  const annotations = isKept
+    ? { ...shadow.metadata.annotations, 'example.com/seen-as': 'v1' }
+    : { ...others, 'example.com/seen-as': 'v1, as far as it is known' };
+  await hand.replace(path, { ...shadow, metadata: { ...shadow.metadata, annotations } });
+}

@@ -1,0 +1,128 @@
+import { createAgent } from '../../runtime/agent/agent.ts';
+import { clusterView } from '../../runtime/agent/cluster.ts';
+import { readAgentConfig } from '../../runtime/agent/config.ts';
+import { Bottlerocket } from '../../runtime/agent/hosts/bottlerocket/bottlerocket.ts';
+import { agentApi } from '../../runtime/agent/apiserver/client.ts';
+import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
+import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
+import { shutDown } from '../../runtime/apiserver/run.ts';
+import { readControllerConfig } from '../../runtime/controller/config.ts';
+import { createManager, newIdentity } from '../../runtime/controller/manager.ts';
+import { askingAgain } from '../../runtime/kube/asking-again.ts';
+import { aborted } from '../../runtime/lib/abort.ts';
+import type { Clock } from '../../runtime/lib/clock.ts';
+import { createLogger, type Logger } from '../../runtime/lib/log.ts';
+import type { Random } from '../../runtime/lib/random.ts';
+import {
+  AGENT_SERVICE_ACCOUNT,
+  APISERVER_SERVICE_ACCOUNT,
+  CONTROLLER_SERVICE_ACCOUNT,
+  NAMESPACE,
+} from '../../runtime/api/shadow/names.ts';
+import type { UserInfo } from '../sim/cluster/cluster.ts';
+import { exchange } from './memory-http.ts';
+import type { Member } from './carriage.ts';
+import type { SimulatedNetwork } from './network.ts';
+import type { Container } from './parts.ts';
+import type { Process, Settings } from './types.ts';
+
+/** What one life of a process has to do with. */
+export interface Surroundings {
+  readonly container: Container;
+  readonly member: Member;
+  readonly network: SimulatedNetwork;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Aborts when it is told to end. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs to its end; resolves with the reason where it ends by itself. */
+export type Program = (surroundings: Surroundings) => Promise<string | void>;
+
+const controller: Program = async ({ container, member, network, settings, clock, random, logger, signal }) => {
+  const { node: MY_NODE_NAME, pod: MY_POD_NAME } = container;
+  const config = readControllerConfig({ MY_NODE_NAME, MY_POD_NAME, ...settings.controller });
+  const manager = createManager({
+    transport: askingAgain(network.kube(member), { clock, random }),
+    namespace: NAMESPACE,
+    clock,
+    random,
+    logger,
+    config,
+    ...newIdentity(config, random),
+  });
+  await manager.run(signal);
+};
+
+const apiserver: Program = async ({ container, member, network, settings, clock, random, logger, signal }) => {
+  const { name } = member.process;
+  const { handle, service } = createApiserver({
+    transport: askingAgain(network.kube(member), { clock, random }),
+    namespace: NAMESPACE,
+    config: readApiserverConfig(settings.apiserver),
+    clock,
+    random,
+    logger,
+    instance: container.pod,
+  });
+  network.open({ name, life: member.life, serve: (incoming, gone) => exchange(handle, incoming, gone) });
+  await aborted(signal).catch(() => undefined);
+  network.close(name);
+  await shutDown({ clock, service, server: { close: (_, graceMs) => clock.sleep(graceMs) } });
+};
+
+const agent: Program = async ({ container, member, network, settings, clock, random, logger, signal }) => {
+  const { node: nodeName, host } = container;
+  if (!host) throw new Error('an agent has a host');
+  const config = readAgentConfig({ MY_NODE_NAME: nodeName, ...settings.agent });
+  const running = createAgent({
+    ...clusterView({
+      transport: askingAgain(network.kube(member), { clock, random }),
+      namespace: NAMESPACE,
+      nodeName,
+      clock,
+      random,
+      logger,
+    }),
+    host: new Bottlerocket({
+      transport: network.host(member, host.connect(clock)),
+      readBootId: async () => host.bootId(),
+      clock,
+      random,
+    }),
+    api: agentApi({ clock, roundTrip: network.exchange(member), token: async () => host.token() }),
+    clock,
+    random,
+    logger,
+    times: {
+      lbWaitMs: config.EXCLUDE_FROM_LB_WAIT_TIME_MS,
+      checkIntervalMs: config.UPDATE_CHECK_INTERVAL_MS,
+    },
+  });
+  return running.run(signal);
+};
+
+/** The programs of the operator, each with all that its `run.ts` gives it but sockets and files. */
+export const PROGRAMS: Readonly<Record<Process['kind'], Program>> = { controller, apiserver, agent };
+
+const ACCOUNTS = {
+  controller: CONTROLLER_SERVICE_ACCOUNT,
+  apiserver: APISERVER_SERVICE_ACCOUNT,
+  agent: AGENT_SERVICE_ACCOUNT,
+} as const;
+
+/** Who such a process is to the Kubernetes API. */
+export function userOf(kind: Process['kind']): UserInfo {
+  return {
+    username: `system:serviceaccount:${NAMESPACE}:${ACCOUNTS[kind]}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${NAMESPACE}`, 'system:authenticated'],
+  };
+}
+
+/** Lines as a process writes them, where somebody wants them. */
+export function loggerOf(clock: Clock, write: (line: string) => void): Logger {
+  return createLogger({ format: 'compact', ansi: false, level: 'debug', clock, write });
+}

@@ -1,0 +1,204 @@
+import { EmbeddedCluster } from '../sim/cluster/cluster.ts';
+import { chance } from './environment/chance.ts';
+import { TrueTime } from './clock.ts';
+import { History } from './history.ts';
+import { install } from './installation.ts';
+import { Moments } from './moments.ts';
+import { SimulatedNetwork } from './network.ts';
+import type { Parts, SimulatedEnvironment } from './parts.ts';
+import { Processes } from './processes.ts';
+import type {
+  Begun,
+  Entry,
+  FaultKind,
+  Instant,
+  Judge,
+  Outcomes,
+  PlannedFault,
+  Process,
+  Scenario,
+  Struck,
+  Violation,
+  World,
+} from './types.ts';
+
+/** Once every judge has what it waits for, it must stay so for a while: what is at rest is at rest. */
+const STAYS_MS = 120_000;
+
+/** Plays the scenario: storm, then calm, until all is as it should be or time is over. It ends at the first violation unless told otherwise. */
+export async function run(scenario: Scenario, parts: Parts): Promise<Outcomes> {
+  const { stackTraceLimit } = Error;
+  // Errors are ordinary here, and their stacks would cost more than all else. Who reads logs may want to read stacks.
+  if (!parts.onLog) Error.stackTraceLimit = 0;
+  try {
+    return await new Simulation(scenario, parts).play();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+interface Named {
+  readonly name: string;
+  readonly judge: Judge;
+}
+
+class Simulation implements World {
+  readonly scenario: Scenario;
+  readonly cluster: EmbeddedCluster;
+  readonly environment: SimulatedEnvironment;
+  readonly network: SimulatedNetwork;
+  readonly #parts: Parts;
+  readonly #time: TrueTime;
+  readonly #history: History;
+  readonly #moments: Moments;
+  readonly #processes: Processes;
+  readonly #judges: readonly Named[];
+  readonly #violations: Violation[] = [];
+  readonly #faults = new Map<string, number>();
+  readonly #ends = new Set<() => void>();
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(scenario: Scenario, parts: Parts) {
+    const random = (concern: string) => chance(scenario.seed, concern);
+    this.scenario = scenario;
+    this.#parts = parts;
+    const time = new TrueTime(random('time'));
+    const moments = new Moments(time);
+    const history = new History(
+      () => time.monotonic(),
+      (entry) => this.#see(entry),
+    );
+    this.#time = time;
+    this.#moments = moments;
+    this.#history = history;
+    this.#judges = parts.invariants.map((invariant) => ({ name: invariant.name, judge: invariant.begin(scenario) }));
+    const onChange: History['changed'] = (type, change) => history.changed(type, change);
+    this.cluster = new EmbeddedCluster({ clock: time, random: random('cluster'), auditLimit: 1, onChange });
+    const agentRuns = (node: string): boolean => processes.agentRuns(node);
+    this.network = new SimulatedNetwork({
+      time,
+      history,
+      moments,
+      agentRuns,
+      random: random('network'),
+      cluster: this.cluster,
+    });
+    this.cluster.setWebhooks(this.network.webhooks);
+    const processes = new Processes({
+      scenario,
+      time,
+      history,
+      network: this.network,
+      onLog: parts.onLog,
+    });
+    this.#processes = processes;
+    this.environment = parts.environment({
+      scenario,
+      time,
+      cluster: this.cluster,
+      random: random('environment'),
+      containers: processes,
+      onHost: (entry) => history.add(entry),
+    });
+  }
+
+  get now(): Instant {
+    return this.#time.monotonic();
+  }
+
+  get processes(): readonly Process[] {
+    return this.#processes.all;
+  }
+
+  process(name: string): Process | undefined {
+    return this.#processes.get(name);
+  }
+
+  async play(): Promise<Outcomes> {
+    const { stormMs, faults } = this.scenario;
+    const setUp = install(this.cluster).then(() => this.environment.begin());
+    setUp.catch((error: unknown) => this.#fail(error));
+    for (const fault of faults) this.#plan(fault);
+    await this.#until(stormMs);
+    this.#calm();
+    await this.#until(stormMs + this.#parts.calmMs(this.scenario), this.#isAllMet());
+    if (this.#failure) throw this.#failure.error;
+    const endedAt = this.now;
+    for (const { name, judge } of this.#judges) this.#note(name, judge.end?.(endedAt) ?? []);
+    return {
+      violations: this.#violations,
+      history: this.#history.entries,
+      faults: Object.fromEntries(this.#faults),
+      moments: this.#moments.counts,
+      virtualMs: endedAt,
+      endedAt,
+    };
+  }
+
+  #until(end: Instant, isMet: () => boolean = () => false): Promise<void> {
+    const isFound = (): boolean => this.#violations.length > 0 && !this.#parts.goesOn;
+    return this.#time.run(end, () => this.#failure !== undefined || isFound() || isMet());
+  }
+
+  /** Whether every judge has had what it waits for, for a while. */
+  #isAllMet(): () => boolean {
+    let since: Instant | undefined;
+    const waiting = this.#judges.flatMap(({ judge }) => (judge.isMet ? [judge] : []));
+    return () => {
+      const isMet = waiting.every((judge) => judge.isMet?.());
+      since = isMet ? (since ?? this.now) : undefined;
+      return since !== undefined && this.now - since >= STAYS_MS;
+    };
+  }
+
+  #plan(fault: PlannedFault): void {
+    const kind = this.#parts.faults.find(({ name }) => name === fault.kind);
+    if (!kind) throw new Error(`there is no fault ${fault.kind}`);
+    const { when } = fault;
+    const begin = (struck?: Struck): boolean => this.#begin(fault, kind, struck);
+    if (when.kind === 'moment') this.#moments.aim(when, begin);
+    else this.#time.after(when.at - this.now, () => void begin());
+  }
+
+  /** Whether it has begun: there may be nothing to strike. */
+  #begin({ id, kind: name, forMs, dice }: PlannedFault, kind: FaultKind, struck: Struck | undefined): boolean {
+    if (this.now > this.scenario.stormMs) return false;
+    const random = chance(dice, name);
+    const about = { kind: 'fault', id, name } as const;
+    const begun: Begun | undefined = kind.begin(this, { random, forMs, ...(struck && { struck }) });
+    if (!begun) return false;
+    this.#faults.set(name, (this.#faults.get(name) ?? 0) + 1);
+    this.#history.add({ ...about, about: begun.about, phase: 'begins' });
+    if (!begun.end) return true;
+    const end = (): void => {
+      if (!this.#ends.delete(end)) return;
+      begun.end?.();
+      this.#history.add({ ...about, about: begun.about, phase: 'ends' });
+    };
+    this.#ends.add(end);
+    this.#time.after(forMs, end);
+    return true;
+  }
+
+  #calm(): void {
+    this.#moments.forget();
+    for (const end of this.#ends) end();
+    this.environment.calm();
+    this.#history.add({ kind: 'calm' });
+  }
+
+  #see(entry: Entry): void {
+    this.#moments.see(entry);
+    this.#parts.onEntry?.(entry);
+    for (const { name, judge } of this.#judges) this.#note(name, judge.see(entry));
+  }
+
+  #note(invariant: string, breaches: readonly string[]): void {
+    for (const what of breaches) this.#violations.push({ at: this.now, invariant, what });
+  }
+
+  /** A mistake in the simulation, which is none of the operator's. */
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+  }
+}

@@ -1,0 +1,278 @@
+import type { Random } from '../../runtime/lib/random.ts';
+import type { EmbeddedCluster } from '../sim/cluster/cluster.ts';
+import type { FaultName } from '../sim/hosts/faults.ts';
+import type { Entry } from './entries.ts';
+import type { Moment } from './moment-names.ts';
+import type { Topic } from './plots.ts';
+import type { PolicySpec } from './policies.ts';
+
+export type * from './entries.ts';
+
+/** Milliseconds of true time since the simulation began. What a machine or process believes is another matter. */
+export type Instant = number;
+
+/** What the clock of the Kubernetes API shows when a simulation begins, milliseconds since the Unix epoch: a Monday, midnight UTC. */
+export const BEGINS_AT = Date.UTC(2026, 2, 2);
+
+/** Everything that one run is made of. The same scenario plays the same run, to the last request. */
+export interface Scenario {
+  readonly seed: number;
+  readonly nodes: number;
+  /** How long the storm lasts. What comes after is calm, and as long as liveness needs. */
+  readonly stormMs: number;
+  /** What most of the storm is about, if it is about anything. */
+  readonly topic?: Topic;
+  readonly settings: Settings;
+  readonly policies: PolicyWorld;
+  /** Which release is offered from when on, the oldest first; the first is what the machines run when it all begins. One that is bad boots and is unwell, or does not boot. */
+  readonly releases: readonly Release[];
+  readonly faults: readonly PlannedFault[];
+}
+
+/** Environment variables by process. What is absent has its default. */
+export interface Settings {
+  readonly controller: Readonly<Record<string, string>>;
+  readonly apiserver: Readonly<Record<string, string>>;
+  readonly agent: Readonly<Record<string, string>>;
+}
+
+/** What administrators have decided with policy resources when it all begins, or as soon as there are any. */
+export interface PolicyWorld {
+  /** When the kind is installed; undefined = never. */
+  readonly definedAt: Instant | undefined;
+  /** Specs by name. */
+  readonly policies: Readonly<Record<string, PolicySpec>>;
+}
+
+export interface Release {
+  readonly version: string;
+  readonly from: Instant;
+  readonly bad?: 'does-not-boot' | 'never-ready' | 'agent-never-runs' | 'unwell-later';
+}
+
+/** One thing that goes wrong. The shrinker leaves out whole entries, so none may rely on another. */
+export interface PlannedFault {
+  /** Unique in the scenario; printed, and by which `--without` names it. */
+  readonly id: number;
+  /** Name in the catalogue of faults. */
+  readonly kind: string;
+  readonly when: When;
+  /** How long it lasts where it lasts. */
+  readonly forMs: number;
+  /** Seeds what the fault draws for itself, so that leaving out another fault does not change it. */
+  readonly dice: number;
+}
+
+/** At a time, or aimed: around the first write of a rule at or after `from`. All that aim at the same moment from the same time strike the same request, in the order of their phases. */
+export type When =
+  | { readonly kind: 'at'; readonly at: Instant }
+  | {
+      readonly kind: 'moment';
+      readonly moment: Moment;
+      readonly phase: Phase;
+      readonly from: Instant;
+      /** How long after it; 0 = within it, while the request waits for what the fault makes of it. */
+      readonly delayMs: number;
+    };
+
+/** Before it is sent; between its landing and its answer; after the answer. */
+export type Phase = 'before' | 'between' | 'after';
+
+/** A fault of the catalogue. */
+export interface FaultKind {
+  readonly name: string;
+  /** What happens, in one line. */
+  readonly what: string;
+  /** How often it is drawn, compared with the others. */
+  readonly weight: number;
+  /** Where it may be aimed: all moments unless told. */
+  readonly aim?: readonly Moment[];
+  /** All of them unless told. */
+  readonly phases?: readonly Phase[];
+  /** Begins. Undefined where there is nothing to strike. `struck` is the request at whose moment it begins, where it is aimed (with a delay, too). */
+  begin(
+    world: World,
+    terms: { readonly random: Random; readonly forMs: number; readonly struck?: Struck },
+  ): Begun | undefined;
+}
+
+/** A fault that has begun. */
+export interface Begun {
+  /** Of the process, node or object that it strikes, with what distinguishes it: `controller-1`, `node-3: 504, lands after 20 s`. */
+  readonly about: string;
+  /** Called once, after `forMs`, or at the calm. Does nothing where nothing lasts. */
+  end?(): void;
+}
+
+/** The request at whose moment a fault begins. */
+export interface Struck {
+  readonly process: Process;
+  /** Of the node that the request is about, where it is about one. */
+  readonly node?: string;
+  /** What becomes of the request; unset = it goes its way. */
+  outcome?: Outcome;
+}
+
+/** What becomes of one request on its way. */
+export type Outcome =
+  /** Answered with this status and nothing done; as the Kubernetes API or as a proxy would. */
+  | { readonly kind: 'answered'; readonly code: number; readonly byProxy?: boolean }
+  /** No answer: the connection breaks, or a proxy gives up with `code`. Whether it lands is decided, and when. */
+  | { readonly kind: 'lost'; readonly lands: false | { readonly afterMs: number }; readonly code?: 502 | 504 }
+  /** Never answered, nor refused: who waits has to end it. */
+  | { readonly kind: 'hangs'; readonly lands: boolean };
+
+/** A running or dead controller, apiserver or agent. */
+export interface Process {
+  /** `controller-0`, `apiserver-2`, `agent-node-7`; `upstream-agent-node-3` for one of the older operator. */
+  readonly name: string;
+  readonly kind: 'controller' | 'apiserver' | 'agent';
+  /** Of the agent's node, or of the node on which the pod runs. */
+  readonly node?: string;
+  readonly running: boolean;
+  /** kill -9: nothing more is sent, no answer arrives, all memory is lost. What was sent may still land. */
+  kill(): void;
+  /** The same with its machine: who is connected to it, or connects to it, hears nothing at all. */
+  vanish(): void;
+  /** SIGTERM: it may do what it does then. */
+  terminate(): void;
+  /** Begins anew, with no memory. Nothing where it runs. */
+  start(): void;
+  /** SIGSTOP, or a machine that stalls: it does nothing and hears nothing until what is returned is called; its clocks go on. */
+  freeze(): () => void;
+  /** How far its wall clock is off from that of its machine; it may jump at any time. Its monotonic clock never does. */
+  setClock(offMs: number): void;
+}
+
+/** The lines between processes, the Kubernetes API and apiserver replicas. */
+export interface Network {
+  /** No bytes pass between the two; connections break only when timeouts say so. `api` is the Kubernetes API. What is returned heals it. */
+  partition(a: string, b: string): () => void;
+  /** Slower, and out of order between clients. */
+  slow(process: string, latencyMs: number): () => void;
+  /** The next `count` requests of the process that fit (all by default) come to this. */
+  disturb(
+    process: string,
+    outcome: Outcome,
+    terms?: {
+      readonly count?: number;
+      readonly path?: RegExp;
+      readonly method?: string;
+      /** Drawn for each request. @default each is */
+      readonly isStruck?: () => boolean;
+    },
+  ): () => void;
+  /** Whoever connects to this apiserver, be it the Kubernetes API, ends in the handshake: its certificate has expired. */
+  distrust(apiserver: string): () => void;
+  /** The agent asks apiservers in the name of another one's node, with its own token. Nothing until that has asked for itself. */
+  speakFor(agent: string, other: string): () => void;
+  /** Watches of the process: late by this much, silent without a word, or ended: closed, told 410, or closed and served events again that it has had. */
+  /** @param resource only those of this one, by its plural */
+  lagWatches(process: string, ms: number, resource?: string): () => void;
+  muteWatches(process: string): () => void;
+  dropWatches(process: string, how: 'closed' | 'expired' | 'replayed'): void;
+}
+
+/** What surrounds the operator: machines, kubelets, workloads, people. Each acts on the cluster under a name of its own. */
+export interface Environment {
+  /** Names of the nodes that there should be. */
+  readonly nodes: readonly string[];
+  /** By which policies select the node, as it was registered. */
+  labelsOf(node: string): Readonly<Record<string, string>>;
+  readonly machines: {
+    inject(node: string, fault: FaultName): void;
+    clear(node: string, fault: FaultName): void;
+    /** Off, at once. The control plane notices after its 40 s. */
+    die(node: string): void;
+    revive(node: string): void;
+    rebootUnplanned(node: string): void;
+    /** The kubelet stops reporting, and its pods go on. */
+    muteKubelet(node: string): () => void;
+    setClock(node: string, offMs: number): void;
+    /** The Node object goes; with `again`, another machine registers under its name. */
+    remove(node: string, again: boolean): void;
+    /** An agent container that crashes, or is stopped by the kubelet, or a token or certificate that expires. */
+    crashAgent(node: string): void;
+    loseAgent(node: string): () => void;
+    expireToken(node: string): () => void;
+    /** The older operator's agent in place of ours. */
+    runUpstreamAgent(node: string): () => void;
+  };
+  readonly people: {
+    cordon(node: string): void;
+    uncordon(node: string): void;
+    /** Cordons the node and asks its pods to go, as kubectl drain does once. */
+    drain(node: string): void;
+    /** The label that makes the node a managed one is taken away, or put back. */
+    setManaged(node: string, is: boolean): void;
+    hold(node: string): () => void;
+    pause(): () => void;
+    deleteShadow(node: string): void;
+    /** Rewrites the shadow as a client of v1 does: what v1 has no field for is gone. */
+    editAsV1(node: string): void;
+    editShadow(node: string, random: Random): void;
+    /** Its spec is Idle, whatever it was. */
+    endUpdate(node: string): void;
+    annotateNode(node: string): void;
+    /** Labels by which policies select. Null takes one away. */
+    relabel(node: string, labels: Readonly<Record<string, string | null>>): void;
+    /** Writes what `change` makes of the spec; undefined is none, and no policy. Nothing happens where the kind is not installed. */
+    changePolicy(name: string, change: (spec: PolicySpec | undefined) => PolicySpec | undefined): void;
+    stealLease(): void;
+    annotateLease(): void;
+  };
+  readonly workloads: {
+    /** A budget over the pods of one application that lets none go. */
+    block(random: Random): () => void;
+    /** A pod that tolerates the cordon, or was bound just before. */
+    landPod(node: string): void;
+    /** A pod that takes this long to end, whatever its grace period says. */
+    landSlowPod(node: string, endsMs: number): void;
+  };
+}
+
+/** The whole world of one run, as faults see it. */
+export interface World {
+  readonly now: Instant;
+  readonly scenario: Scenario;
+  readonly cluster: EmbeddedCluster;
+  readonly environment: Environment;
+  readonly network: Network;
+  readonly processes: readonly Process[];
+  process(name: string): Process | undefined;
+}
+
+/** A rule that must hold in every run. */
+export interface Invariant {
+  /** As `lab/simulation/README.md` has it. */
+  readonly name: string;
+  /** A judge for one run. */
+  begin(scenario: Scenario): Judge;
+}
+
+export interface Judge {
+  /** A sentence for each breach that this entry shows. */
+  see(entry: Entry): readonly string[];
+  /** Whether nothing is waited for any more: once this holds for every judge, and the calm has come, the run is over. @default always */
+  isMet?(): boolean;
+  /** What only the end shows. @param endedAt when the run was over */
+  end?(endedAt: Instant): readonly string[];
+}
+
+export interface Violation {
+  readonly at: Instant;
+  readonly invariant: string;
+  readonly what: string;
+}
+
+/** What a run came to. */
+export interface Outcomes {
+  readonly violations: readonly Violation[];
+  readonly history: readonly Entry[];
+  /** How many faults of each kind began. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** How many writes of each rule's moment there were, and how many of them a fault struck. */
+  readonly moments: Readonly<Record<string, { readonly seen: number; readonly struck: number }>>;
+  readonly virtualMs: number;
+  readonly endedAt: Instant;
+}

@@ -1,0 +1,77 @@
+import type { LabelSelector } from '../../lib/selector.ts';
+import type { Quantity } from './quantity.ts';
+
+/**
+ * What was decided for the nodes that one policy rules: by a BottlerocketUpdatePolicy, or by the controller's variables. Durations are
+ * milliseconds, times milliseconds since the Unix epoch.
+ */
+export interface UpdatePolicy {
+  /** Undefined for the variables. */
+  readonly name: string | undefined;
+  /** Which nodes it selects. The variables select every node. */
+  readonly selector: LabelSelector;
+  /** Of the policies that select a node, the one with the highest priority rules it alone. That of the variables is -Infinity. */
+  readonly priority: number;
+  readonly paused: boolean;
+  /** Nodes that may be updating at once, of those that it rules. */
+  readonly maxConcurrent: Quantity;
+  /** Nodes of a family that may fail on a release before it is halted. */
+  readonly maxFailed: Quantity;
+  /** From the end of an update to the next start. */
+  readonly pauseBetweenMs: number;
+  readonly zones: ZoneRules;
+  /** Any of them opens. An empty list is always open; undefined = the schedule of the variables. */
+  readonly windows: readonly UpdateWindow[] | undefined;
+  /** An update must be done before the window closes, as far as can be told, or it does not start. */
+  readonly mustFit: boolean;
+  readonly freezes: readonly Freeze[];
+  readonly proof: ProofRules;
+  /** Names of the policies where a release must be complete before it starts here. */
+  readonly after: readonly string[];
+  /** How long a node must be Ready after its update before the update ends. */
+  readonly soakMs: number;
+}
+
+/** Nodes with the same value of the label `key` are a zone, those without the label as well. */
+export interface ZoneRules {
+  readonly key: string;
+  /** Zones in which nodes may be updating at once; Infinity = no limit. */
+  readonly atOnce: number;
+}
+
+/** Opens at the moments that a cron expression names. */
+export interface UpdateWindow {
+  /** Five cron fields, minute to day of the week. */
+  readonly start: string;
+  readonly durationMs: number;
+  /** IANA name. */
+  readonly timeZone: string;
+}
+
+/** A time in which nothing starts, whatever the windows say. */
+export interface Freeze {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  /** For people; never empty. */
+  readonly reason: string;
+}
+
+/** What a release needs before more nodes than these start on it. */
+export interface ProofRules {
+  /** Nodes of a family that must run it and be well. */
+  readonly nodes: Quantity;
+  /** For how long. */
+  readonly soakMs: number;
+}
+
+/**
+ * A policy that cannot be obeyed. Each fault names a field, what was expected and what came. The policy still selects nodes, and no other policy
+ * may rule these. `selector` and `priority` are undefined where they cannot be read.
+ */
+export interface InvalidPolicy {
+  readonly name: string;
+  readonly faults: readonly string[];
+  readonly selector: LabelSelector | undefined;
+  readonly priority: number | undefined;
+}

@@ -1,0 +1,222 @@
+import * as z from 'zod';
+import { timeZone } from '../../lib/time-zone.ts';
+import { crontab } from './cron.ts';
+import { DURATION_PATTERN, durationMs } from './duration.ts';
+import { ANY_COUNT, COUNT_AT_ONCE, limit, MOST_AT_ONCE, PROOF_NODES, type QuantityKind } from './quantity.ts';
+
+/**
+ * The spec of a BottlerocketUpdatePolicy: its validation, the OpenAPI schema of its CRD and the props of its construct all come from here.
+ * Unknown fields are refused, because one from a newer version may be a limit.
+ */
+
+/** Texts of an object's description, and what a schema can say of its values. */
+type Meta = Readonly<Record<string, unknown>>;
+
+/** Adds what people read of a field with `kubectl explain`. */
+const described = <T extends z.ZodType>(schema: T, description: string): T =>
+  schema.meta({ ...schema.meta(), description });
+
+const text = (pattern: string, { expected, most }: { readonly expected: string; readonly most: number }) => {
+  const error = `expected ${expected}`;
+  return z.string(error).max(most, { error, abort: true }).regex(new RegExp(pattern), { error, abort: true });
+};
+
+/** A value that `fits` accepts. @param meta what an OpenAPI schema can say of it */
+const value = <T>(expected: string, fits: (value: unknown) => boolean, meta: Meta) =>
+  z.custom<T>(fits, `expected ${expected}`).meta(meta);
+
+const list = <T extends z.ZodType>(item: T, most: number) =>
+  z.array(item, 'expected a list').max(most, `expected ${most} at most`).readonly();
+
+const flag = z.boolean('expected true or false');
+
+function wholeNumber(least: number, most: number) {
+  const expected = `a whole number from ${least} to ${most}`;
+  const fits = (given: unknown): boolean => Number.isInteger(given) && Number(given) >= least && Number(given) <= most;
+  return value<number>(expected, fits, { type: 'integer', minimum: least, maximum: most });
+}
+
+/** A count, or text in the same syntax as in the variables. */
+function quantity({ expected, most, pattern, parse }: QuantityKind) {
+  const fits = (given: unknown): boolean =>
+    (typeof given === 'number' || typeof given === 'string') && parse(String(given)) !== undefined;
+  return value<number | string>(expected, fits, { ...INT_OR_STRING, minimum: 1, maximum: most, pattern });
+}
+
+const INT_OR_STRING = { 'x-kubernetes-int-or-string': true };
+
+const duration = text(DURATION_PATTERN, { expected: 'a duration such as 90s, 45m or 1h30m', most: 24 });
+
+const YEAR_10000 = Date.UTC(10_000, 0);
+
+/** Status and verdicts state times in UTC, and for the API server a later year is no `date-time`. */
+const timestamp = z.iso
+  .datetime({ offset: true, error: 'expected a time such as 2026-12-18T00:00:00Z' })
+  // Passes a text that is no time: that is another fault.
+  .refine((given) => !(Date.parse(given) >= YEAR_10000), 'expected a time before the year 10000 in UTC');
+
+const DNS_NAME = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
+const NAME = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+
+const labelKey = text(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?${NAME}$`, {
+  expected: 'a label key such as example.com/pool',
+  most: 317,
+});
+const labelValue = text(`^(${NAME})?$`, {
+  expected: 'a label value (letters, digits, "-", "_" and ".", at most 63)',
+  most: 63,
+});
+
+const requirement = z
+  .strictObject(
+    {
+      key: labelKey,
+      operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'expected In, NotIn, Exists or DoesNotExist'),
+      values: list(labelValue, 256).meta({ nullable: false }).optional(),
+    },
+    'expected an object',
+  )
+  .refine(({ operator, values = [] }) => operator.endsWith('In') === values.length > 0, {
+    path: ['values'],
+    message: 'expected at least one value with In or NotIn, none with Exists or DoesNotExist',
+  })
+  // The API server checks this too, and refuses nulls: a selector that cannot be read stops every start in the fleet.
+  .meta({
+    anyOf: [
+      { properties: { operator: { enum: ['In', 'NotIn'] }, values: { minItems: 1 } }, required: ['values'] },
+      { properties: { operator: { enum: ['Exists', 'DoesNotExist'] }, values: { maxItems: 0 } } },
+    ],
+  });
+
+const nodeSelector = z.strictObject(
+  {
+    // Nullable, or the API server would drop a label with a null and select more nodes. It is kept, and `parsePolicy` reports it as a fault.
+    matchLabels: z
+      .record(labelKey, labelValue.meta({ nullable: true }), 'expected labels')
+      .meta({ maxProperties: 64 })
+      .optional(),
+    matchExpressions: list(requirement, 64).optional(),
+  },
+  'expected a label selector ({} selects every node)',
+);
+
+const zones = z.strictObject(
+  {
+    key: described(labelKey, 'The label by whose value zones are told apart.').optional(),
+    atOnce: described(
+      value<number | 'unlimited'>(
+        `a whole number from 1 to ${MOST_AT_ONCE} or "unlimited"`,
+        (given) => given === 'unlimited' || wholeNumber(1, MOST_AT_ONCE).safeParse(given).success,
+        { ...INT_OR_STRING, minimum: 1, maximum: MOST_AT_ONCE, pattern: '^unlimited$' },
+      ),
+      'Zones in which nodes may be updating at once: a number or unlimited (default).',
+    ).optional(),
+  },
+  'expected an object',
+);
+
+const FIVE_FIELDS = 'five cron fields that match at some time, minute to day of the week';
+
+const window = z.strictObject(
+  {
+    start: described(
+      text(String.raw`^\s*\S+(\s+\S+){4}\s*$`, { expected: FIVE_FIELDS, most: 256 }).refine(
+        (expression) => crontab(expression) !== undefined,
+        `expected ${FIVE_FIELDS}`,
+      ),
+      'When it opens: five cron fields, minute to day of the week, as CronJobs have them.',
+    ),
+    duration: described(
+      duration.refine((given) => durationMs(given) !== 0, 'expected a duration above 0s'),
+      'For how long it is open, e.g. 1h30m.',
+    ),
+    timeZone: described(
+      text('^[A-Za-z0-9_+/:-]+$', { expected: 'an IANA time zone like Europe/Berlin', most: 64 }).refine(
+        (name) => timeZone(name) !== undefined,
+        'expected an IANA time zone like Europe/Berlin',
+      ),
+      'IANA time zone of the start; UTC by default.',
+    ).optional(),
+  },
+  'expected an object',
+);
+
+const freeze = z
+  .strictObject(
+    {
+      from: timestamp,
+      to: timestamp.describe('Exclusive.'),
+      reason: z.string('expected some text').max(256, 'expected 256 characters at most').optional(),
+    },
+    'expected an object',
+  )
+  // Passes texts that are no times: these are other faults.
+  .refine(({ from, to }) => !(Date.parse(from) >= Date.parse(to)), {
+    path: ['to'],
+    message: 'expected a time after from',
+  });
+
+const proof = z.strictObject(
+  {
+    nodes: described(
+      quantity(PROOF_NODES),
+      'Nodes of a family that must run a release and be well: a number or a percentage.',
+    ).optional(),
+    soak: described(duration, 'For how long they must be well.').optional(),
+  },
+  'expected an object',
+);
+
+const after = list(text(DNS_NAME, { expected: 'the name of a policy', most: 253 }), 16).refine(
+  (names) => new Set(names).size === names.length,
+  'expected each policy once',
+);
+
+/** `false` too, because kubectl parses YAML 1.1, where a bare `off` is false. */
+const windowFit = value<'off' | 'strict' | false>(
+  'one of off, strict',
+  (given) => given === 'off' || given === 'strict' || given === false,
+  { enum: ['off', 'strict', false], 'x-kubernetes-preserve-unknown-fields': true },
+);
+
+const PRIORITIES = 1_000_000_000;
+
+/** The fields of a spec. @internal */
+export const policyFields = {
+  nodeSelector: described(nodeSelector, 'Which managed nodes it selects; {} selects every one.'),
+  priority: described(
+    wholeNumber(-PRIORITIES, PRIORITIES),
+    'The policy of the highest priority that selects a node rules it, whole. Nothing is merged.',
+  ).optional(),
+  paused: described(flag, 'Nothing starts.').optional(),
+  maxConcurrent: described(
+    quantity(limit(COUNT_AT_ONCE)),
+    'Nodes that may be updating at once: a number, a percentage of those that it rules, or unlimited. MAX_CONCURRENT_UPDATE by default.',
+  ).optional(),
+  maxFailed: described(
+    quantity(limit(ANY_COUNT)),
+    'Nodes of a family that may fail on a release before it is halted: a number, a percentage or unlimited. MAX_FAILED_UPDATE by default.',
+  ).optional(),
+  pauseBetween: described(duration, 'From the end of an update to the next start; 0s by default.').optional(),
+  zones: described(zones, 'How many zones are disturbed at once.').optional(),
+  windows: described(
+    list(window, 16),
+    'When updates may start: any of them opens. An empty list is always open. The schedule of the controller by default.',
+  ).optional(),
+  windowFit: described(
+    windowFit,
+    'strict: no update starts that would not be done before the window closes. WINDOW_FIT by default.',
+  ).optional(),
+  freezes: described(list(freeze, 64), 'Times in which nothing starts, whatever the windows say.').optional(),
+  proof: described(proof, 'What a release needs before more of it starts.').optional(),
+  after: described(after, 'Names of the policies where a release must be complete before it starts here.').optional(),
+  nodeSoak: described(
+    duration,
+    'How long a node must be Ready after its update. MONITORING_TIME_IN_SEC by default.',
+  ).optional(),
+};
+
+/** @internal */
+export const policySpec = z.strictObject(policyFields, 'expected an object');
+
+export type PolicySpec = z.infer<typeof policySpec>;

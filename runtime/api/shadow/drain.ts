@@ -1,0 +1,38 @@
+import { instantOf } from '../../lib/clock.ts';
+import type { DrainProgress } from './model.ts';
+
+/** What `status.drain` says, and for how long it may be believed. */
+
+/** Writes to a Node that an admission policy or a webhook may refuse for as long as it likes. */
+export type NodeWrite = 'exclusion' | 'cordon' | 'proof' | 'release' | 'inclusion';
+
+const REFUSED = /^the (?:exclusion|cordon|proof|release|inclusion) is (?:refused|not answered)\b/;
+
+/** Those of `blocked_by` that are about a write to the Node, and not about its pods. */
+export const refusalsIn = (blocked_by: readonly string[]): string[] => blocked_by.filter((text) => REFUSED.test(text));
+
+/** Whoever drains says every half minute that it is still so. */
+const BELIEVED_MS = 60_000;
+
+/** What is known of a drain at a moment. */
+export type Progress =
+  /** It is as stated, until that instant at least. */
+  | { readonly kind: 'known'; readonly until: number }
+  /** What was said last is old, or the Node says otherwise. */
+  | { readonly kind: 'silent'; readonly since: number };
+
+/**
+ * How far a drain's progress can be believed. One without a time, as an older apiserver writes it, and one that is over, are believed.
+ * @param marks on the Node @param now milliseconds since the Unix epoch
+ */
+export function progressAt(
+  { reported_at, pods_left, blocked_by }: DrainProgress,
+  marks: { readonly drained?: string | undefined } | undefined,
+  now: number,
+): Progress {
+  const since = instantOf(reported_at);
+  if (since === undefined || (pods_left === 0 && blocked_by.length === 0)) return { kind: 'known', until: Infinity };
+  const until = since + BELIEVED_MS;
+  const isContradicted = pods_left > 0 && marks?.drained !== undefined;
+  return isContradicted || until <= now ? { kind: 'silent', since } : { kind: 'known', until };
+}

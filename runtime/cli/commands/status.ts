@@ -1,0 +1,46 @@
+import { rfc3339 } from '../../lib/clock.ts';
+import { commandLine } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { inspect } from '../inspect.ts';
+import { noLeaderValue } from '../leader.ts';
+import { timeValue } from '../output/output.ts';
+import { RESUME, statusLines } from '../status/lines.ts';
+import { type FleetStatus, type Reasoned, statusOf } from '../status/status.ts';
+
+export const status: Command = {
+  name: 'status',
+  args: '',
+  summary: 'show the whole fleet: what needs you, how far it is, what waits and why',
+  details: `The signs in a bar: # runs what it is offered, > is being updated, ! has failed, . waits.
+The end is an estimate, from the duration of the nodes' last updates and from how many may be updated at once.`,
+  options: { watch: { type: 'boolean', short: 'w', help: 'repeat until Ctrl-C' } },
+  maxArgs: 0,
+  async run({ clock, connect, values }) {
+    const seen = statusOf(await inspect(await connect(), clock.now()));
+    return { value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal, commandLine(RESUME, values)) };
+  },
+};
+
+function statusValue({ now, pace, noLeader, needsYou, waiting, updating, policies, ...rest }: FleetStatus): object {
+  const { typicalMs, endsAt, ...counts } = pace;
+  return {
+    at: rfc3339(now),
+    noLeader: noLeaderValue(noLeader),
+    ...rest,
+    policies: policies.map(({ name, ...policy }) => ({ name: name ?? null, ...policy })),
+    needsYou: needsYou.map(reasonedValue),
+    updating: updating.map((one) => ({
+      ...one,
+      since: timeValue(one.since),
+      silentSince: timeValue(one.silentSince),
+    })),
+    waiting: waiting.map(reasonedValue),
+    pace: {
+      ...counts,
+      typicalSeconds: typicalMs === undefined ? undefined : Math.round(typicalMs / 1000),
+      endsAt: timeValue(endsAt),
+    },
+  };
+}
+
+const reasonedValue = (one: Reasoned): object => ({ ...one, since: timeValue(one.since), until: timeValue(one.until) });

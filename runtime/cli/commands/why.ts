@@ -1,0 +1,250 @@
+import type { Halt, Kept } from '../../controller/telling/plan-report.ts';
+import type { Holder } from '../../controller/plan/groups/busy.ts';
+import type { Plan } from '../../controller/plan/plan.ts';
+import type { Halted } from '../../controller/plan/releases/releases.ts';
+import type { PolicyReport } from '../../controller/plan/answer/report.ts';
+import type { Snapshot } from '../../controller/plan/facts/snapshot.ts';
+import type { Verdict } from '../../controller/plan/facts/verdict.ts';
+import { nodesOf } from '../../kube/resources.ts';
+import { type Clock, durationText, rfc3339 } from '../../lib/clock.ts';
+import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../api/shadow/names.ts';
+import { type Answer, type Cluster, type Command, EXIT, RefusedCommandError } from '../command.ts';
+import type { Inspection } from '../inspect.ts';
+import { noLeaderLines, noLeaderValue } from '../leader.ts';
+import { askPlan } from '../leader-plan.ts';
+import { PLAIN, table } from '../output/terminal.ts';
+import { aheadText, firstOf, timeValue, unknownLines, verdictValue } from '../output/output.ts';
+
+/** A plan as people are told it, the leader's or one made here. */
+interface Shown extends Pick<Inspection, 'noLeader' | 'unknown' | 'now'> {
+  readonly plan: Pick<Plan, 'policies' | 'halted' | 'warnings' | 'verdicts' | 'budget'>;
+  readonly snapshot: Pick<Snapshot, 'paused'> & { readonly nodes: readonly { readonly name: string }[] };
+}
+
+/** What `why` answers from. */
+export interface Said extends Shown, Kept {
+  readonly source: 'leader' | 'here';
+  /** What the leader wrote last of each node, where it does not answer itself. */
+  readonly written: ReadonlyMap<string, string>;
+}
+
+export const why: Command = {
+  name: 'why',
+  args: '[NODE...]',
+  summary: 'say why each node is, or is not, being updated',
+  details: `It says what the controller that leads says. Where that does not answer within two seconds, it makes the same plan here, with the settings in
+the controller's Deployment, and says so. It writes nothing. Without NODE it shows all nodes and every update policy.`,
+  options: {},
+  minArgs: 0,
+  maxArgs: Infinity,
+  async run({ names, clock, connect }) {
+    const said = await saidOf(await connect(), names, clock);
+    return names.length === 0 ? ofFleet(said) : ofNodes(said, names);
+  },
+};
+
+async function saidOf(cluster: Cluster, names: readonly string[], clock: Clock): Promise<Said> {
+  const answer = await askPlan(cluster);
+  if ('missing' in answer) {
+    const { plannedHere } = await import('../planned-here.ts');
+    return plannedHere(cluster, clock.now(), answer.missing);
+  }
+  const { said: report } = answer;
+  const judged = new Set(report.verdicts.map(({ node }) => node));
+  const others = await Promise.all(
+    names.filter((name) => !judged.has(name)).map((name) => nodesOf(cluster.transport).get(name)),
+  );
+  const nodes = others.flatMap((node) => (node ? [{ name: node.metadata.name }] : []));
+  return {
+    ...report,
+    source: 'leader',
+    plan: { ...report, budget: report.places },
+    snapshot: { paused: report.paused, nodes },
+    noLeader: undefined,
+    unknown: [],
+    written: new Map(),
+    now: report.at,
+  };
+}
+
+function ofFleet(said: Said): Answer {
+  const { plan, snapshot, unknown, noLeader, source, now } = said;
+  return {
+    value: {
+      at: rfc3339(now),
+      source,
+      noLeader: noLeaderValue(noLeader),
+      paused: snapshot.paused,
+      notKnown: unknown,
+      policies: plan.policies.map(policyValue),
+      halted: plan.halted,
+      warnings: plan.warnings,
+      nodes: plan.verdicts.map(verdictValue),
+    },
+    lines: () => fleetLines(said),
+  };
+}
+
+const policyValue = ({ nextChangeAt, ...report }: PolicyReport) => ({
+  ...report,
+  nextChangeAt: timeValue(nextChangeAt),
+});
+
+function ofNodes(said: Said, names: readonly string[]): Answer {
+  const lines = names.flatMap((name) => [
+    nodeLine(said, name) ?? `${name}  is no node of the cluster`,
+    ...keptLines(keptFrom(said, name)),
+    ...writtenLines(said, name),
+  ]);
+  const missing = names.filter((name) => nodeLine(said, name) === undefined);
+  if (missing.length === names.length) throw new RefusedCommandError(`the cluster has no node ${missing.join(', ')}`);
+  const asked = new Set(names);
+  const verdicts = said.plan.verdicts.filter(({ node }) => asked.has(node));
+  const policies = [...new Set(names.flatMap((name) => policyLines(said, name)))];
+  return {
+    value: {
+      at: rfc3339(said.now),
+      source: said.source,
+      noLeader: noLeaderValue(said.noLeader),
+      notKnown: said.unknown,
+      nodes: verdicts.map((verdict) => Object.assign(verdictValue(verdict), valueOfKept(said, verdict.node))),
+    },
+    lines: () => [...noLeaderLines(said.noLeader), ...unknownLines(said.unknown, PLAIN), ...policies, ...lines],
+    exitCode: missing.length > 0 ? EXIT.failed : EXIT.ok,
+  };
+}
+
+function keptFrom({ waiting, halts }: Kept, node: string) {
+  const { family, version, findings: keptBy = [] } = waiting[node] ?? {};
+  const isHalted = keptBy.some(({ reason }) => reason === 'RolloutHalted');
+  const halt = isHalted ? halts.find((one) => one.family === family && one.version === version) : undefined;
+  return { keptBy, halt };
+}
+
+function valueOfKept(said: Said, node: string): object {
+  const { keptBy, halt: known } = keptFrom(said, node);
+  if (!known) return { keptBy };
+  const { family: _, ...halt } = known;
+  return { keptBy, halt };
+}
+
+const writtenLines = ({ written }: Said, node: string): readonly string[] => {
+  const last = written.get(node);
+  return last === undefined ? [] : [`  by its condition ${last}`];
+};
+
+const keptLines = ({ keptBy, halt }: ReturnType<typeof keptFrom>): readonly string[] => [
+  ...keptBy.slice(1).map(({ reason, message }) => `  then ${reason}: ${message}`),
+  ...haltLines(halt),
+];
+
+function haltLines(halt: Halt | undefined): readonly string[] {
+  if (!halt) return [];
+  const { version, decidedBy, failures } = halt;
+  const failed = failures.map(({ node, reason }) => `${node} (${reason})`);
+  return [
+    ...(decidedBy.length > 0 ? [`  people have halted ${version}: ${decidedBy.join(', ')}`] : []),
+    ...(failed.length > 0 ? [`  ${version} failed on ${firstOf(failed, MAX_NAMED)}`] : []),
+  ];
+}
+
+/** Lines on the whole fleet, and then one for each managed node. */
+export function fleetLines(inspection: Shown): readonly string[] {
+  const { snapshot, plan, now } = inspection;
+  const { paused } = snapshot;
+  const isWaiting = plan.verdicts.some(({ reason }) => reason === 'WaitingForSlot');
+  return [
+    ...noLeaderLines(inspection.noLeader),
+    ...unknownLines(inspection.unknown, PLAIN),
+    ...(paused ? ['paused: the namespace bears the paused annotation'] : []),
+    ...policyLines(inspection),
+    ...plan.halted.map(haltedText),
+    ...plan.warnings.map(({ message }) => `warning: ${message}`),
+    ...(isWaiting ? [placesText(inspection)] : []),
+    ...table(
+      plan.verdicts.map((verdict) => cells(verdict, now)),
+      PLAIN,
+    ),
+  ];
+}
+
+const haltedText = ({ version, family, failures, policy }: Halted): string =>
+  `halted: ${version} (${family}) failed on ${failures} nodes${policy === undefined ? '' : ` of policy ${policy}`}`;
+
+/** A line for each policy; with `node`, only for the policy that rules it. */
+export function policyLines({ plan, now }: Shown, node?: string): readonly string[] {
+  const ruling = plan.verdicts.find((verdict) => verdict.node === node)?.policy;
+  const shown = node === undefined ? plan.policies : plan.policies.filter(({ name }) => name === ruling);
+  return shown.map((report) => policyText(report, now));
+}
+
+function policyText({ name, nodes, accepted, progressing, halted, nextChangeAt }: PolicyReport, now: number): string {
+  const { selected, upToDate, updating, waiting, failed } = nodes;
+  const said = [
+    `${selected} nodes, ${upToDate} up to date, ${updating} updating, ${waiting} waiting, ${failed} failed`,
+    ...(halted.status === 'True' ? [halted.message] : []),
+    accepted.status === 'True' ? progressing.message : `not accepted: ${accepted.message}`,
+  ];
+  const until = nextChangeAt === undefined ? '' : ` (next change in ${durationText(nextChangeAt - now)})`;
+  return `policy ${name}: ${said.join('; ')}${until}`;
+}
+
+/** The line of one node; undefined where the cluster has no such node. */
+export function nodeLine(inspection: Shown, name: string): string | undefined {
+  const { snapshot, plan, now } = inspection;
+  const verdict = plan.verdicts.find(({ node }) => node === name);
+  if (verdict?.reason === 'WaitingForSlot') return table([cells(verdict, now, placesText(inspection))], PLAIN)[0];
+  if (verdict) return table([cells(verdict, now)], PLAIN)[0];
+  const isThere = snapshot.nodes.some((node) => node.name === name);
+  return isThere ? `${name}  is not managed: it does not bear ${MANAGED_LABEL}=${MANAGED_LABEL_VALUE}` : undefined;
+}
+
+/** How many nodes are named of those that take places. */
+const MAX_NAMED = 5;
+
+/** Which nodes take the places that others wait for, and why. */
+function placesText({ plan: { budget, verdicts }, now }: Shown): string {
+  const { capacity, holders } = budget;
+  const verdictsByNode = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
+  const named = holders.map((holder) => {
+    const { node, until } = holder;
+    const more = until === undefined ? '' : `, for ${durationText(until - now)} more`;
+    return `${node} (${whyHeld(holder, verdictsByNode.get(node))}${more})`;
+  });
+  const of = Number.isFinite(capacity) ? ` of ${capacity}` : '';
+  return `places: ${holders.length}${of} taken, by ${firstOf(named, MAX_NAMED)}`;
+}
+
+/** Why a node without an update takes a place. */
+const TAKEN_BY: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> = {
+  NodeNotReady: 'not Ready',
+  Cordoned: 'cordoned by somebody else, or about to be removed',
+  AgentSilent: 'without its agent',
+  Marks: 'what was changed on it is being undone',
+  NodeGone: 'the node is gone',
+};
+
+/** @param verdict on the node that has the place */
+export function whyHeld({ because }: Holder, verdict: Verdict | undefined): string {
+  if (because !== 'Update') return TAKEN_BY[because];
+  return verdict?.reason === 'Updating'
+    ? (verdict.step ?? verdict.reason)
+    : (verdict?.reason ?? 'not managed any more');
+}
+
+function cells(
+  { node, policy, reason, message, step, since, until, position, ahead }: Verdict,
+  now: number,
+  more?: string,
+): readonly string[] {
+  const details = [
+    policy === undefined ? undefined : `policy ${policy}`,
+    step,
+    position === undefined ? undefined : `position ${position}`,
+    ahead && aheadText(ahead),
+    since === undefined || since === 0 ? undefined : `for ${durationText(now - since)}`,
+    until === undefined ? undefined : `in ${durationText(until - now)}`,
+    more,
+  ].filter((detail) => detail !== undefined);
+  return [node, reason, details.length > 0 ? `${message} (${details.join(', ')})` : message];
+}

@@ -1,0 +1,101 @@
+import type { LeaderElection } from '../../kube/leader-election.ts';
+import { type Clock, type Moment, momentOf } from '../../lib/clock.ts';
+import type { Caches, ClusterView } from '../seeing/caches.ts';
+import type { ConditionWriter } from '../writing/condition-writer.ts';
+import { type ControllerConfig, settingsOf } from '../config.ts';
+import type { ControlPlane } from '../seeing/control-plane.ts';
+import type { Freshness } from '../seeing/freshness.ts';
+import { keepersOf, type Plan, plan } from '../plan/plan.ts';
+import type { Settings, Snapshot } from '../plan/facts/snapshot.ts';
+import type { Finding } from '../plan/facts/verdict.ts';
+import type { OtherOperators } from '../seeing/other-operators.ts';
+import type { Policies } from '../seeing/policies.ts';
+import type { LedgerWriter } from '../writing/ledger-writer.ts';
+import type { ReleaseCache } from '../seeing/releases.ts';
+import type { CommandLimiters } from '../writing/write-limiter.ts';
+import { Rulers } from '../seeing/rulers.ts';
+import { permitsOn } from '../permits/entries.ts';
+import type { PermitLedger } from '../permits/ledger.ts';
+
+interface PlannerOptions {
+  readonly config: ControllerConfig;
+  readonly clock: Clock;
+  readonly caches: Pick<Caches, 'look'>;
+  readonly policies: Pick<Policies, 'view'>;
+  readonly releases: Pick<ReleaseCache, 'view'>;
+  readonly ledgers: Pick<LedgerWriter, 'refused'>;
+  readonly freshness: Pick<Freshness, 'lost'>;
+  readonly ledger: Pick<PermitLedger, 'permits' | 'seeds' | 'lost'>;
+  readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
+  readonly controlPlane: Pick<ControlPlane, 'away'>;
+  readonly otherOperators: Pick<OtherOperators, 'found'>;
+  readonly limiters: Pick<CommandLimiters, 'refusals'>;
+  readonly conditions: Pick<ConditionWriter, 'capacity'>;
+}
+
+/** A plan, what it was made of, and who would carry it out. */
+export interface Preview extends Plan {
+  readonly snapshot: Snapshot;
+  /** Everything that keeps a node from its update, by its name. It takes half a plan: ask once for all nodes. */
+  readonly keepers: () => (node: string) => readonly Finding[];
+  /** When it was made, milliseconds since the Unix epoch. */
+  readonly now: number;
+  readonly leading: boolean;
+  /** The leader's identity, by the Lease; undefined while there is none. */
+  readonly leader: string | undefined;
+}
+
+/** Plans on what this process knows. It writes nothing. */
+export class Planner {
+  readonly #options: PlannerOptions;
+  readonly #rulers = new Rulers();
+  readonly #settings: Omit<Settings, 'conditionWrites'>;
+
+  constructor(options: PlannerOptions) {
+    this.#options = options;
+    this.#settings = settingsOf(options.config);
+  }
+
+  /** What would be done now, and the verdict on each node. A process that does not lead takes the permits from the Lease. */
+  preview(): Preview {
+    const { clock, policies, releases, election } = this.#options;
+    const moment = momentOf(clock);
+    const { now } = moment;
+    const { leading, lease } = election;
+    const seen = { ...this.look(moment), policies: policies.view(now) };
+    const planned = this.planOn(seen, releases.view(), moment);
+    const keepers = () => keepersOf(planned.snapshot, this.#settingsNow(), now);
+    return { ...planned, keepers, now, leading, leader: lease?.spec?.holderIdentity || undefined };
+  }
+
+  /** The cluster as the caches show it. */
+  look(moment: Moment): ClusterView {
+    const { caches, ledger, election } = this.#options;
+    return caches.look(moment, election.leading ? ledger.permits : permitsOn(election.lease));
+  }
+
+  /** A plan on the cluster as it was seen, and on the releases that were. */
+  planOn(
+    seen: ClusterView & Pick<Snapshot, 'policies'>,
+    objects: Snapshot['releases']['objects'],
+    moment: Moment,
+  ): Plan & Pick<Preview, 'snapshot'> {
+    const { freshness, limiters, ledgers, ledger, election } = this.#options;
+    const releases = { objects, refused: ledgers.refused, seeds: election.leading && ledger.seeds };
+    if (!election.leading) this.#rulers.forget();
+    const snapshot = {
+      ...seen,
+      ruledSince: this.#rulers.see(seen, moment),
+      releases,
+      otherOperators: this.#options.otherOperators.found,
+      controlPlaneAway: this.#options.controlPlane.away,
+      notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
+      refusals: limiters.refusals(moment),
+    };
+    return { ...plan(snapshot, this.#settingsNow(), moment.now), snapshot };
+  }
+
+  #settingsNow(): Settings {
+    return { ...this.#settings, conditionWrites: this.#options.conditions.capacity };
+  }
+}

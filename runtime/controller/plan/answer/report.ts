@@ -1,0 +1,183 @@
+import type { PolicyNodes } from '../../../api/policy/model.ts';
+import type { InvalidPolicy } from '../../../api/policy/policy.ts';
+import type { Group } from '../groups/groups.ts';
+import type { Dependencies, PassedOver } from '../groups/dependencies.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import type { OsReleaseName } from '../facts/ledgers.ts';
+import type { OsRelease } from '../releases/releases.ts';
+import { NEVER, nextAfter } from '../facts/requeue.ts';
+import { PHASES } from '../facts/phase.ts';
+import type { BrokenPolicy } from '../facts/snapshot.ts';
+import type { Kept, Starts } from '../gates/starts.ts';
+import { type Finding, listed } from '../facts/verdict.ts';
+
+/** What the status of a policy's resource is made of. */
+export interface PolicyReport {
+  readonly name: string;
+  readonly uid: string;
+  /** Of the spec that all of this is about. */
+  readonly generation: number;
+  readonly nodes: PolicyNodes;
+  /** Every release that a node it rules runs, waits for, is on its way to or has failed on; none where the policy cannot be obeyed. */
+  readonly releases: readonly ReleaseReport[];
+  readonly accepted: ConditionReport;
+  readonly progressing: ConditionReport;
+  readonly halted: ConditionReport;
+  /** Policies that it does not wait for, and of which family they have had no nodes for long. */
+  readonly passedOver: readonly PassedOver[];
+  /** When time alone changes something for its nodes, milliseconds since the Unix epoch; undefined = never. */
+  readonly nextChangeAt: number | undefined;
+}
+
+export interface ReleaseReport extends OsReleaseName {
+  /** Nodes wait for it, or are on their way to it. */
+  readonly offered: boolean;
+  /** Nodes are known to be on their way to it. */
+  readonly underWay: boolean;
+  /** Enough nodes run it and have been well for long enough, as of now. */
+  readonly proven: boolean;
+  /** It is proven, and no node waits for it or is on its way to it, as of now. */
+  readonly complete: boolean;
+  /** Nodes that have failed on it. */
+  readonly failed: number;
+}
+
+/** A condition without its times. */
+export interface ConditionReport {
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What was decided on the nodes of all policies. */
+interface Decided {
+  readonly starts: Starts;
+  readonly dependencies: Pick<Dependencies, 'passedOver'>;
+  /** When time alone changes what becomes of updates that run. */
+  readonly stopsAt: ReadonlyMap<Group | undefined, number>;
+}
+
+/** The report on the nodes that a policy rules; undefined for the policy of the variables, which has no status. */
+export function reportOn(group: Group, decided: Decided): PolicyReport | undefined {
+  const { view, rules, releases } = group;
+  if (!view.resource || rules.name === undefined) return undefined;
+  const { uid, generation } = view.resource;
+  const { passed, changesAt: passesAt } = decided.dependencies.passedOver(group);
+  const nextChangeAt = nextAfter(group.now, [changesAt(group, decided), passesAt]);
+  const { nodes, active } = countOf(group);
+  return {
+    name: rules.name,
+    uid,
+    generation,
+    nodes,
+    releases: view.kind === 'broken' ? [] : releases.all.map((one) => releaseOf(one, group.now)),
+    accepted: accepted(group),
+    progressing: progressing(group, active, decided.starts),
+    halted: halted(group),
+    passedOver: passed,
+    nextChangeAt: nextChangeAt === NEVER ? undefined : nextChangeAt,
+  };
+}
+
+/** The report on a policy whose selector or priority cannot be read: nothing but its faults. */
+export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
+  const { uid, generation } = resource;
+  const faults = invalid(policy);
+  return {
+    name: policy.name,
+    uid,
+    generation,
+    nodes: { selected: 0, upToDate: 0, updating: 0, waiting: 0, failed: 0 },
+    releases: [],
+    accepted: faults,
+    progressing: faults,
+    halted: NOT_HALTED,
+    passedOver: [],
+    nextChangeAt: undefined,
+  };
+}
+
+/** How releases do on the nodes that the variables rule. There is no other report on these. */
+export function releasesUnderVariables(groups: readonly Group[]): readonly ReleaseReport[] {
+  const group = groups.find(({ rules }) => rules.name === undefined);
+  return group ? group.releases.all.map((one) => releaseOf(one, group.now)) : [];
+}
+
+function releaseOf(release: OsRelease, now: number): ReleaseReport {
+  return {
+    family: release.family,
+    version: release.version,
+    offered: release.wanted || release.isUnderWay,
+    underWay: release.hasBegun,
+    proven: release.proof.proven,
+    complete: release.completeAt <= now,
+    failed: release.failures,
+  };
+}
+
+function changesAt(group: Group, { starts, stopsAt }: Decided): number {
+  const times = [starts.changesAt.get(group) ?? NEVER, stopsAt.get(group) ?? NEVER, releasesChangeAt(group)];
+  for (const { health } of group.members) if (health.changesAt !== NEVER) times.push(health.changesAt);
+  return nextAfter(group.now, times);
+}
+
+/** When time alone proves or completes a release. */
+export function releasesChangeAt({ releases, now }: Group): number {
+  const instants = releases.all.flatMap(({ proof, completeAt }) => [proof.provenAt, completeAt]);
+  return nextAfter(now, instants);
+}
+
+/** How the nodes stand, and on how many an update runs: one that has failed by now runs until its agent is back at Idle. */
+function countOf(group: Group): { readonly nodes: PolicyNodes; readonly active: number } {
+  const counts = { upToDate: 0, updating: 0, waiting: 0, failed: 0 };
+  let active = 0;
+  for (const { standing, phase } of group.members) {
+    if (standing) counts[standing] += 1;
+    if (PHASES[phase.kind].isUnderWay) active += 1;
+  }
+  return { nodes: { selected: group.members.length, ...counts }, active };
+}
+
+const invalid = ({ faults }: InvalidPolicy): ConditionReport => ({
+  status: 'False',
+  reason: 'Invalid',
+  message: faults.join('; '),
+});
+
+const NOT_HALTED: ConditionReport = { status: 'False', reason: 'NotHalted', message: 'no release is halted' };
+
+function accepted({ view, against }: Group): ConditionReport {
+  if (view.kind === 'broken') return invalid(view.policy);
+  if (against) return { status: 'False', reason: 'DependencyCycle', message: against.message };
+  return { status: 'True', reason: 'Accepted', message: 'the policy is obeyed' };
+}
+
+function progressing(group: Group, active: number, { starting, kept }: Starts): ConditionReport {
+  const { members } = group;
+  const isUpdating = active > 0 || starting.has(group);
+  const nearest = nearestOf(members, kept);
+  if (isUpdating) {
+    const others = nearest ? `; others wait: ${nearest.message}` : '';
+    return { status: 'True', reason: 'Updating', message: `nodes are being updated${others}` };
+  }
+  if (nearest) return { status: 'False', reason: nearest.reason, message: nearest.message };
+  if (members.length === 0) return { status: 'False', reason: 'NoNodes', message: 'the policy rules no managed node' };
+  return { status: 'False', reason: 'UpToDate', message: 'no node waits for an update' };
+}
+
+/** What keeps the node from starting that is nearest to its start. */
+function nearestOf(members: readonly AssessedNode[], kept: Starts['kept']): Finding | undefined {
+  let nearest: Kept | undefined;
+  for (const { node } of kept.size === 0 ? [] : members) {
+    const one = kept.get(node.uid);
+    if (one && one.gate > (nearest?.gate ?? -1)) nearest = one;
+  }
+  return nearest?.finding;
+}
+
+function halted({ releases }: Group): ConditionReport {
+  const stopped = releases.all.filter(({ wanted, isHalted }) => wanted && isHalted);
+  if (stopped.length === 0) return NOT_HALTED;
+  const names = stopped.map(({ family, version, failures }) => `${version} on ${family} (${failures} failed)`);
+  return { status: 'True', reason: 'RolloutHalted', message: `too many nodes failed: ${listed(names)}` };
+}

@@ -1,0 +1,123 @@
+import type { ShadowCondition, Spec } from '../../../api/shadow/model.ts';
+import type { BadEnd } from '../../../api/release/model.ts';
+import type { PermitTerms } from './permit.ts';
+import type { Finding } from './verdict.ts';
+
+/** A write to make. It names the state that it was decided on. If that has changed, the write gets 409 and a new plan is made. */
+export type Command =
+  | SetSpec
+  /** Leaves Idle, or changes the version: needs a permit, in the order of rule L1. */
+  | Start
+  | CallOff
+  /** Makes sure that no earlier write can land on the shadow any more (rule L4). */
+  | { readonly kind: 'bump'; readonly shadow: string; readonly nodeUid: string }
+  | Free
+  | NoteReboot
+  | NoteEnd
+  /** Releases marks at rest: on a node whose shadow is idle, or that has neither shadow nor agent (rule M8 a, b). */
+  | { readonly kind: 'release'; readonly node: string; readonly shadow: string }
+  /** Ends the update of a node whose agent is gone (rule M8 c). */
+  | { readonly kind: 'rescue'; readonly node: string; readonly shadow: string }
+  /** An administrator uncordoned the node: the cordon is no longer ours (rule M6). */
+  | { readonly kind: 'disown'; readonly node: string }
+  /** Labels the node for updates, unless a person has decided about it, and remembers that on the node. */
+  | { readonly kind: 'adopt'; readonly node: string }
+  /** Removes requests from the node: the update has begun, or there is none to begin (rule P9). */
+  | { readonly kind: 'forget'; readonly node: string }
+  | DeleteShadow
+  | SetHint
+  | SetCondition;
+
+/** The node is no longer managed. */
+export interface DeleteShadow {
+  readonly kind: 'delete-shadow';
+  readonly shadow: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** Writes a spec that starts nothing. */
+export interface SetSpec {
+  readonly kind: 'set-spec';
+  readonly shadow: string;
+  readonly resourceVersion: string;
+  readonly spec: Spec;
+  /** Where it completes an update. */
+  readonly completes?: Completion;
+}
+
+export interface Completion {
+  /** When the update began, milliseconds since the Unix epoch; undefined where that is not known. */
+  readonly beganAt: number | undefined;
+  /** Names the attempt: what becomes of the node later is put down to it. Undefined where it had no permit. */
+  readonly attempt: string | undefined;
+  /** What the node ran before; undefined where that is not known. */
+  readonly versionBefore: string | undefined;
+}
+
+export interface Start extends PermitTerms {
+  readonly kind: 'start';
+  readonly node: string;
+  readonly shadow: string;
+  readonly nodeUid: string;
+  readonly resourceVersion: string;
+  readonly spec: Spec;
+  /** Who asked for it to come next, as that person wrote it. */
+  readonly askedBy?: string;
+  /** What the shadow says besides: what it ran, and what a host that is ordered what to run needs to know. Null takes away. */
+  readonly annotations: Readonly<Record<string, string | null>>;
+}
+
+/** Ends an update whose node has not been disturbed for it yet. This is neither a start nor a failure. */
+export interface CallOff {
+  readonly kind: 'call-off';
+  readonly node: string;
+  readonly shadow: string;
+  readonly spec: Spec;
+  /** Why it may not go on. */
+  readonly because: Finding;
+}
+
+/** Gives a permit back, in the order of rule L3. */
+export interface Free {
+  readonly kind: 'free';
+  readonly shadow: string;
+  readonly nodeUid: string;
+  /** Which clause of rule L3 holds. */
+  readonly because: 'idle' | 'node-gone' | 'shadow-gone' | 'rescued' | 'called-off';
+  /** Of a node that is gone only its shadow says that no reboot was asked for: it is read once more, and deleted first (rule F3). */
+  readonly isUnasked?: true;
+}
+
+/** Keeps on the Lease when the reboot of this attempt was first seen to be requested: a controller that restarts counts on from there. */
+export interface NoteReboot {
+  readonly kind: 'note-reboot';
+  readonly shadow: string;
+  readonly nodeUid: string;
+  /** Undefined where what is noted was another request, which the host did not carry out. */
+  readonly rebootAskedAt: number | undefined;
+}
+
+/** Keeps on the Lease how the attempt has ended, where the ledger of its release refuses that (rule F4). */
+export interface NoteEnd {
+  readonly kind: 'note-end';
+  readonly shadow: string;
+  readonly nodeUid: string;
+  readonly ended: BadEnd;
+}
+
+/** Names the version that the node is to prepare at rest, or takes that back (rule H2). It starts nothing. */
+export interface SetHint {
+  readonly kind: 'set-hint';
+  readonly shadow: string;
+  readonly resourceVersion: string;
+  readonly version: string | null;
+}
+
+export interface SetCondition {
+  readonly kind: 'set-condition';
+  readonly shadow: string;
+  readonly resourceVersion: string;
+  /** The whole list, others' conditions included: a merge patch replaces it. */
+  readonly conditions: readonly ShadowCondition[];
+}

@@ -1,0 +1,68 @@
+import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
+import { strictest } from '../../../api/release/ledger.ts';
+import type { Decision } from '../../../api/release/model.ts';
+import { ANY_FAMILY, releaseObjectName } from '../../../api/release/names.ts';
+import type { Ruling } from './rulings.ts';
+import type { ReleaseView, Snapshot } from './snapshot.ts';
+import { type Finding, found } from './verdict.ts';
+
+export interface OsReleaseName {
+  readonly family: string;
+  readonly version: string;
+}
+
+export const keyOf = ({ family, version }: OsReleaseName): string => `${family} ${version}`;
+
+/** The ledgers of a snapshot. */
+export class Ledgers {
+  readonly #own = new Map<string, ReleaseView>();
+  readonly #decisions = new Map<string, Decision[]>();
+  readonly #refused: ReadonlyMap<string, string>;
+
+  constructor({ objects, refused }: Snapshot['releases']) {
+    this.#refused = refused;
+    for (const view of objects) {
+      const key = keyOf(view);
+      if (view.name === releaseObjectName(view)) this.#own.set(key, view);
+      this.#decisions.set(key, [...(this.#decisions.get(key) ?? []), view.decision]);
+    }
+  }
+
+  get own(): Iterable<ReleaseView> {
+    return this.#own.values();
+  }
+
+  /** That the controller keeps; undefined where there is none yet. */
+  of(release: OsReleaseName): ReleaseView | undefined {
+    return this.#own.get(keyOf(release));
+  }
+
+  /** What people have decided. */
+  decisionOn({ family, version }: OsReleaseName): Decision {
+    const said = [family, ANY_FAMILY].flatMap((one) => this.#decisions.get(keyOf({ family: one, version })) ?? []);
+    return strictest(said);
+  }
+
+  /** Whether some are being made: what is said of their nodes meanwhile is over within a moment, and not worth a write each. */
+  awaits(writes: readonly { readonly name: string; readonly seen: ReleaseView | undefined }[]): boolean {
+    return writes.some(({ name, seen }) => !seen && !this.#refused.has(name));
+  }
+
+  /** For how long after an update to it what becomes of the node is put down to it: until it is proven, but an hour at least and a day at most. */
+  probationMs(release: OsReleaseName, { policy }: Pick<Ruling, 'policy'>): number {
+    return this.of(release)?.ledger.policies[policy?.name ?? '']?.provenAt == null ? DAY_MS : HOUR_MS;
+  }
+
+  /** Why it cannot be written, as a sentence. */
+  refusalOf(release: OsReleaseName): string | undefined {
+    const refused = this.#refused.size === 0 ? undefined : this.#refused.get(releaseObjectName(release));
+    return refused === undefined ? undefined : `${release.version}: ${refused}`;
+  }
+
+  /** Why nothing starts on it: what becomes of it could not be remembered. */
+  unkept(release: OsReleaseName): Finding | undefined {
+    const refused = this.refusalOf(release);
+    if (refused !== undefined) return found('WriteRefused', refused);
+    return this.of(release) ? undefined : found('WaitingForSlot', `the ledger of ${release.version} is being made`);
+  }
+}

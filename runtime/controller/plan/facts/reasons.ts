@@ -1,0 +1,270 @@
+import type { ShadowCondition } from '../../../api/shadow/model.ts';
+
+/**
+ * Every verdict, and all that depends on which one it is: what people are told, alerted of and asked to do. A reason without a row, and a row
+ * without a column, do not compile. The order of the gates is not in here, because their list has it.
+ */
+interface Row {
+  /** What ends it where nothing else happens: nothing need end it, its update does, other nodes, time, or a person. */
+  readonly ends: 'done' | 'running' | 'others' | 'time' | 'person';
+  /** Its place among what a person has to act on, 1 = first; undefined where nobody has to, or people have decided it so. */
+  readonly urgency: number | undefined;
+  /** What to do about it. */
+  readonly remedy: string | undefined;
+  /** The alert that calls somebody. Reasons may share one. */
+  readonly alert: string | undefined;
+  /** People are told by an Event and a notification of its name once it begins, as a statement of this kind. */
+  readonly told: 'setback' | 'agent' | 'fleet' | undefined;
+  /**
+   * What the condition of its node says instead, where other nodes or time decide about a whole group alike. It is constant, and the same for what
+   * comes and goes with each update: all that wait, thousands maybe, would be written again each time. The policy says the rest once.
+   */
+  readonly condition?: { readonly reason: string; readonly message: string };
+  readonly is: readonly Quality[];
+}
+
+type Quality =
+  /** Its node is about to be updated, or is: warnings concern it. */
+  | 'ahead'
+  /** `kubectl brupop now` ends it, or it ends once a place is free. */
+  | 'lifted'
+  /** Its node has failed on the release that it runs or heads for. */
+  | 'failure'
+  /** It matters more than a refused write, which then stands behind it. */
+  | 'outranking refusals'
+  /** No agent is there that could act on its node. */
+  | 'agentless';
+
+const IN_TURN = { reason: 'WaitingForSlot', message: 'other nodes come first' };
+
+/** Nobody is called. */
+const QUIET = { urgency: undefined, remedy: undefined, alert: undefined, told: undefined } as const;
+
+export const VERDICTS = {
+  UpToDate: { ...QUIET, ends: 'done', is: [] },
+  NoUpdateOffered: { ...QUIET, ends: 'done', is: [] },
+  Updating: { ...QUIET, ends: 'running', is: ['ahead', 'lifted'] },
+  WaitingForSlot: { ...QUIET, ends: 'others', condition: IN_TURN, is: ['ahead', 'lifted'] },
+  ZoneBusy: { ...QUIET, ends: 'others', condition: IN_TURN, is: ['ahead'] },
+  Unproven: {
+    ...QUIET,
+    ends: 'others',
+    condition: { reason: 'Unproven', message: 'other nodes have to prove the release first' },
+    is: ['ahead'],
+  },
+  WaitingForPolicy: {
+    ...QUIET,
+    ends: 'others',
+    condition: { reason: 'WaitingForPolicy', message: 'a policy or a channel that comes first is waited for' },
+    is: ['ahead'],
+  },
+  OutsideWindow: {
+    ...QUIET,
+    ends: 'time',
+    condition: { reason: 'OutsideWindow', message: 'no window is open that its update fits into' },
+    is: ['ahead', 'lifted'],
+  },
+  Pausing: { ...QUIET, ends: 'time', condition: IN_TURN, is: ['ahead'] },
+  NewlyRuled: { ...QUIET, ends: 'time', condition: IN_TURN, is: ['ahead'] },
+  BackingOff: { ...QUIET, ends: 'time', is: ['ahead'] },
+  Frozen: { ...QUIET, ends: 'time', condition: { reason: 'Frozen', message: 'its policy is frozen' }, is: [] },
+  Held: { ...QUIET, ends: 'person', is: [] },
+  Paused: { ...QUIET, ends: 'person', is: [] },
+  // Whoever removes it goes on.
+  Leaving: { ...QUIET, ends: 'person', is: [] },
+  // It has begun nothing, so it is for whoever watches nodes.
+  NodeNotReady: { ...QUIET, ends: 'person', is: [] },
+  FitsNoWindow: {
+    ...QUIET,
+    ends: 'person',
+    alert: 'BrupopFitsNoWindow',
+    condition: { reason: 'FitsNoWindow', message: 'its update fits into no window ahead' },
+    is: ['ahead', 'lifted'],
+  },
+  NotReturned: {
+    ends: 'person',
+    urgency: 1,
+    remedy: 'Look at the machine, or delete its Node.',
+    alert: 'BrupopNodeNotReturned',
+    told: 'setback',
+    is: ['failure', 'outranking refusals', 'agentless'],
+  },
+  SoakFailed: {
+    ends: 'person',
+    urgency: 2,
+    remedy: 'Look at the node.',
+    alert: 'BrupopSoakFailed',
+    told: 'setback',
+    is: ['failure', 'outranking refusals'],
+  },
+  ProgressDeadlineExceeded: {
+    ends: 'person',
+    urgency: 3,
+    remedy: 'Look at the node and the log of its agent.',
+    alert: 'BrupopProgressDeadlineExceeded',
+    told: 'setback',
+    is: ['outranking refusals'],
+  },
+  NotCurrent: {
+    ends: 'person',
+    urgency: 4,
+    remedy: 'Look at what the API server answers the controller.',
+    alert: 'BrupopNotCurrent',
+    told: undefined,
+    is: [],
+  },
+  RolloutHalted: {
+    ends: 'person',
+    urgency: 5,
+    remedy: 'Repair a node that failed, or wait for a better release.',
+    alert: 'BrupopRolloutHalted',
+    told: undefined,
+    is: [],
+  },
+  TooManyUnhealthy: {
+    ends: 'person',
+    urgency: 6,
+    remedy: 'Look at the nodes that are not Ready, hold those that stay so, or raise MAX_UNHEALTHY.',
+    alert: 'BrupopTooManyUnhealthy',
+    told: 'fleet',
+    condition: { reason: 'TooManyUnhealthy', message: 'too many nodes are not Ready' },
+    is: [],
+  },
+  ControlPlaneAway: {
+    ends: 'person',
+    urgency: 7,
+    remedy: 'Look at the control plane; delete the Lease that is named where nobody elects a leader by it any more.',
+    alert: 'BrupopControlPlaneAway',
+    told: 'fleet',
+    condition: { reason: 'ControlPlaneAway', message: 'nobody takes the place of evicted pods' },
+    is: [],
+  },
+  OtherOperator: {
+    ends: 'person',
+    urgency: 8,
+    remedy: 'Take one of the operators away, with its shadows, or set OTHER_OPERATORS to ignore.',
+    alert: 'BrupopOtherOperator',
+    told: 'fleet',
+    condition: { reason: 'OtherOperator', message: 'there is another operator beside this one' },
+    is: [],
+  },
+  // Also of a node that is left alone for a while after its drain was refused, which time ends.
+  DrainBlocked: {
+    ends: 'person',
+    urgency: 9,
+    remedy: 'Look at the workload, or wait until the drain times out.',
+    alert: 'BrupopDrainBlocked',
+    told: undefined,
+    is: [],
+  },
+  PolicyInvalid: {
+    ends: 'person',
+    urgency: 10,
+    remedy: 'Mend the policy.',
+    alert: 'BrupopNoRulingPolicy',
+    told: undefined,
+    condition: { reason: 'PolicyInvalid', message: 'the policy or the channel that rules it cannot be obeyed' },
+    is: [],
+  },
+  PolicyConflict: {
+    ends: 'person',
+    urgency: 11,
+    remedy: 'Give one of the policies another priority.',
+    alert: 'BrupopNoRulingPolicy',
+    told: undefined,
+    is: [],
+  },
+  WriteRefused: {
+    ends: 'person',
+    urgency: 12,
+    remedy:
+      'Look at what the message names: a policy, webhook or right that refuses it, or an API server that is too busy.',
+    alert: 'BrupopWriteRefused',
+    told: undefined,
+    is: [],
+  },
+  AgentSilent: {
+    ends: 'person',
+    urgency: 13,
+    remedy: "Look at the agent's pod on the node.",
+    alert: 'BrupopAgentSilent',
+    told: undefined,
+    is: ['outranking refusals', 'agentless'],
+  },
+  AgentMissing: {
+    ends: 'person',
+    urgency: 14,
+    remedy: "Look at the agent's pod on the node.",
+    alert: 'BrupopAgentSilent',
+    told: 'agent',
+    is: ['agentless'],
+  },
+  Reverted: {
+    ends: 'person',
+    urgency: 15,
+    remedy: 'Look at the node, then kubectl brupop retry NODE; or hold it where it is to stay.',
+    alert: 'BrupopUnaskedBoot',
+    told: 'setback',
+    is: ['failure'],
+  },
+  Unstable: {
+    ends: 'person',
+    urgency: 16,
+    remedy: 'Look at the node, or hold it where it is to stay.',
+    alert: 'BrupopUnaskedBoot',
+    told: 'setback',
+    is: ['failure'],
+  },
+  CannotLookForUpdates: {
+    ends: 'person',
+    urgency: 17,
+    remedy:
+      'Let the host reach its update repository: https://updates.bottlerocket.aws, unless its settings name another.',
+    alert: 'BrupopCannotLookForUpdates',
+    told: undefined,
+    is: [],
+  },
+  ShadowNotOwned: {
+    ends: 'person',
+    urgency: 18,
+    remedy: 'Delete the shadow: the agent makes it anew.',
+    alert: 'BrupopShadowNotOwned',
+    told: undefined,
+    is: [],
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+/** Why a node is not being updated, or what its update is at. */
+export type Reason = keyof typeof VERDICTS;
+export const REASONS = Object.keys(VERDICTS) as readonly Reason[];
+
+type Told<Kind> = { [R in Reason]: (typeof VERDICTS)[R]['told'] extends Kind ? R : never }[Reason];
+
+/** Troubles of an update that only a person, or the node itself, can end. */
+export type SetbackReason = Told<'setback'>;
+export type FleetReason = Told<'fleet'>;
+type ToldReason = Told<NonNullable<Row['told']>>;
+export type VerdictAlert = NonNullable<(typeof VERDICTS)[Reason]['alert']>;
+
+interface Said {
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+const rowOf = (reason: Reason): Row => VERDICTS[reason];
+/** What the condition of a node says. */
+export const conditionOf = ({ reason, message }: Said): Pick<ShadowCondition, 'reason' | 'message'> =>
+  rowOf(reason).condition ?? { reason, message };
+export const isReason = (reason: Reason, quality: Quality): boolean => rowOf(reason).is.includes(quality);
+export const isSetbackReason = (reason: Reason): reason is SetbackReason => rowOf(reason).told === 'setback';
+/** Nothing is under way, and nothing is waited for. */
+export const isDone = (reason: Reason): boolean => rowOf(reason).ends === 'done';
+/** It waits for other nodes, its own policy's among them. Not derived: a node that waits for another policy waits for nobody's place. */
+export const isQueued = (reason: Reason): boolean => rowOf(reason).ends === 'others' && reason !== 'WaitingForPolicy';
+/** A person has to act. */
+export const needsPerson = (reason: Reason): boolean => rowOf(reason).urgency !== undefined;
+
+export const SETBACKS = REASONS.filter(isSetbackReason);
+/** Troubles of the fleet, which people are told of once for all nodes. */
+export const OF_FLEET = REASONS.filter((reason): reason is FleetReason => rowOf(reason).told === 'fleet');
+export const TOLD = REASONS.filter((reason): reason is ToldReason => rowOf(reason).told !== undefined);

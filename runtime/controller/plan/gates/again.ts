@@ -1,0 +1,146 @@
+import { claimsOf, termsOf } from '../groups/busy.ts';
+import { type Asking, askingOf, type World } from './asking.ts';
+import { type Again, firstOf, type Gate, GATES } from './gates.ts';
+import type { Group } from '../groups/groups.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import { isCalledOff, isRefused, mayCallOff } from '../facts/phase.ts';
+import { give, type Given } from '../groups/places.ts';
+import { lostAt } from '../releases/proof.ts';
+import { type GateResult, NEVER, nextAfter, PASS } from '../facts/requeue.ts';
+import { compare } from '../facts/snapshot.ts';
+import type { Starts } from './starts.ts';
+import { drainBlockedFinding, type Finding, found, type Stop } from '../facts/verdict.ts';
+
+/** By UID of the node. */
+export type Stops = ReadonlyMap<string, Stop>;
+
+/**
+ * Which updates do not go on, and by policy, when time alone stops another one or lets one go on.
+ * @param before its places count who is out of service: those that are let through count for the next
+ */
+export function stopsOf(
+  unsettled: readonly AssessedNode[],
+  { waiting, isCapped }: Pick<Starts, 'waiting' | 'isCapped'>,
+  before: World,
+): { readonly stops: Stops; readonly stopsAt: ReadonlyMap<Group | undefined, number> } {
+  const stops = new Map<string, Stop>();
+  const stopsAt = new Map<Group | undefined, number>();
+  const note = (group: Group | undefined, instant: number): void => {
+    if (instant !== NEVER) stopsAt.set(group, nextAfter(before.now, [instant, stopsAt.get(group) ?? NEVER]));
+  };
+  let { given } = before;
+  for (const asking of stagedOnes(unsettled, before)) {
+    const world = { ...before, given };
+    const { stop, changesAt } = askedAgain(asking, world);
+    note(asking.group, changesAt);
+    if (stop) stops.set(asking.info.node.uid, stop);
+    else given = letThrough(asking, world);
+  }
+  for (const info of unsettled) {
+    const group = before.groups.of(info);
+    const endsAt = isCapped || (group && waiting.has(group)) ? callOffAt(info, before) : NEVER;
+    if (stops.get(info.node.uid)?.kind === 'call-off') continue;
+    if (endsAt > before.now) note(group, endsAt);
+    else stops.set(info.node.uid, { kind: 'call-off', because: becauseOf(info) });
+  }
+  return { stops, stopsAt };
+}
+
+/**
+ * Nodes that may be disturbed next, who has its permit for longest first. One that is not Ready comes last: where the others take all places in the
+ * proof of its release, this plan calls it off, and not the next. A stale view may hide that the node was let through already: `Tally.begin` counts it as such.
+ */
+function stagedOnes(unsettled: readonly AssessedNode[], world: World): readonly Asking[] {
+  const staged = unsettled.flatMap((info) => {
+    const { node, shadow, phase } = info;
+    if (!node.managed || !shadow || phase.kind !== 'staged') return [];
+    return askingOf(info, { shadow, version: shadow.stale ? undefined : (shadow.spec.version ?? undefined) }, world);
+  });
+  return staged.toSorted(
+    ({ info: a }, { info: b }) => Number(b.node.ready) - Number(a.node.ready) || compare(sinceOf(a), sinceOf(b)),
+  );
+}
+
+/** A permit without a time was taken by an earlier version; a node without one began under another operator. */
+const sinceOf = ({ permit }: AssessedNode): number => (permit ? (permit.since ?? -Infinity) : NEVER);
+
+interface Answer {
+  readonly stop: Stop | undefined;
+  /** When time alone changes it. */
+  readonly changesAt: number;
+}
+
+/**
+ * May the node be disturbed for the version that it has staged (rule L8)? What calls its update off outranks what it only waits for, or it would
+ * hold its permit for as long. Under another policy than the one that its permit was taken under, all that the present one says is asked, and what it
+ * forbids calls the update off: the first was away for a moment, or is gone.
+ */
+function askedAgain(asking: Asking, world: World): Answer {
+  let waitsFor: Finding | undefined;
+  const changes = { 'call-off': NEVER, wait: NEVER, unknown: NEVER };
+  const isNew = isUnderAnother(asking);
+  for (const gate of GATES) {
+    const becomes = becomesBy(gate, asking, isNew);
+    if (!mayDecide(becomes, waitsFor)) continue;
+    const { finding, changesAt } = (gate.askAgain ?? gate.ask)(asking, world);
+    changes[becomes] = Math.min(changes[becomes], changesAt);
+    if (!finding) continue;
+    if (becomes === 'call-off') return { stop: { kind: becomes, because: finding }, changesAt: changes[becomes] };
+    waitsFor ??= finding;
+    if (becomes === 'unknown') break;
+  }
+  const changesAt = Math.min(...Object.values(changes));
+  return { stop: waitsFor && { kind: 'wait', because: waitsFor }, changesAt };
+}
+
+/** Of several that let it wait, the first says so. */
+const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): becomes is Again =>
+  becomes === 'wait' ? waitsFor === undefined : becomes !== undefined;
+
+/** @param isNew another policy rules the node than before */
+function becomesBy({ of, again }: Gate, asking: Asking, isNew: boolean): Again | undefined {
+  if (again !== undefined) return typeof again === 'function' ? again(asking) : again;
+  return isNew && (of === 'policy' || of === 'release') ? 'call-off' : undefined;
+}
+
+/** Its permit was taken under another policy than the one that rules it. */
+function isUnderAnother({ info, group, version }: Asking): boolean {
+  const { policy: before } = info.permit ?? {};
+  if (!group || !before) return false;
+  const { policy } = termsOf({ info, group, version });
+  return before.name !== policy?.name || before.uid !== policy.uid;
+}
+
+/** Counts the node for the next ones. */
+function letThrough({ info, release, group, version }: Asking, { settings, places, given }: World): Given {
+  if (release && !release.failed.has(info.node.uid)) release.proof.disturb(lostAt(info, settings));
+  return group ? give(given, claimsOf({ info, group, version }, places)) : given;
+}
+
+/** A drain may be refused for this long before its update is called off: a budget may be used up only while pods start on other nodes. */
+const REFUSED_MS = 120_000;
+
+const OVERDUE = found('ProgressDeadlineExceeded', 'its drain has not begun in time, and others wait for its place');
+
+const becauseOf = ({ shadow, phase }: AssessedNode): Finding =>
+  isRefused(phase) ? drainBlockedFinding(shadow?.status) : OVERDUE;
+
+/**
+ * When an update is called off because other nodes wait for its permit, and its drain is refused, which does not end by itself, or has not begun in
+ * time (rule L8). A node without its agent is rescued instead.
+ */
+function callOffAt({ node, shadow, health, phase }: AssessedNode, { snapshot: { drainRefusals } }: World): number {
+  if (!node.managed || !shadow || shadow.stale || health.agentSilent || !mayCallOff(phase)) return NEVER;
+  if (!isRefused(phase)) return health.overdueFrom;
+  const refusal = drainRefusals.get(shadow.name);
+  return refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER;
+}
+
+/** Why an update was called off, while its agent returns to Idle: the gates say the same of the same offer. */
+export function reasonOfCallOff(info: AssessedNode, world: World): GateResult {
+  const { shadow } = info;
+  const { status } = shadow ?? {};
+  if (!shadow || !status || !isCalledOff(info.phase)) return PASS;
+  const { current_version: current, target_version: version } = status;
+  return current === version ? PASS : firstOf(askingOf(info, { shadow, version }, world), world);
+}

@@ -1,0 +1,58 @@
+import type { Places } from '../groups/busy.ts';
+import type { Dependencies } from '../groups/dependencies.ts';
+import type { Group, Groups } from '../groups/groups.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import type { EnteredLedgers } from '../releases/entered.ts';
+import type { Ledgers } from '../facts/ledgers.ts';
+import type { Given } from '../groups/places.ts';
+import type { OsRelease } from '../releases/releases.ts';
+import type { Rulings } from '../facts/rulings.ts';
+import type { Settings, ShadowView, Snapshot } from '../facts/snapshot.ts';
+import type { Finding } from '../facts/verdict.ts';
+import type { Withheld } from './withheld.ts';
+
+/** What the gates look at besides the node itself. */
+export interface World {
+  readonly snapshot: Pick<
+    Snapshot,
+    'notCurrent' | 'otherOperators' | 'controlPlaneAway' | 'paused' | 'ruledSince' | 'drainRefusals' | 'lastWords'
+  >;
+  readonly settings: Settings;
+  readonly rulings: Pick<Rulings, 'unknown'>;
+  /** Why nothing new is disturbed, where too many nodes are not Ready. */
+  readonly unhealthy: Finding | undefined;
+  readonly groups: Groups;
+  readonly dependencies: Dependencies;
+  readonly ledgers: Ledgers;
+  readonly entered: EnteredLedgers;
+  /** A start that the API server refuses takes no permit, so that another node gets it meanwhile. */
+  readonly withheld: Withheld;
+  /** Who is busy, and what this plan gives on top of that. */
+  readonly places: Places;
+  readonly given: Given;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** A node with an update to start, or one that has staged it, with all that it is counted with. */
+export interface Asking {
+  readonly info: AssessedNode;
+  readonly shadow: ShadowView;
+  /** Undefined where a write of our own may have changed it. */
+  readonly version: string | undefined;
+  /** Undefined where several policies claim the node. */
+  readonly group: Group | undefined;
+  readonly release: OsRelease | undefined;
+  /** It has failed on the version before. Such a node may always try again: its recovery shows that the release is sound. */
+  readonly isRetry: boolean;
+}
+
+export function askingOf(
+  info: AssessedNode,
+  { shadow, version }: Pick<Asking, 'shadow' | 'version'>,
+  { groups }: Pick<World, 'groups'>,
+): Asking {
+  const group = groups.of(info);
+  const release = version === undefined ? undefined : group?.releases.of(info.node.family, version);
+  return { info, shadow, version, group, release, isRetry: release?.failed.has(info.node.uid) === true };
+}

@@ -1,0 +1,262 @@
+import { instantOf, MINUTE_MS } from '../../../lib/clock.ts';
+import type { Status } from '../../../api/shadow/model.ts';
+import type { Asking, World } from './asking.ts';
+import { unaskedBootOf, isFailureOf } from '../nodes/blame.ts';
+import {
+  awaiting,
+  fleetFull,
+  listFull,
+  otherZones,
+  policyFull,
+  unhealthy,
+  unproven,
+  unprovenBefore,
+} from './others.ts';
+import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
+import { atTime, drainBlockedFinding, type Finding, found, type Stop } from '../facts/verdict.ts';
+import { byWindow } from '../groups/windows.ts';
+import { refused } from './withheld.ts';
+
+/**
+ * What becomes of a node that has a permit and is not disturbed yet: `call-off` ends its update, `wait` leaves it where it is unless a later gate
+ * calls it off. `unknown` leaves it there too, and what later gates say is not known.
+ */
+export type Again = Stop['kind'] | 'unknown';
+
+export interface Gate {
+  readonly name: string;
+  /** Whom the answer is about. */
+  readonly of: 'fleet' | 'policy' | 'release' | 'node';
+  /** The node may not prepare the update either. */
+  readonly forbidsHint: boolean;
+  /** Asked a second time, before the node is disturbed (rule L8), and what then becomes of it; undefined = asked once. */
+  readonly again: Again | undefined | ((asking: Asking) => Again);
+  readonly ask: (asking: Asking, world: World) => GateResult;
+  /** Asked the second time instead. */
+  readonly askAgain?: Gate['ask'];
+  /** What other nodes do keeps it waiting: those of its policy, or of all. */
+  readonly queue?: 'policy' | 'all';
+}
+
+/**
+ * What may keep a node from its update, in order: the first finding is its verdict. What forbids to prepare the update comes first: what people
+ * have decided, then the node, then time. What remains is for other nodes, so that a verdict which names them means that only these are waited for.
+ */
+export const GATES: readonly Gate[] = [
+  { name: 'held', of: 'node', forbidsHint: true, again: 'call-off', ask: held },
+  { name: 'leaving', of: 'node', forbidsHint: true, again: 'call-off', ask: leaving },
+  { name: 'current', of: 'fleet', forbidsHint: true, again: 'unknown', ask: notCurrent },
+  { name: 'paused', of: 'fleet', forbidsHint: true, again: 'wait', ask: nowPaused },
+  { name: 'policies', of: 'fleet', forbidsHint: true, again: 'unknown', ask: unreadable },
+  { name: 'other operators', of: 'fleet', forbidsHint: true, again: 'wait', ask: besideOthers },
+  { name: 'order', of: 'node', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
+  { name: 'policy', of: 'policy', forbidsHint: true, again: 'call-off', ask: byPolicy },
+  { name: 'frozen', of: 'policy', forbidsHint: true, again: 'call-off', ask: frozen },
+  { name: 'ready', of: 'node', forbidsHint: true, again: 'wait', ask: notReady },
+  { name: 'ledger', of: 'release', forbidsHint: true, again: undefined, ask: unkept },
+  { name: 'halted', of: 'release', forbidsHint: true, again: 'call-off', ask: halted },
+  { name: 'unasked boot', of: 'node', forbidsHint: true, again: undefined, ask: leftUnasked },
+  { name: 'backoff', of: 'node', forbidsHint: true, again: undefined, ask: backingOff },
+  { name: 'refused drain', of: 'node', forbidsHint: true, again: undefined, ask: refusedLately },
+  { name: 'window', of: 'policy', forbidsHint: true, again: undefined, ask: outsideWindow },
+  { name: 'ruler', of: 'policy', forbidsHint: true, again: 'wait', ask: newlyRuled },
+  { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
+  { name: 'unhealthy', of: 'fleet', forbidsHint: true, again: 'call-off', ask: unhealthy },
+  { name: 'control plane', of: 'fleet', forbidsHint: false, again: 'wait', ask: withoutControlPlane },
+  { name: 'writes', of: 'node', forbidsHint: false, again: undefined, ask: writeRefused },
+  { name: 'clean', of: 'node', forbidsHint: false, again: undefined, ask: uncleaned },
+  {
+    name: 'proof',
+    of: 'node',
+    forbidsHint: false,
+    again: 'call-off',
+    ask: unproven,
+    askAgain: unprovenBefore,
+    queue: 'policy',
+  },
+  { name: 'zone', of: 'node', forbidsHint: false, again: 'wait', ask: otherZones, queue: 'policy' },
+  // It comes and goes with each update, and what is asked before it stays: the condition of a node that waits for that is left alone.
+  { name: 'pause between', of: 'policy', forbidsHint: false, again: undefined, ask: pausing },
+  { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ask: policyFull, queue: 'policy' },
+  { name: 'capacity', of: 'node', forbidsHint: false, again: 'wait', ask: fleetFull, queue: 'all' },
+  { name: 'room', of: 'node', forbidsHint: false, again: undefined, ask: listFull, queue: 'all' },
+];
+
+const at = (name: string): number => GATES.findIndex((gate) => gate.name === name);
+/** From here on, what other nodes do decides. A start never opens these gates: a node that they stop before it is stopped after it too. */
+export const OTHERS = at('after');
+/** From here on, the node waits for nothing but a place that others take. */
+const NEXT = at('budget');
+
+/** What the gates say of a node. */
+export interface Found extends GateResult {
+  /** Which of them has stopped it, by its place in the list; undefined where none has. */
+  readonly gate?: number;
+}
+
+/** The first finding among the gates from `from` up to `to`. It changes when time changes it, or what an earlier gate has said. */
+export function firstOf(asking: Asking, world: World, { from = 0, to = GATES.length } = {}): Found {
+  let changesAt = NEVER;
+  for (let gate = from; gate < to; gate++) {
+    const result = GATES[gate]?.ask(asking, world) ?? PASS;
+    if (result.changesAt < changesAt) ({ changesAt } = result);
+    if (result.finding) return { gate, finding: result.finding, changesAt };
+  }
+  return changesAt === NEVER ? PASS : { finding: undefined, changesAt };
+}
+
+/** Everything that keeps the node from its update. */
+export const findingsOf = (asking: Asking, world: World): readonly Finding[] =>
+  GATES.flatMap(({ ask }) => ask(asking, world).finding ?? []);
+
+/** Which other nodes keep it waiting. */
+export const queueOf = ({ gate = -1 }: Pick<Found, 'gate'>): Gate['queue'] => GATES[gate]?.queue;
+/** It may prepare its update meanwhile. */
+export const mayPrepare = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => GATES[gate]?.forbidsHint === false;
+export const isNext = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => gate >= NEXT;
+
+const HELD = stoppedBy(found('Held', 'the node bears the hold annotation'));
+const LEAVING = stoppedBy(found('Leaving', 'the node is being removed from the cluster'));
+const PAUSED = stoppedBy(found('Paused', 'the namespace bears the paused annotation'));
+const NOT_READY = stoppedBy(found('NodeNotReady', 'the node is not Ready'));
+/** The node does not wait for a permit of others: the controller has to clean up after its last update first. */
+const CLEANING_UP = stoppedBy(found('WaitingForSlot', 'what is left of its last update is being settled'));
+
+function stopping(because: Finding | undefined): GateResult {
+  return because ? stoppedBy(because) : PASS;
+}
+
+function held({ info }: Asking): GateResult {
+  return info.node.held ? HELD : PASS;
+}
+
+/** An update of a node that is about to go would disturb its pods for nothing, and hold up whoever removes it. */
+function leaving({ info }: Asking): GateResult {
+  return info.node.leaving === true ? LEAVING : PASS;
+}
+
+function notCurrent(_: Asking, { snapshot: { notCurrent: lost } }: World): GateResult {
+  return lost === undefined ? PASS : stoppedBy(found('NotCurrent', lost));
+}
+
+function nowPaused(_: Asking, { snapshot }: World): GateResult {
+  return snapshot.paused ? PAUSED : PASS;
+}
+
+function unreadable(_: Asking, { rulings }: World): GateResult {
+  return stopping(rulings.unknown);
+}
+
+function besideOthers(_: Asking, { snapshot: { otherOperators: others } }: World): GateResult {
+  return others === undefined ? PASS : stoppedBy(found('OtherOperator', others));
+}
+
+function asOrdered({ shadow: { order } }: Asking): Again {
+  return order?.stop?.kind ?? 'call-off';
+}
+
+/**
+ * A host that offers versions by itself ends the update when its offer changes. A host that is ordered its version does not notice, so its
+ * update is called off here.
+ */
+function orderedOtherwise({ shadow: { order }, version }: Asking): GateResult {
+  if (!order || order.stop) return stopping(order?.stop?.because);
+  if (version === undefined || order.version === version) return PASS;
+  return stoppedBy(found('NoUpdateOffered', `${order.version} is wanted by now`));
+}
+
+function byPolicy({ info: { ruling } }: Asking): GateResult {
+  const { against, rules } = ruling;
+  return stopping(against ?? (rules.paused ? found('Paused', `policy ${rules.name} is paused`) : undefined));
+}
+
+function frozen({ group }: Asking): GateResult {
+  return group?.freeze ?? PASS;
+}
+
+function notReady({ info }: Asking): GateResult {
+  return info.node.ready ? PASS : NOT_READY;
+}
+
+/** A permit that still has to tell how its last update ended is not taken again. */
+function unkept({ info, release }: Asking, { ledgers, entered }: World): GateResult {
+  const unwritten = info.permit?.ended && entered.unwritten(info);
+  if (unwritten) return stoppedBy(refused(unwritten));
+  return stopping(release && ledgers.unkept(release));
+}
+
+function halted({ release, isRetry }: Asking): GateResult {
+  if (!release || isRetry || !release.isHalted) return PASS;
+  return stoppedBy(found('RolloutHalted', `too many nodes failed on ${release.version}`));
+}
+
+/** It has left the release that it is offered, and would leave it again. */
+function leftUnasked({ info, version }: Asking): GateResult {
+  const boot = unaskedBootOf(info);
+  return boot && boot.version === version ? stoppedBy(found(boot.reason, boot.message)) : PASS;
+}
+
+const LONGEST_BACKOFF_MINUTES = 1440;
+
+/** There is no pause where the time of the failure is not known, nor after the one failure that somebody has named on the node (rule P9). */
+function backingOff({ info, shadow, version = '' }: Asking, { now }: World): GateResult {
+  const { status, failedAt } = shadow;
+  if (!status || status.crash_count === 0 || failedAt === undefined) return PASS;
+  const { retryOf } = info.node;
+  if (retryOf !== undefined && retryOf === status.state_transition_failure_timestamp) return PASS;
+  const due = leftUntil(status);
+  const paused = isFailureOf(shadow, version) ? failedAt + pauseMs(status) + 1 : -Infinity;
+  const until = Math.max(due, paused);
+  if (until <= now) return PASS;
+  const why = until === due ? 'the last drain failed, and a pod may take that long' : 'the last attempt failed';
+  return stoppedBy(found('BackingOff', `${why}; the next one comes after ${atTime(until)}`, until));
+}
+
+/** After a failure a node tries that version again only after more than min(2^crashes, 1440) minutes. */
+const pauseMs = ({ crash_count: crashes }: Status): number =>
+  Math.min(2 ** crashes, LONGEST_BACKOFF_MINUTES) * MINUTE_MS;
+
+/** When the pods are due that were ending as a drain failed: one before that would evict the others again, and fail again. */
+const leftUntil = ({ last_failure, drain_failed }: Status): number =>
+  (last_failure?.reason === 'DrainFailed' ? instantOf(drain_failed?.due) : undefined) ?? -Infinity;
+
+/** Its update was called off because its drain was refused. */
+function refusedLately({ shadow: { name, status } }: Asking, { snapshot: { drainRefusals }, now }: World): GateResult {
+  const refusal = drainRefusals.size === 0 ? undefined : drainRefusals.get(name);
+  if (refusal?.kind !== 'called-off' || refusal.retryAt <= now) return PASS;
+  return stoppedBy({ ...drainBlockedFinding(status), until: refusal.retryAt });
+}
+
+function outsideWindow({ info: { node }, shadow, group }: Asking, world: World): GateResult {
+  return group ? byWindow({ node, shadow, group }, world) : PASS;
+}
+
+/** For so long a policy has to rule a node before anything is decided by it: a sync may delete it for a moment, and labels may come after their node. */
+export const RULED_FOR_MS = 30_000;
+
+function newlyRuled({ info: { node }, group }: Asking, { snapshot: { ruledSince }, now }: World): GateResult {
+  const since = ruledSince?.get(node.uid);
+  if (since === undefined || since + RULED_FOR_MS <= now) return PASS;
+  const name = group?.rules.name;
+  const ruler = name === undefined ? "the controller's variables" : `policy ${name}`;
+  const until = since + RULED_FOR_MS;
+  return stoppedBy({ ...found('NewlyRuled', `ruled by ${ruler} since ${atTime(since)} only`, until), since });
+}
+
+function withoutControlPlane(_: Asking, { snapshot: { controlPlaneAway: away } }: World): GateResult {
+  return away === undefined ? PASS : stoppedBy(found('ControlPlaneAway', away));
+}
+
+function pausing({ group }: Asking): GateResult {
+  return group?.pause ?? PASS;
+}
+
+function writeRefused({ info }: Asking, { withheld }: World): GateResult {
+  const refusal = withheld.refusalOf('start', info.node.shadowName);
+  return refusal ? { finding: refused(refusal), changesAt: refusal.retryAt } : PASS;
+}
+
+/** Nothing may be left of its last update, and its last start may not be in doubt. */
+function uncleaned({ info: { node, permit }, shadow }: Asking): GateResult {
+  return shadow.stale || node.marks || permit?.writes === 'unknown' ? CLEANING_UP : PASS;
+}

@@ -1,0 +1,131 @@
+import { concurrency } from '../../../api/policy/quantity.ts';
+import { askingOf, type World } from './asking.ts';
+import type { SetHint } from '../facts/commands.ts';
+import { mayPrepare } from './gates.ts';
+import type { Group } from '../groups/groups.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import { PHASES } from '../facts/phase.ts';
+import { NEVER, nextAfter } from '../facts/requeue.ts';
+import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
+import type { Starts } from './starts.ts';
+import { type Candidate, candidateOf, inTurn } from './turns.ts';
+import type { Ahead } from '../facts/verdict.ts';
+
+/** Which nodes prepare their update while they wait for their turn (rule H2). */
+interface Hints {
+  readonly commands: readonly SetHint[];
+  /** When time alone changes which nodes these are. */
+  readonly changesAt: number;
+}
+
+/** @param managed nodes of the fleet */
+export function hintsFor(managed: readonly AssessedNode[], starts: Starts, world: World): Hints {
+  const { now } = world;
+  const deserving = managed.filter((info) => isDeserving(info, starts));
+  const room = new Room(managed.length, world);
+  // Those that have theirs keep it, or hints would go round.
+  const right = deserving.filter(({ shadow, offered }) => shadow?.hint?.version === offered);
+  const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(world.groups.of(info))));
+  const next = nextOf(deserving, { right, room, world });
+  const starting = new Set(starts.commands.map(({ nodeUid }) => nodeUid));
+  const wrong = managed.filter((info) => info.shadow?.hint && !kept.has(info) && !starting.has(info.node.uid));
+  const named = new Map<AssessedNode, string | null>(wrong.map((info) => [info, null]));
+  for (const { info, version } of next) named.set(info, version);
+  return {
+    commands: [...named].flatMap(([{ shadow }, version]) => (shadow && !shadow.stale ? naming(shadow, version) : [])),
+    changesAt: nextAfter(now, [...kept].map(overdueAt)),
+  };
+}
+
+const naming = ({ name: shadow, resourceVersion }: ShadowView, version: string | null): SetHint => ({
+  kind: 'set-hint',
+  shadow,
+  resourceVersion,
+  version,
+});
+
+/** What other nodes do, and what does not last, keeps it from its update, and nothing else. Its agent has said that it prepares updates at rest. */
+function isDeserving({ node, shadow, permit }: AssessedNode, { kept }: Starts): boolean {
+  if (shadow?.status?.staged == null || shadow.spec.state !== 'Idle' || permit || node.marks) return false;
+  return mayPrepare(kept.get(node.uid) ?? {});
+}
+
+/** When a node that has shown nothing gives its place to another; NEVER for one that has prepared what it was named. */
+function overdueAt({ node, shadow }: NodeInfo): number {
+  if (!shadow?.hint || isStagedAhead(node, shadow)) return NEVER;
+  return (shadow.hint.since ?? -Infinity) + PHASES.staging.givesBackMs;
+}
+
+/** What the node is named is in its inactive partition. */
+const isStagedAhead = ({ bootId }: NodeInfo['node'], { hint, status }: ShadowView): boolean =>
+  hint !== undefined && status?.staged?.version === hint.version && status.staged.boot_id === bootId;
+
+/** Undefined where the node is named nothing, or its update is under way. */
+export function aheadOf({ node, shadow, phase }: NodeInfo): Ahead | undefined {
+  if (!shadow?.hint || phase.kind !== 'resting') return undefined;
+  const { version } = shadow.hint;
+  const error = shadow.status?.staged?.error;
+  return { version, isStaged: isStagedAhead(node, shadow), ...(error != null && { error }) };
+}
+
+interface Turn {
+  /** Nodes that are named what they would start on. */
+  readonly right: readonly AssessedNode[];
+  readonly room: Room;
+  readonly world: World;
+}
+
+/** The next ones to start, up to the room that is left. The controller's own node comes last, as it does then. */
+function nextOf(deserving: readonly AssessedNode[], { right, room, world }: Turn): readonly Candidate[] {
+  const have = new Set(right);
+  const waiting = deserving.filter((info) => !have.has(info) && room.isLeftFor(world.groups.of(info)));
+  const candidates = waiting.flatMap((info) => candidateFor(info, world) ?? []);
+  const own = candidates.filter(({ info }) => info.node.name === world.settings.ownNode);
+  const next: Candidate[] = [];
+  const offer = (candidate: Candidate): 'queued' => {
+    if (room.take(candidate.group)) next.push(candidate);
+    return 'queued';
+  };
+  const others = candidates.filter((candidate) => !own.includes(candidate));
+  for (const [group, members] of Map.groupBy(others, (one) => one.group)) {
+    inTurn(members, { group, places: world.places.of(group), offer });
+  }
+  own.forEach(offer);
+  return next;
+}
+
+function candidateFor(info: AssessedNode, world: World): Candidate | undefined {
+  const { shadow, offered: version } = info;
+  return shadow && version !== undefined ? candidateOf(askingOf(info, { shadow, version }, world)) : undefined;
+}
+
+/** How many more nodes may prepare their update, over all and under each policy. */
+class Room {
+  readonly #world: World;
+  readonly #under = new Map<Group, number>();
+  #all: number;
+
+  constructor(managed: number, world: World) {
+    const { readAhead } = world.settings;
+    this.#world = world;
+    this.#all = readAhead === undefined ? world.places.all.limit : concurrency(readAhead, managed);
+  }
+
+  isLeftFor(group: Group | undefined): group is Group {
+    return group !== undefined && this.#all > 0 && this.#leftUnder(group) > 0;
+  }
+
+  /** @returns whether there was room */
+  take(group: Group | undefined): boolean {
+    if (!this.isLeftFor(group)) return false;
+    this.#all -= 1;
+    this.#under.set(group, this.#leftUnder(group) - 1);
+    return true;
+  }
+
+  #leftUnder(group: Group): number {
+    const { readAhead } = this.#world.settings;
+    const limit = readAhead === undefined ? group.capacity : concurrency(readAhead, group.members.length);
+    return this.#under.get(group) ?? limit;
+  }
+}

@@ -1,0 +1,71 @@
+import type { Asking, World } from './asking.ts';
+import { claimOf, zoneText } from '../groups/busy.ts';
+import { freedAt, isHeldByTime, longestHolder, shortFor } from '../groups/places.ts';
+import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
+import { type Finding, found, NOT_READY_FIRST, WAITING } from '../facts/verdict.ts';
+
+/** The gates that other nodes open and close. */
+
+export function awaiting({ group, release }: Asking, { dependencies }: World): GateResult {
+  return group && release ? dependencies.of(group, release) : PASS;
+}
+
+/** Something else is wrong: an update would take away what is left. */
+export function unhealthy(_: Asking, { unhealthy: because }: World): GateResult {
+  return because ? stoppedBy(because) : PASS;
+}
+
+/** A node with an entry of its own may always try again: its recovery shows that the release is sound. */
+export function unproven({ release, isRetry }: Asking): GateResult {
+  return !release || isRetry || release.proof.admits ? PASS : release.unproven;
+}
+
+/** Proof is counted again: since the start, lost nodes may have come back, and nodes that proved the release may be gone. */
+export function unprovenBefore({ info, release, isRetry }: Asking): GateResult {
+  if (!release || isRetry || release.proof.letsThrough) return PASS;
+  return { finding: release.unprovenBut(info.node.name), changesAt: release.proof.letsThroughAt };
+}
+
+/** Names the zone that stays busy for longest, so that the message stays true until this zone may begin. */
+export function otherZones({ info, group, version }: Asking, { places, given }: World): GateResult {
+  if (!group || group.rules.zones.atOnce === Infinity) return PASS;
+  const claim = claimOf('zone', { info, group, version }, places);
+  if (shortFor(claim, given) <= 0) return PASS;
+  const where = zoneText(longestHolder(claim, given), group);
+  const finding = found('ZoneBusy', `nodes ${where} are being updated, or are not Ready`);
+  return { finding, changesAt: freedAt(claim, given) };
+}
+
+const WAITING_IN_POLICY = found('WaitingForSlot', 'other nodes of the policy are being updated');
+const CAPPED = found('WaitingForSlot', 'nodes of all policies together are being updated up to MAX_CONCURRENT_UPDATE');
+const NO_ROOM = found('WaitingForSlot', 'the list of the nodes that are being updated is full');
+
+export function policyFull(asking: Asking, world: World): GateResult {
+  return full('budget', WAITING_IN_POLICY, { asking, world });
+}
+
+export function fleetFull(asking: Asking, world: World): GateResult {
+  return full('all', CAPPED, { asking, world });
+}
+
+export function listFull(asking: Asking, world: World): GateResult {
+  return full('room', NO_ROOM, { asking, world });
+}
+
+interface Asked {
+  readonly asking: Asking;
+  readonly world: World;
+}
+
+function full(
+  which: 'budget' | 'all' | 'room',
+  says: Finding,
+  { asking, world: { places, given } }: Asked,
+): GateResult {
+  const { info, group, version } = asking;
+  if (!group) return PASS;
+  const claim = claimOf(which, { info, group, version }, places);
+  if (shortFor(claim, given) <= 0) return PASS;
+  const taken = group.rules.name === undefined && which !== 'room' ? WAITING : says;
+  return { finding: isHeldByTime(claim.place, given) ? NOT_READY_FIRST : taken, changesAt: freedAt(claim, given) };
+}

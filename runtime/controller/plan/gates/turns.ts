@@ -1,0 +1,145 @@
+import { type GroupPlaces, zoneOf } from '../groups/busy.ts';
+import type { Asking } from './asking.ts';
+import type { Group } from '../groups/groups.ts';
+import type { OsRelease } from '../releases/releases.ts';
+import { compare, type ShadowView } from '../facts/snapshot.ts';
+
+/** A node that nothing but other nodes can keep from starting. */
+export interface Candidate extends Asking {
+  readonly version: string;
+  readonly group: Group;
+  readonly release: OsRelease;
+  readonly crashes: number;
+  /** A person has asked for it to come next. */
+  readonly isAsked: boolean;
+  /** When its node was created: of thousands that are sorted, it is looked up once each. */
+  readonly createdAt: number;
+}
+
+/** Undefined where several policies claim the node. */
+export function candidateOf(asking: Asking): Candidate | undefined {
+  const { info, shadow, version, group, release } = asking;
+  if (version === undefined || !group || !release) return undefined;
+  const { askedBy, createdAt } = info.node;
+  const crashes = shadow.status?.crash_count ?? 0;
+  return { ...asking, version, group, release, crashes, isAsked: askedBy !== undefined, createdAt };
+}
+
+/** The candidates of one policy. */
+interface Turns {
+  readonly group: Group;
+  readonly places: GroupPlaces;
+  /** What becomes of a candidate: a place is given to it, or it waits for one and for nothing else, or something else stops it by now. */
+  readonly offer: (candidate: Candidate) => 'given' | 'queued' | 'stopped';
+}
+
+/**
+ * Offers a place to the candidates of one policy in their turn (rule P6):
+ * 1. those that somebody has asked for,
+ * 2. those with the fewest failures (`crash_count`), and of these, those whose update to this version was not called off,
+ * 3. those of the zone that is being worked on or, where zones are not limited, of the zone with the fewest updates under way,
+ * 4. the oldest node,
+ * 5. by name.
+ *
+ * Nodes that start meanwhile, and those that wait for nothing but a place, count as updates under way.
+ * @param candidates by name
+ */
+export function inTurn(candidates: readonly Candidate[], turns: Turns): void {
+  const started = new Map<string, number>();
+  const sorted = candidates.toSorted((a, b) => rankOf(a) - rankOf(b) || a.createdAt - b.createdAt);
+  for (const alike of Map.groupBy(sorted, rankOf).values()) zoneByZone(alike, turns, started);
+}
+
+const rankOf = ({ isAsked, crashes, shadow, version }: Candidate): number =>
+  (isAsked ? -1 : crashes) + (wasCalledOff(shadow, version) ? 0.5 : 0);
+
+/** Its update to this version was called off, and others come before it tries again. */
+const wasCalledOff = ({ spec }: ShadowView, version: string): boolean =>
+  spec.state === 'Idle' && spec.version === version;
+
+/** The candidates of one zone. */
+interface Queue {
+  readonly zone: string;
+  readonly all: readonly Candidate[];
+  /** How many had their turn. */
+  served: number;
+  /** The next one. */
+  head: Candidate;
+  /** Updates under way in the zone, and nodes of it that wait for a place. */
+  moving: number;
+  /** Nodes of the zone take a part of the budget. */
+  isBusy: boolean;
+  /** Some nodes of the zone run the version that others of it wait for. */
+  readonly isBegun: boolean;
+}
+
+/** @param started by zone, how many have started meanwhile */
+function zoneByZone(candidates: readonly Candidate[], turns: Turns, started: Map<string, number>): void {
+  const before = isLimited(turns) ? byTurnOfZones : byFewest;
+  const queues: Queue[] = [];
+  for (const queue of queuesOf(candidates, turns, started)) insert(queues, queue, before);
+  for (let queue = queues.pop(); queue; queue = queues.pop()) {
+    const became = turns.offer(queue.head);
+    if (became !== 'stopped') queue.moving += 1;
+    if (became === 'given') {
+      queue.isBusy = true;
+      started.set(queue.zone, (started.get(queue.zone) ?? 0) + 1);
+    }
+    queue.served += 1;
+    const next = queue.all[queue.served];
+    if (!next) continue;
+    queue.head = next;
+    insert(queues, queue, before);
+  }
+}
+
+const isLimited = ({ group }: Turns): boolean => group.rules.zones.atOnce !== Infinity;
+
+function queuesOf(candidates: readonly Candidate[], turns: Turns, started: ReadonlyMap<string, number>): Queue[] {
+  const { group, places } = turns;
+  const running = isLimited(turns) ? versionsByZone(group) : undefined;
+  return [...Map.groupBy(candidates, ({ info }) => zoneOf(info.node, group))].flatMap(([zone, all]) => {
+    const [head] = all;
+    if (!head) return [];
+    const begun = started.get(zone) ?? 0;
+    const isBegun = running !== undefined && all.some((one) => running.has(versionKey(zone, one.info, one.version)));
+    const moving = (places.updating.get(zone) ?? 0) + begun;
+    return { zone, all, served: 0, head, moving, isBusy: begun > 0 || places.zones.taken.has(zone), isBegun };
+  });
+}
+
+const versionKey = (zone: string, { node }: Candidate['info'], version: string): string =>
+  `${zone} ${node.family} ${version}`;
+
+function versionsByZone(group: Group): ReadonlySet<string> {
+  return new Set(
+    group.members.flatMap((info) => {
+      const { status } = info.shadow ?? {};
+      return status ? versionKey(zoneOf(info.node, group), info, status.current_version) : [];
+    }),
+  );
+}
+
+type Order = (a: Queue, b: Queue) => number;
+
+/** Zones come one after the other: first those whose nodes take a part of the budget, then those where some run the release already, then by name. */
+const byTurnOfZones: Order = (a, b) =>
+  Number(b.isBusy) - Number(a.isBusy) || Number(b.isBegun) - Number(a.isBegun) || compare(a.zone, b.zone);
+
+const byFewest: Order = (a, b) => a.moving - b.moving || byAge(a.head, b.head);
+
+const byAge = (a: Candidate, b: Candidate): number =>
+  a.createdAt - b.createdAt || compare(a.info.node.name, b.info.node.name);
+
+/** Puts the queue into its place among the others, which are in order, the next one last. */
+function insert(queues: Queue[], queue: Queue, before: Order): void {
+  let low = 0;
+  let high = queues.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = queues[middle];
+    if (other && before(other, queue) > 0) low = middle + 1;
+    else high = middle;
+  }
+  queues.splice(low, 0, queue);
+}

@@ -1,0 +1,165 @@
+import { concurrency } from '../../../api/policy/quantity.ts';
+import type { UpdatePolicy } from '../../../api/policy/policy.ts';
+import { newerOf } from '../../../api/shadow/semver.ts';
+import type { Books } from '../releases/books.ts';
+import type { Book } from '../facts/counts.ts';
+import { type GroupTimes, timesOf } from './group-times.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import type { OsReleaseName } from '../facts/ledgers.ts';
+import { OsReleases } from '../releases/releases.ts';
+import type { Ruling, Rulings } from '../facts/rulings.ts';
+import type { PolicyView, Settings } from '../facts/snapshot.ts';
+
+/** The managed nodes that one policy rules, with all that is counted among them alone. */
+export interface Group extends GroupTimes {
+  readonly view: PolicyView;
+  readonly rules: UpdatePolicy;
+  /** Why none of them starts. */
+  readonly against: Ruling['against'];
+  /** By name. */
+  readonly members: readonly AssessedNode[];
+  readonly releases: OsReleases;
+  /** How many of them may be busy at once. */
+  readonly capacity: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+export class Groups {
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** In the order in which their nodes start. */
+  readonly all: readonly Group[];
+  /** Counted over all groups together, and over nodes that several policies claim. */
+  readonly families = new Families();
+  readonly #byPolicy: ReadonlyMap<PolicyView['policy'], Group>;
+
+  constructor(
+    rulings: Rulings,
+    managed: readonly AssessedNode[],
+    { books, ...time }: Time & { readonly books: Books },
+  ) {
+    this.now = time.now;
+    const all = rulings.all.map((one) => ({ ...one, counted: noneCounted(one, books, time) }));
+    const byPolicy = new Map(all.map(({ view, counted }) => [view.policy, counted]));
+    assign(managed, byPolicy, this.families);
+    this.all = all.map((one) => groupOf(one, books, time));
+    this.#byPolicy = new Map(this.all.map((group) => [group.view.policy, group]));
+  }
+
+  /** Undefined where several policies claim the node. */
+  of({ ruling: { policy } }: Pick<AssessedNode, 'ruling'>): Group | undefined {
+    return policy && this.#byPolicy.get(policy);
+  }
+
+  /** Whose budgets a busy node takes a part of: that of the policy that rules it, or of each policy that claims it. */
+  claiming(info: Pick<AssessedNode, 'ruling'>): readonly Group[] {
+    const group = this.of(info);
+    return group ? [group] : info.ruling.rivals.flatMap((rival) => this.#byPolicy.get(rival) ?? []);
+  }
+
+  named(name: string): Group | undefined {
+    return this.all.find(({ rules }) => rules.name === name);
+  }
+}
+
+type Time = Settings & { readonly now: number };
+
+/** What was counted of the nodes of one policy. */
+interface Counted {
+  readonly members: AssessedNode[];
+  /** Families of the nodes that others claim as well. */
+  readonly contested: Set<string>;
+  readonly releases: OsReleases;
+}
+
+function noneCounted({ ruling: { rules }, view }: Rulings['all'][number], books: Books, time: Time): Counted {
+  const contested = new Set<string>();
+  const { returnTimeoutMs, agentTimeoutMs, now } = time;
+  const uid = view.resource?.uid ?? '';
+  const bookOf = (release: OsReleaseName): Book => books.of(release, rules, uid);
+  return {
+    members: [],
+    contested,
+    releases: new OsReleases({ ...rules, uid, bookOf, returnTimeoutMs, agentTimeoutMs, now }, contested),
+  };
+}
+
+type ByPolicy = ReadonlyMap<PolicyView['policy'], Counted>;
+
+/** Counts each node in the group that it belongs to, and in its family. One walk through the fleet does both. */
+function assign(managed: readonly AssessedNode[], byPolicy: ByPolicy, families: Families): void {
+  for (const info of managed) {
+    families.count(info);
+    const { policy, rivals } = info.ruling;
+    if (policy) take(info, byPolicy.get(policy));
+    else for (const rival of rivals) byPolicy.get(rival)?.contested.add(info.node.family);
+  }
+}
+
+function take(info: AssessedNode, counted: Counted | undefined): void {
+  counted?.members.push(info);
+  counted?.releases.count(info);
+}
+
+interface CountedPolicy {
+  readonly ruling: Ruling;
+  readonly view: PolicyView;
+  readonly counted: Counted;
+}
+
+function groupOf({ ruling: { rules, against }, view, counted }: CountedPolicy, books: Books, { now }: Time): Group {
+  const { members, releases } = counted;
+  const { name = '', pauseBetweenMs } = rules;
+  const endedAt = pauseBetweenMs === 0 ? -Infinity : Math.max(lastEndOf(members), books.lastFinishedAt(name));
+  const pausesUntil = endedAt + pauseBetweenMs;
+  releases.settle();
+  return {
+    view,
+    rules,
+    against,
+    members,
+    releases,
+    capacity: concurrency(rules.maxConcurrent, members.length),
+    ...timesOf({ rules, view }, pausesUntil, now),
+    now,
+  };
+}
+
+function lastEndOf(members: readonly AssessedNode[]): number {
+  let last = -Infinity;
+  for (const { shadow } of members) last = Math.max(last, shadow?.endedAt ?? -Infinity);
+  return last;
+}
+
+/** What is known of all hosts of a variant and architecture, whichever policies rule them. */
+class Families {
+  /** By family, the versions that any of its hosts runs or is offered. */
+  readonly #versions = new Map<string, Set<string>>();
+  readonly #longestMs = new Map<string, number>();
+
+  /** @param info a managed node */
+  count({ node, shadow }: AssessedNode): void {
+    if (!shadow?.status) return;
+    const versions = this.#versions.get(node.family) ?? new Set();
+    this.#versions.set(node.family, versions);
+    versions.add(shadow.status.current_version).add(shadow.status.target_version);
+    if (shadow.lastUpdateMs === undefined) return;
+    this.#longestMs.set(node.family, Math.max(this.longestUpdateMs(node.family), shadow.lastUpdateMs));
+  }
+
+  /** Whether any of its hosts runs the version or is offered it. */
+  knows(family: string, version: string): boolean {
+    return this.#versions.get(family)?.has(version) ?? false;
+  }
+
+  /** By family, the newest version that any of its hosts runs or is offered. */
+  newest(): ReadonlyMap<string, string> {
+    return new Map([...this.#versions].map(([family, versions]) => [family, [...versions].reduce(newerOf)]));
+  }
+
+  /** The longest that a last update took, milliseconds; 0 where none is known. */
+  longestUpdateMs(family: string): number {
+    return this.#longestMs.get(family) ?? 0;
+  }
+}

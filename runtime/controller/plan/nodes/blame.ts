@@ -1,0 +1,81 @@
+import { instantOf } from '../../../lib/clock.ts';
+import { stillFailed } from '../../../api/shadow/failed-versions.ts';
+import type { AssessedNode } from './health.ts';
+import type { ShadowView } from '../facts/snapshot.ts';
+
+/** What a release is to blame for (rule F1). */
+
+const NONE: readonly string[] = [];
+
+/** The node's last update failed, whatever the cause, or it failed on the release that it is offered. It pauses before it tries again. */
+export function hasFailed(
+  { node, shadow }: AssessedNode,
+  { failed }: { readonly failed: ReadonlySet<string> },
+): boolean {
+  return failed.has(node.uid) || (shadow?.status?.crash_count ?? 0) > 0;
+}
+
+/** Versions that the node failed on: those on record that it does not run well after all, and the one that it fails on right now. */
+export function failedOn(shadow: ShadowView, { notReturned, soak }: AssessedNode['health']): readonly string[] {
+  const current = shadow.status?.current_version;
+  const past = recordedFailures(shadow);
+  if (!notReturned && soak !== 'failed') return past;
+  const present = notReturned ? shadow.spec.version : current;
+  return present == null ? past : [...past, present];
+}
+
+function recordedFailures({ spec, status }: ShadowView): readonly string[] {
+  if (!status) return NONE;
+  const recorded = stillFailed(status, status.current_version);
+  const isPresumedOf = isFailureUnrecorded(status) && spec.version !== status.current_version;
+  return isPresumedOf && spec.version != null ? [...recorded, spec.version] : recorded;
+}
+
+/**
+ * Its last failure is a boot that nobody had asked for, of a release that it had finished: it rests until somebody asks for another try, by naming
+ * that failure, or it is offered another version. A node that is held has said so first, and boots as a person likes.
+ */
+export function unaskedBootOf({ node, shadow }: Pick<AssessedNode, 'node' | 'shadow'>): UnaskedBoot | undefined {
+  const { status } = shadow ?? {};
+  if (!status || status.crash_count === 0 || node.held) return undefined;
+  if (node.retryOf === status.state_transition_failure_timestamp || !status.last_failure) return undefined;
+  const { reason, version, message } = status.last_failure;
+  return isUnasked(reason) && version != null ? { reason, version, message } : undefined;
+}
+
+/** What becomes of a node after its update, by its last failure or its verdict. */
+export const isUnasked = (reason: string | undefined): reason is UnaskedBoot['reason'] =>
+  reason === 'Reverted' || reason === 'Unstable';
+
+interface UnaskedBoot {
+  readonly reason: 'Reverted' | 'Unstable';
+  /** What it had finished. */
+  readonly version: string;
+  readonly message: string;
+}
+
+/** Whether its last failure may have been on the version, or an earlier one was. */
+export function isFailureOf(shadow: ShadowView, version: string): boolean {
+  const failed = versionOfFailure(shadow);
+  return failed === undefined || failed === version || shadow.status?.failed_versions?.includes(version) === true;
+}
+
+/** The version that its last failure was on; undefined where that is not known: an end that is no failure leaves a record of its own. */
+function versionOfFailure({ spec, status }: ShadowView): string | undefined {
+  const { last_failure: last, state_transition_failure_timestamp: failedAt } = status ?? {};
+  if (last) return (instantOf(last.time) === instantOf(failedAt) && last.version) || undefined;
+  return (spec.state === 'Idle' && spec.version) || undefined;
+}
+
+/**
+ * Whether the last failure has no record, because an older agent has reported it or the CRD drops the newer fields. It is then blamed on
+ * the release. Under an older apiserver the record of an earlier failure stays in the status, with another time. Both times are by the
+ * node's clock.
+ */
+export function isFailureUnrecorded(status: ShadowView['status']): boolean {
+  if (!status || status.crash_count === 0) return false;
+  const { last_failure: recorded, failed_versions: versions } = status;
+  if (!recorded) return versions == null;
+  const failedAt = instantOf(status.state_transition_failure_timestamp);
+  return failedAt !== undefined && (instantOf(recorded.time) ?? failedAt) < failedAt;
+}

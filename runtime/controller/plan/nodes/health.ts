@@ -1,0 +1,243 @@
+import { Join } from './join.ts';
+import { type Soak, startable } from '../facts/machine.ts';
+import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf } from './trial.ts';
+import type { Ledgers } from '../facts/ledgers.ts';
+import { isCalledOff, isOverUnreported, isRefused, isUnderWay, mayCallOff, PHASES, RESTING } from '../facts/phase.ts';
+import type { PolicyNodes } from '../../../api/policy/model.ts';
+import type { Ruling, Rulings } from '../facts/rulings.ts';
+import { NEVER, nextAfter } from '../facts/requeue.ts';
+import { keepsOut, type NodeInfo, type Settings, type ShadowView, type Snapshot } from '../facts/snapshot.ts';
+
+/** What time says about a node. */
+interface Health {
+  /** The node is Ready or not registered yet, and no container of its agent has run for the agent's timeout. */
+  readonly agentSilent: boolean;
+  /** It is no longer managed, and its host may still go down for the reboot that was asked for. */
+  readonly goesDown: boolean;
+  /** It was rebooted for the update, and the node or its agent is not back after the timeout. */
+  readonly notReturned: boolean;
+  /**
+   * Whether the node, back from its update, has been Ready for long enough; `failed` also for one that went not Ready soon after it had
+   * finished. Undefined where nothing depends on it.
+   */
+  readonly soak: Soak;
+  /** It is at rest, and went not Ready three times soon after its update: until it has been Ready for as long as a soak may take. */
+  readonly isUnstable: boolean;
+  /** Until when the node, which is not Ready or was taken out by somebody else, takes a place for that: milliseconds since the Unix epoch. */
+  readonly outageUntil: number | undefined;
+  /** From when on its update, which has not disturbed it, takes up its place for too long. It is called off where others wait. */
+  readonly overdueFrom: number;
+  /** It was called off before it was disturbed, and its agent does not report that it is at rest. */
+  readonly isGivenBack: boolean;
+  /** When time alone changes any of this. The end of an outage is left out: it matters only where a node waits for the permit. */
+  readonly changesAt: number;
+}
+
+export interface AssessedNode extends NodeInfo {
+  readonly ruling: Ruling;
+  readonly health: Health;
+  /** The version that a start would lead to; undefined where nothing can start. */
+  readonly offered: string | undefined;
+  readonly standing: Standing | undefined;
+  /**
+   * Nothing but a start can be due on it: it is well, no update runs on it or has left something there, and nobody asks for anything. Nearly
+   * every node is settled nearly always.
+   */
+  readonly isSettled: boolean;
+}
+
+/** The nodes of a snapshot, by name. */
+export interface Fleet {
+  readonly all: readonly AssessedNode[];
+  readonly managed: readonly AssessedNode[];
+  /** Nodes that are not settled: something other than a start may be due on them. */
+  readonly unsettled: readonly AssessedNode[];
+}
+
+/** The health of nearly every node. */
+const WELL: Health = {
+  agentSilent: false,
+  goesDown: false,
+  notReturned: false,
+  soak: undefined,
+  isUnstable: false,
+  outageUntil: undefined,
+  overdueFrom: NEVER,
+  isGivenBack: false,
+  changesAt: NEVER,
+};
+
+interface Rules {
+  readonly rulings: Pick<Rulings, 'claims'>;
+  readonly settings: Settings;
+  readonly ledgers: Pick<Ledgers, 'probationMs'>;
+}
+
+/** What the last plan was made of. */
+interface Last {
+  readonly join: Join;
+  readonly all: readonly AssessedNode[];
+}
+
+/**
+ * The last assessment under the same policies. A settled node is not assessed again while it and its shadow are the same objects in the same
+ * place, it has no permit and its agent runs. Its assessment depends on nothing else, not even on the time or on settings.
+ */
+const LAST = new WeakMap<Rulings['claims'], Last>();
+
+/** Every node of the snapshot, by name. @param now milliseconds since the Unix epoch */
+export function assess(snapshot: Snapshot, { rulings, settings, ledgers }: Rules, now: number): Fleet {
+  const last = LAST.get(rulings.claims);
+  const join = new Join(snapshot, last?.join);
+  const make = (info: NodeInfo): AssessedNode => {
+    const ruling = rulings.claims.of(info.node);
+    const { soakMs } = ruling.rules;
+    const { current_version: version = '' } = info.shadow?.status ?? {};
+    const probationMs = (): number => ledgers.probationMs({ family: info.node.family, version }, ruling);
+    const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs, probationMs }, now);
+    const offered = info.shadow && startable(info.shadow);
+    const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed' || health.isUnstable);
+    // A copy that begins with the spread is several times as fast as any other way to add a field.
+    return { ...info, ruling, health, offered, standing, isSettled: health === WELL && isSettled(info) };
+  };
+  const all = join.map(make, (node, shadow, at) => {
+    const known = last?.all[at];
+    return known?.isSettled && known.node === node && known.shadow === shadow ? known : undefined;
+  });
+  LAST.set(rulings.claims, { join, all });
+  return {
+    all,
+    managed: all.filter((info) => info.isSettled || info.node.managed),
+    unsettled: all.filter((info) => !info.isSettled),
+  };
+}
+
+/** Whether a node that is well is settled. */
+function isSettled({ node, shadow, permit, phase }: NodeInfo): boolean {
+  const isAsked = keepsOut(node) || node.askedBy !== undefined || node.retryOf !== undefined;
+  if (!node.managed || permit || node.marks || isAsked) return false;
+  return phase === RESTING && shadow?.stale === false;
+}
+
+function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
+  if (!info.node.managed) return departedHealth(info, measures, now);
+  const silentFrom = agentSilentFrom(info, measures);
+  const missedFrom = notReturnedFrom(info, measures);
+  const agentSilent = silentFrom <= now;
+  const notReturned = missedFrom <= now;
+  const trial = agentSilent || notReturned ? NO_TRIAL : trialOf(info, measures);
+  const soak = trial.endsAt <= now ? trial.result : trial.meanwhile;
+  const overdueFrom = overdueFromOf(info);
+  const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;
+  const freedAt =
+    isCalledOff(info.phase) && info.permit?.writes !== 'unknown' && !info.node.marks ? overdueFrom : NEVER;
+  const unstableUntil = unstableUntilOf(info, measures);
+  const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt, freedAt, unstableUntil]);
+  const outageUntil = outageOf(info, measures, now);
+  const isUnstable = now < unstableUntil;
+  return { ...WELL, agentSilent, notReturned, soak, isUnstable, outageUntil, overdueFrom, isGivenBack, changesAt };
+}
+
+function departedHealth(info: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {
+  const { shadow, phase } = info;
+  // Nothing is done from a stale view, and a fresh one plans anew: nobody is woken for it.
+  if (!shadow || shadow.stale || !phase.goesDown) return WELL;
+  const until = (rebootAskedAt(info) ?? shadow.stateSeenAt) + returnTimeoutMs;
+  return { ...WELL, goesDown: until > now, changesAt: nextAfter(now, [until]) };
+}
+
+function isUnremarkable(info: NodeInfo): boolean {
+  const {
+    node,
+    silentSince,
+    phase: { kind },
+  } = info;
+  const isTimed = kind === 'monitoring' || PHASES[kind].givesBackMs !== Infinity;
+  const isThere = node.managed && node.ready && node.outAt === undefined;
+  return isThere && silentSince === undefined && !isTimed && !hasFlapped(info);
+}
+
+/**
+ * A refusal of its drain has a time of its own (rule L8). One that has staged its version and is Ready waits for others, who would gain nothing by
+ * its place.
+ */
+function overdueFromOf({ node, shadow, phase }: NodeInfo): number {
+  const isTimed = isCalledOff(phase) || (mayCallOff(phase) && !isRefused(phase));
+  if (!shadow || shadow.stale || !isTimed) return NEVER;
+  const { givesBackMs } = PHASES[phase.kind];
+  if (phase.kind !== 'staged') return shadow.stepBeganAt + givesBackMs;
+  return node.ready ? NEVER : Math.max(shadow.stateSeenAt, node.readyChangedAt) + givesBackMs;
+}
+
+/**
+ * A host that is down cannot run its agent, so silence counts from when the node became Ready. Where a node has no shadow yet, it counts
+ * from when the node was first seen, Ready or not.
+ */
+function agentSilentFrom({ node, shadow, silentSince }: NodeInfo, { agentTimeoutMs }: Measures): number {
+  if (silentSince === undefined) return NEVER;
+  if (!shadow) return silentSince + agentTimeoutMs;
+  return node.ready ? Math.max(silentSince, node.readinessSeenAt) + agentTimeoutMs : NEVER;
+}
+
+/** Only a requested reboot counts: a machine that dies at any other moment is no fault of the release (rule F1). */
+function notReturnedFrom(info: NodeInfo, { returnTimeoutMs }: Measures): number {
+  const { node, shadow } = info;
+  if (!shadow) return NEVER;
+  const alone = unreportedSince(info);
+  const since = node.ready ? alone : (rebootAskedAt(info) ?? alone);
+  return since === undefined ? NEVER : dueAt('NotReturned', shadow, since + returnTimeoutMs);
+}
+
+/**
+ * Since when the host is known to be back while its agent is silent. The silence counts from the request for the reboot at the earliest: the
+ * agent that made the request was running then, even if this process has not seen it run.
+ */
+function unreportedSince(info: NodeInfo): number | undefined {
+  const { shadow, silentSince, phase } = info;
+  if (!shadow || silentSince === undefined || !phase.isBackUnreported) return undefined;
+  return Math.max(silentSince, rebootAskedAt(info) ?? -Infinity);
+}
+
+/** Since when a reboot is known to be requested in this attempt: the controller before may have seen that earlier. */
+function rebootAskedAt({ shadow, permit }: NodeInfo): number | undefined {
+  if (shadow?.rebootAskedAt === undefined) return undefined;
+  return Math.min(shadow.rebootAskedAt, permit?.rebootAskedAt ?? Infinity);
+}
+
+function outageOf(info: NodeInfo, { notReadyHoldMs, agentTimeoutMs }: Measures, now: number): number | undefined {
+  const { node, silentSince = -Infinity } = info;
+  const outage = Math.max(downSince(info), node.outAt ?? -Infinity) + notReadyHoldMs;
+  // Until its agent has been away for long enough to be rescued, the agent may only be restarting.
+  const until = Math.max(outage, isLeftOver(info) ? silentSince + agentTimeoutMs : -Infinity);
+  return now < until ? until : undefined;
+}
+
+/** Since when it is not Ready. One that never was Ready is no loss: it is being set up, or was broken from the start. */
+function downSince(info: NodeInfo): number {
+  const { ready, readyChangedAt } = info.node;
+  return ready || !wasReady(info) ? -Infinity : readyChangedAt;
+}
+
+export const wasReady = ({ node, shadow }: NodeInfo): boolean => node.wasReady === true || shadow?.status !== undefined;
+
+/** Whether an update is over, and its agent is not there to report that. A rescue leaves a node like this (L3 (d)). */
+export function isLeftOver({ node, silentSince, phase }: NodeInfo): boolean {
+  return !node.marks && silentSince !== undefined && isOverUnreported(phase);
+}
+
+/** How a node is counted in the status of its policy. */
+export type Standing = Exclude<keyof PolicyNodes, 'selected'>;
+
+/**
+ * Undefined where its agent has not reported yet. A node with an update to start counts as failed if its last update failed, or an earlier one
+ * to the version that it is offered. @param isFailing it did not return from its update, or fails its soak
+ */
+export function standingOf(shadow: ShadowView | undefined, isFailing: boolean): Standing | undefined {
+  const { status } = shadow ?? {};
+  if (!shadow || !status) return undefined;
+  if (isFailing) return 'failed';
+  if (isUnderWay(shadow)) return 'updating';
+  const { current_version: current, target_version: target, crash_count: crashes, failed_versions: failed } = status;
+  if (current === target) return 'upToDate';
+  return crashes > 0 || failed?.includes(target) === true ? 'failed' : 'waiting';
+}

@@ -1,0 +1,32 @@
+import type { AssessedNode } from './health.ts';
+import { isLetThrough, PHASES } from '../facts/phase.ts';
+import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
+
+/** Who counts as on its way to a release. */
+
+/** A node at rest on the version is counted there already, and no start leads to the version that a node runs. */
+export function isAtRestOn({ shadow, phase }: AssessedNode, version: string): boolean {
+  return phase.kind === 'resting' && shadow?.status?.current_version === version;
+}
+
+/** The node was taken out of service for the version, or is about to be. */
+export function isDisturbed({ shadow, phase }: NodeInfo, version: string): boolean {
+  if (isLetThrough(phase)) return true;
+  // The second gate counts a node that it lets through. It is counted here only if that write is not seen yet.
+  if (phase.kind === 'staged') return shadow?.stale === true && shadow.spec.version === version;
+  return shadow?.spec.state === 'Idle' && shadow.status?.current_version === version;
+}
+
+/** The version that the node is on its way to. */
+export function headsFor({ shadow, health, phase }: AssessedNode): string | undefined {
+  const isOnItsWay = PHASES[phase.kind].isUnderWay && !health.isGivenBack;
+  return isOnItsWay ? (shadow?.spec.version ?? undefined) : undefined;
+}
+
+/**
+ * A start may have been written that is not seen yet, perhaps by a leader that knew of a newer offer. Until then the node counts as on its way
+ * to every version.
+ */
+export function isInDoubt({ permit }: AssessedNode, shadow: ShadowView): boolean {
+  return permit !== undefined && (shadow.stale || permit.writes === 'unknown');
+}

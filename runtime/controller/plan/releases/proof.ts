@@ -1,0 +1,213 @@
+import type { ProofRules } from '../../../api/policy/policy.ts';
+import type { UnderPolicy } from '../../../api/release/model.ts';
+import type { Quantity } from '../../../api/policy/quantity.ts';
+import { conditionUpToDate } from '../facts/conditions.ts';
+import { type Book, NodeCount, saysOf } from '../facts/counts.ts';
+import { isBlamed } from '../facts/phase.ts';
+import { NEVER } from '../facts/requeue.ts';
+import type { NodeInfo, Settings, ShadowView } from '../facts/snapshot.ts';
+
+/** How long a node may be away, milliseconds. */
+type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
+
+/** How a release is proven. */
+export interface ProvingRules extends Patience {
+  /** UID of the policy; empty for the variables. */
+  readonly uid: string;
+  readonly maxFailed: Quantity;
+  readonly proof: ProofRules;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** The rules of a policy as numbers of nodes of one family. */
+export interface ProvingCounts {
+  /** Nodes that prove a release. */
+  readonly needed: number;
+  /** Nodes that may fail on it once it is proven. */
+  readonly mayFail: number;
+}
+
+/** While a release is unproven, this many more may fail on it than prove it: one broken machine does not stop a fleet. */
+const SPARE_FAILURES = 2;
+
+/**
+ * How far a release is proven among the nodes of one policy and family (rule F2). It is proven by enough nodes at rest that run it and have been
+ * well for long enough. Until then:
+ * - no more nodes run it or are on their way to it than are needed for the proof,
+ * - nodes on their way and nodes that failed stay together within the failure budget, which is small meanwhile,
+ * - a node that has failed on it may always try again: its recovery is a proof.
+ */
+export class Proof {
+  readonly #rules: ProvingRules;
+  readonly #family: { readonly counts: ProvingCounts };
+  readonly #book: Book;
+  /** Nodes on their way to it, except for those that have failed on it. */
+  readonly #inFlight: NodeCount;
+  /** Those of them that have been disturbed for it. */
+  readonly #disturbed: NodeCount;
+  /** Nodes at rest on it. */
+  readonly #resting: NodeCount;
+  #well = 0;
+  /** When nodes at rest will have been well for long enough. */
+  readonly #wellAt: number[] = [];
+  #provenAt: number | undefined;
+
+  /** @param family its counts are asked for once all nodes have been counted */
+  constructor(rules: ProvingRules, family: { readonly counts: ProvingCounts }, book: Book) {
+    this.#rules = rules;
+    this.#family = family;
+    this.#book = book;
+    this.#inFlight = new NodeCount(rules.now);
+    this.#disturbed = new NodeCount(rules.now);
+    this.#resting = new NodeCount(rules.now);
+  }
+
+  /** The node is at rest and runs the release. */
+  rest(info: NodeInfo, shadow: ShadowView): void {
+    this.#provenAt = undefined;
+    this.#resting.add(lostAt(info, this.#rules));
+    const wellAt = wellFrom(info, shadow, this.#rules.proof.soakMs);
+    if (wellAt <= this.#rules.now) this.#well += 1;
+    else if (wellAt !== NEVER) this.#wellAt.push(wellAt);
+  }
+
+  /** The node is on its way, and has not failed on the release. @param goneAt from when on it is lost */
+  begin(goneAt: number): void {
+    this.#inFlight.add(goneAt);
+    this.#book.over.moving.add(goneAt);
+  }
+
+  /** The node is about to be disturbed for the release, or was. */
+  disturb(goneAt: number): void {
+    this.#disturbed.add(goneAt);
+    this.#book.over.disturbed.add(goneAt);
+  }
+
+  /** What was proven stays so. */
+  get proven(): boolean {
+    return this.#book.isProven || (this.#well >= this.needed && !this.isHalted);
+  }
+
+  /** People have halted it, or as many nodes failed as may: such a halt keeps its limit, and ends only by fewer entries or by people. */
+  get isHalted(): boolean {
+    return this.#book.decision === 'Halt' || this.#isOverLimit;
+  }
+
+  /** What the ledger is to say of it. @param at RFC 3339 */
+  standing(at: string): UnderPolicy {
+    const { uid, proof } = this.#rules;
+    const { before, haltedBy, isProven } = this.#book;
+    const proves = !isProven && this.proven;
+    return {
+      ...(proves && { uid, met: saysOf(proof), provenAt: at }),
+      haltedAt: this.#isOverLimit ? (before.haltedAt ?? at) : null,
+      limit: this.#isOverLimit ? String(haltedBy ?? this.#limit(isProven)) : null,
+    };
+  }
+
+  get #isOverLimit(): boolean {
+    const { decision, counted, haltedBy, isProven } = this.#book;
+    return decision !== 'Allow' && counted >= (haltedBy ?? this.#limit(isProven));
+  }
+
+  #limit(isProven: boolean): number {
+    const { needed, mayFail } = this.#family.counts;
+    return isProven ? mayFail : Math.min(mayFail, needed + SPARE_FAILURES);
+  }
+
+  /** When it is proven, if all stays as it is: milliseconds since the Unix epoch. -Infinity = it is; NEVER = time alone does not prove it. */
+  get provenAt(): number {
+    if (this.proven) return -Infinity;
+    if (this.isHalted) return NEVER;
+    this.#provenAt ??= nth(this.#wellAt, this.needed - this.#well);
+    return this.#provenAt;
+  }
+
+  /** Nodes that may fail on the release. */
+  get mayFail(): number {
+    return this.#limit(this.proven);
+  }
+
+  /** Whether another node that has not failed on it may start on it. */
+  get admits(): boolean {
+    return this.proven || this.#surplus(this.#inFlight) <= 0;
+  }
+
+  /** Whether another node that has not failed on it, and has staged it, may be disturbed for it. */
+  get letsThrough(): boolean {
+    return this.proven || this.#surplus(this.#disturbed) <= 0;
+  }
+
+  /** When time alone admits a node that is not admitted. */
+  get admitsAt(): number {
+    return Math.min(this.provenAt, this.#roomAt(this.#inFlight));
+  }
+
+  get letsThroughAt(): number {
+    return Math.min(this.provenAt, this.#roomAt(this.#disturbed));
+  }
+
+  /** Nodes that prove it. */
+  get needed(): number {
+    return this.#family.counts.needed;
+  }
+
+  /** How many of the nodes counted must drop out before another one may be added; 0 or less where one may be added now. */
+  #surplus(moving: NodeCount): number {
+    const risked = Math.max(this.#riskedBeyond(moving), this.#book.over.beyond(this.#overOf(moving)));
+    return Math.max(this.#reachedBeyond(moving), risked);
+  }
+
+  #reachedBeyond(moving: NodeCount): number {
+    return moving.count + this.#resting.count - this.needed + 1;
+  }
+
+  #riskedBeyond(moving: NodeCount): number {
+    const { decision, counted } = this.#book;
+    return moving.count + (decision === 'Allow' ? 0 : counted) - this.mayFail + 1;
+  }
+
+  #overOf(moving: NodeCount): NodeCount {
+    const { over } = this.#book;
+    return moving === this.#inFlight ? over.moving : over.disturbed;
+  }
+
+  #roomAt(moving: NodeCount): number {
+    const over = this.#overOf(moving);
+    const risked = [nth(moving.losses, this.#riskedBeyond(moving)), nth(over.losses, this.#book.over.beyond(over))];
+    return Math.max(this.#reachedAt(moving), ...risked);
+  }
+
+  #reachedAt(moving: NodeCount): number {
+    return nth([...moving.losses, ...this.#resting.losses], this.#reachedBeyond(moving));
+  }
+}
+
+/** The instant by which so many of them have passed. */
+function nth(instants: readonly number[], count: number): number {
+  return count <= 0 ? -Infinity : (instants.toSorted((a, b) => a - b)[count - 1] ?? NEVER);
+}
+
+/** From when on a node that runs the release, and is at rest, has been well for long enough. */
+function wellFrom({ node, silentSince }: NodeInfo, shadow: ShadowView, soakMs: number): number {
+  if (!node.ready || silentSince !== undefined) return NEVER;
+  if (soakMs === 0) return -Infinity;
+  // Its agent is back, and its condition says so only with the next write. Until then it is not known since when the node has been well.
+  if (conditionUpToDate(shadow.status)?.reason === 'AgentSilent') return NEVER;
+  const { upToDateSince = shadow.stateSeenAt, finishedAt = -Infinity } = shadow;
+  return Math.max(upToDateSince, finishedAt, node.readyFrom) + soakMs;
+}
+
+/**
+ * From when on a node counts as lost: it is not Ready, or its agent is silent, for as long as a reboot may take, and no reboot was asked for. A
+ * node that was asked to reboot is waited for, and so is one that is back from it: either is a failure in the end (rule F1). A lost node starts
+ * nothing either, so a silent agent has at least the time after which it is missed.
+ */
+export function lostAt({ node, silentSince, phase }: NodeInfo, patience: Patience): number {
+  if (node.ready && silentSince === undefined) return NEVER;
+  if (isBlamed(phase)) return NEVER;
+  const { returnTimeoutMs, agentTimeoutMs } = patience;
+  if (!node.ready) return node.readinessSeenAt + returnTimeoutMs;
+  return Math.max(silentSince ?? NEVER, node.readinessSeenAt) + Math.max(returnTimeoutMs, agentTimeoutMs);
+}

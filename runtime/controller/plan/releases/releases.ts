@@ -1,0 +1,285 @@
+import { failureBudget, provingNodes } from '../../../api/policy/quantity.ts';
+import type { UnderPolicy } from '../../../api/release/model.ts';
+import { hasFailed } from '../nodes/blame.ts';
+import type { Book } from '../facts/counts.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import type { OsReleaseName } from '../facts/ledgers.ts';
+import { headsFor, isAtRestOn, isDisturbed, isInDoubt } from '../nodes/in-flight.ts';
+import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
+import { NEVER, type Stopped } from '../facts/requeue.ts';
+import { keepsOut, type ShadowView } from '../facts/snapshot.ts';
+import { type Finding, found, listed } from '../facts/verdict.ts';
+
+/** A release, and whose nodes it is about. */
+export interface ReleaseUnderPolicy extends OsReleaseName {
+  /** Absent for the nodes that the controller's variables rule. */
+  readonly policy?: string;
+}
+
+/** A version that failed too often. */
+export interface Halted extends ReleaseUnderPolicy {
+  /** Nodes that failed on it. */
+  readonly failures: number;
+}
+
+/** How a policy has releases proven, and where it is read how they did. */
+interface ReleaseRules extends ProvingRules {
+  readonly bookOf: (release: OsReleaseName) => Book;
+}
+
+/** How a version does on the nodes of one family that one policy rules. */
+export interface OsRelease extends OsReleaseName {
+  readonly proof: Proof;
+  /** UIDs of the nodes that failed on it, under whichever policy. */
+  readonly failed: ReadonlySet<string>;
+  /** Entries that count for the policy. */
+  readonly failures: number;
+  /** No further node starts on it, besides those that have an entry. */
+  readonly isHalted: boolean;
+  /** What the ledger is to say of it under the policy. @param at RFC 3339 */
+  standing(at: string): UnderPolicy;
+  /** When the last update to it was finished; -Infinity where that is not known. */
+  readonly finishedAt: number;
+  /** Nodes wait for it. */
+  readonly wanted: boolean;
+  /** Nodes are on their way to it. */
+  readonly isUnderWay: boolean;
+  /** Nodes are known to be on their way to it: those whose version is in doubt do not count. */
+  readonly hasBegun: boolean;
+  /** Names of the nodes that run it or are on their way to it: who can prove it. */
+  readonly canaries: readonly string[];
+  /**
+   * When it is complete, if all stays as it is: milliseconds since the Unix epoch. It is complete when it is proven and not halted, one runs it, no other
+   * policy claims nodes of the family, no node waits for it and none is on its way to it.
+   * - Nodes that are held, leaving, not Ready, silent, or whose last update failed do not count as waiting.
+   * - Lost nodes do not count as on their way.
+   */
+  readonly completeAt: number;
+  /** What keeps nodes from starting on it while it is unproven, and when time alone changes that. */
+  readonly unproven: Stopped;
+  /** The same for one of the nodes that are on their way to it: the others have to prove it first. @param node its name */
+  unprovenBut(node: string): Finding;
+}
+
+/** What the nodes of a family run and are offered. */
+interface FamilyCounts {
+  readonly members: number;
+  /** Other policies claim nodes of the family as well: what becomes of these is not known. */
+  readonly isContested: boolean;
+  /** Versions that nodes are offered, be they those that they run. */
+  readonly offered: ReadonlySet<string>;
+}
+
+/** How all OS releases do on the nodes of one policy. This is counted from the shadows for each plan, and nothing is remembered. */
+export class OsReleases {
+  readonly #families = new Map<string, Family>();
+  readonly #rules: ReleaseRules;
+  readonly #contested: ReadonlySet<string>;
+
+  /** @param contested families of nodes that the policy would rule, but for other policies of its priority */
+  constructor(rules: ReleaseRules, contested: ReadonlySet<string>) {
+    this.#rules = rules;
+    this.#contested = contested;
+  }
+
+  of(family: string, version: string): OsRelease {
+    return this.#family(family).tally(version);
+  }
+
+  family(name: string): FamilyCounts {
+    return this.#family(name);
+  }
+
+  /** Each version that a node runs, waits for, is on its way to or has failed on. */
+  get all(): readonly OsRelease[] {
+    return [...this.#families.values()].flatMap(({ tallies }) =>
+      [...tallies.values()].filter(({ isKnown }) => isKnown),
+    );
+  }
+
+  /** The node is on its way to the version. */
+  begin(info: AssessedNode, version: string): void {
+    this.#family(info.node.family).tally(version).begin(info);
+  }
+
+  /** @param info a managed node that the policy rules */
+  count(info: AssessedNode): void {
+    const { node, shadow, phase } = info;
+    const family = this.#family(node.family);
+    family.members += 1;
+    if (!shadow?.status) return;
+    const { current_version: current, target_version: target } = shadow.status;
+    const running = family.tally(current);
+    running.isRun = true;
+    if (phase.kind === 'resting') running.rest(info, shadow);
+    family.offered.add(target);
+    if (current !== target) family.tally(target).want(info);
+    const heading = headsFor(info);
+    const begun = heading === undefined ? undefined : family.tally(heading);
+    if (isInDoubt(info, shadow)) family.inDoubt.push(info);
+    else begun?.begin(info);
+  }
+
+  /** Once every node has been counted. */
+  settle(): void {
+    for (const family of this.#families.values()) family.settle();
+  }
+
+  #family(name: string): Family {
+    const known = this.#families.get(name);
+    if (known) return known;
+    const family = new Family(name, this.#contested, this.#rules);
+    this.#families.set(name, family);
+    return family;
+  }
+}
+
+/** Hosts of one variant and architecture. */
+class Family implements FamilyCounts {
+  members = 0;
+  readonly offered = new Set<string>();
+  readonly tallies = new Map<string, Tally>();
+  /** Nodes that are on their way to a version that is not known. */
+  readonly inDoubt: AssessedNode[] = [];
+  readonly name: string;
+  readonly #contested: ReadonlySet<string>;
+  readonly #rules: ReleaseRules;
+  #counts: ProvingCounts | undefined;
+
+  constructor(name: string, contested: ReadonlySet<string>, rules: ReleaseRules) {
+    this.name = name;
+    this.#contested = contested;
+    this.#rules = rules;
+  }
+
+  get isContested(): boolean {
+    return this.#contested.has(this.name);
+  }
+
+  /** To be asked for once every node has been counted. */
+  get counts(): ProvingCounts {
+    const { proof, maxFailed } = this.#rules;
+    this.#counts ??= {
+      needed: provingNodes(proof.nodes, this.members),
+      mayFail: failureBudget(maxFailed, this.members),
+    };
+    return this.#counts;
+  }
+
+  tally(version: string): Tally {
+    const known = this.tallies.get(version);
+    if (known) return known;
+    const tally = new Tally(version, this, this.#rules);
+    this.tallies.set(version, tally);
+    return tally;
+  }
+
+  /** Once every node has been counted. */
+  settle(): void {
+    for (const info of this.inDoubt) {
+      for (const tally of this.tallies.values()) if (!isAtRestOn(info, tally.version)) tally.begin(info);
+    }
+  }
+}
+
+class Tally implements OsRelease {
+  readonly family: string;
+  readonly failed: ReadonlySet<string>;
+  readonly proof: Proof;
+  isRun = false;
+  finishedAt = -Infinity;
+  wanted = false;
+  hasBegun = false;
+  readonly version: string;
+  readonly #family: Family;
+  readonly #rules: ReleaseRules;
+  readonly #book: Book;
+  readonly canaries: string[] = [];
+  #underWay = 0;
+  #isAwaited = false;
+  /** When the last of those on their way to it is lost. */
+  #underWayUntil = -Infinity;
+  #unproven: Stopped | undefined;
+
+  constructor(version: string, family: Family, rules: ReleaseRules) {
+    this.version = version;
+    this.family = family.name;
+    this.#family = family;
+    this.#rules = rules;
+    this.#book = rules.bookOf({ family: family.name, version });
+    this.failed = this.#book.failed;
+    this.proof = new Proof(rules, family, this.#book);
+    this.#book.over.join(() => (this.#family.members === 0 || this.proof.proven ? undefined : this.proof.mayFail));
+  }
+
+  get isKnown(): boolean {
+    return this.isRun || this.wanted || this.isUnderWay || this.failures > 0;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#underWay > 0;
+  }
+
+  get failures(): number {
+    return this.#book.counted;
+  }
+
+  get isHalted(): boolean {
+    return this.proof.isHalted;
+  }
+
+  standing(at: string): UnderPolicy {
+    return this.proof.standing(at);
+  }
+
+  get completeAt(): number {
+    if (!this.isRun || this.#isAwaited || this.isHalted || this.#family.isContested) return NEVER;
+    return Math.max(this.proof.provenAt, this.#underWayUntil);
+  }
+
+  get unproven(): Stopped {
+    this.#unproven ??= this.#refuse();
+    return this.#unproven;
+  }
+
+  rest(info: AssessedNode, shadow: ShadowView): void {
+    this.finishedAt = Math.max(this.finishedAt, shadow.finishedAt ?? -Infinity);
+    if (this.failed.has(info.node.uid)) return;
+    this.canaries.push(info.node.name);
+    this.proof.rest(info, shadow);
+  }
+
+  /** Policies that come after this one do not wait for a node that is away or that pauses after a failure: that may take a day. */
+  want(info: AssessedNode): void {
+    const { node, health } = info;
+    this.wanted = true;
+    if (node.ready && !keepsOut(node) && !health.agentSilent && !hasFailed(info, this)) this.#isAwaited = true;
+  }
+
+  begin(info: AssessedNode): void {
+    this.#unproven = undefined;
+    this.#underWay += 1;
+    this.hasBegun ||= !info.shadow || !isInDoubt(info, info.shadow);
+    this.canaries.push(info.node.name);
+    if (this.failed.has(info.node.uid)) return;
+    const goneAt = lostAt(info, this.#rules);
+    this.proof.begin(goneAt);
+    if (isDisturbed(info, this.version)) this.proof.disturb(goneAt);
+    this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
+  }
+
+  unprovenBut(node: string): Finding {
+    return this.#unprovenBy(this.canaries.filter((name) => name !== node));
+  }
+
+  #refuse(): Stopped {
+    return { finding: this.#unprovenBy(this.canaries), changesAt: this.proof.admitsAt };
+  }
+
+  #unprovenBy(canaries: readonly string[]): Finding {
+    const { provenAt } = this.proof;
+    const who = canaries.length === 0 ? 'other nodes' : listed(canaries);
+    const message = `${this.version} is yet to be proven by ${who}`;
+    return found('Unproven', message, provenAt === NEVER ? undefined : provenAt);
+  }
+}

@@ -1,0 +1,72 @@
+import { Collection } from '../../kube/collection.ts';
+import { ApiStatusError } from '../../kube/errors.ts';
+import type { KubeObject } from '../../kube/objects.ts';
+import { collectionPath } from '../../kube/paths.ts';
+import type { KubeTransport } from '../../kube/transport.ts';
+import { withDeadline } from '../../lib/abort.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Wakeup } from '../../lib/wakeup.ts';
+import { GROUP, PLURAL, STORAGE_VERSION } from '../../api/shadow/names.ts';
+import type { ControllerConfig } from '../config.ts';
+import { listed } from '../plan/facts/verdict.ts';
+
+/** How often it is looked while there is none, and while there is one. */
+const LOOK_MS = 600_000;
+const FOUND_MS = 30_000;
+const READ_MS = 5000;
+
+interface OtherOperatorsOptions {
+  readonly transport: KubeTransport;
+  /** The operator's own. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly config: Pick<ControllerConfig, 'OTHER_OPERATORS'>;
+  readonly wakeup: Pick<Wakeup, 'ring'>;
+}
+
+/**
+ * Whether another operator has nodes here, by shadows in other namespaces: two agents share one host then, and two controllers keep a budget
+ * each. The right to list all shadows is that of the storage migration.
+ */
+export class OtherOperators {
+  readonly #options: OtherOperatorsOptions;
+  readonly #shadows: Pick<Collection<KubeObject>, 'list'>;
+  #namespaces: readonly string[] = [];
+
+  constructor(options: OtherOperatorsOptions) {
+    this.#options = options;
+    this.#shadows = new Collection(
+      options.transport,
+      collectionPath({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL }),
+    );
+  }
+
+  /** What was found at the last look, as a sentence; undefined where nothing was, or people have said that it is meant. */
+  get found(): string | undefined {
+    if (this.#namespaces.length === 0) return undefined;
+    return `another operator has shadows in ${listed(this.#namespaces)}`;
+  }
+
+  /** Looks at once, and now and then, until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, config } = this.#options;
+    if (config.OTHER_OPERATORS === 'ignore') return;
+    while (!signal.aborted) {
+      await withDeadline({ clock, ms: READ_MS, signal }, (inner) => this.#look(inner)).catch(() => undefined);
+      await clock.sleep(this.#namespaces.length > 0 ? FOUND_MS : LOOK_MS, signal).catch(() => undefined);
+    }
+  }
+
+  /** What is not answered stays as it was; who may not look says nothing. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const { namespace, wakeup } = this.#options;
+    const before = this.found;
+    try {
+      const shadows = await this.#shadows.list({ fieldSelector: `metadata.namespace!=${namespace}` }, signal);
+      this.#namespaces = [...new Set(shadows.flatMap(({ metadata }) => metadata.namespace ?? []))];
+    } catch (error) {
+      if (error instanceof ApiStatusError) this.#namespaces = [];
+    }
+    if (this.found !== before) wakeup.ring();
+  }
+}

@@ -1,0 +1,56 @@
+import type { ReleaseResource } from '../../kube/objects.ts';
+import type { Informer } from '../../kube/informer.ts';
+import { RELEASES_PATH } from '../../kube/resources.ts';
+import type { KubeTransport } from '../../kube/transport.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Random } from '../../lib/random.ts';
+import { ledgerOf } from '../../api/release/ledger.ts';
+import { RELEASE_CRD_NAME } from '../../api/release/names.ts';
+import type { Freshness } from './freshness.ts';
+import type { ReleaseView } from '../plan/facts/snapshot.ts';
+
+interface ReleasesOptions {
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly freshness: Pick<Freshness, 'informer'>;
+}
+
+/** The releases that the cluster knows: a cache. Where the kind is not served, they are not current, and nothing starts. */
+export class ReleaseCache {
+  readonly #informer: Informer<ReleaseResource, ReleaseView>;
+
+  constructor({ freshness, ...access }: ReleasesOptions) {
+    this.#informer = freshness.informer('releases', {
+      ...access,
+      path: RELEASES_PATH,
+      project: viewOfRelease,
+      remedy: DEFINE,
+    });
+  }
+
+  /** Calls `listener` after each change. Returns what ends that. */
+  onChange(listener: () => void): () => void {
+    return this.#informer.onChange(listener);
+  }
+
+  /** Keeps them true until the signal aborts. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#informer.run(signal);
+  }
+
+  view(): readonly ReleaseView[] {
+    return [...this.#informer.items().values()];
+  }
+}
+
+/** An upgrade applies the definition and the role first. */
+const DEFINE = `kubectl apply the CustomResourceDefinition ${RELEASE_CRD_NAME} and the roles of this version`;
+
+export function viewOfRelease({ metadata, spec, status }: ReleaseResource): ReleaseView {
+  const { name, uid, resourceVersion } = metadata;
+  const { family, version, decision = 'Automatic' } = spec;
+  return { name, uid, resourceVersion, family, version, decision, ledger: ledgerOf(status) };
+}

@@ -1,0 +1,79 @@
+import { byWallClock, type Moment } from '../../lib/clock.ts';
+import { RULED_FOR_MS } from '../plan/gates/gates.ts';
+import { type Ruling, Rulings } from '../plan/facts/rulings.ts';
+import type { Snapshot } from '../plan/facts/snapshot.ts';
+
+type Seen = Pick<Snapshot, 'nodes' | 'policies'>;
+type Claims = Rulings['claims'];
+
+/**
+ * Remembers which policy rules each node, and since when, where that is news (rule P1). At first sight only what node and policy state of
+ * their age is: who leads anew holds nobody up.
+ */
+export class Rulers {
+  #last: (Pick<Seen, 'nodes'> & { readonly claims: Claims }) | undefined;
+  /** By UID of the node. */
+  #rulers: ReadonlyMap<string, string> = new Map();
+  /** By UID of the node, since when another rules it. Monotonic. */
+  readonly #news = new Map<string, number>();
+
+  /** To be called while this process does not lead: what it sees then is not kept up. */
+  forget(): void {
+    this.#last = undefined;
+    this.#rulers = new Map();
+    this.#news.clear();
+  }
+
+  /** By UID of the node, since when its policy rules it, where that is news. By the wall clock. */
+  see({ nodes, policies }: Seen, moment: Moment): ReadonlyMap<string, number> {
+    const { claims } = new Rulings({ policies });
+    if (!this.#isLast(nodes, claims)) this.#compare({ nodes, policies }, claims, moment);
+    this.#last = { nodes, claims };
+    for (const [uid, since] of this.#news) if (since + RULED_FOR_MS <= moment.monotonic) this.#news.delete(uid);
+    return new Map([...this.#news].map(([uid, since]) => [uid, byWallClock(since, moment)]));
+  }
+
+  #isLast(nodes: Seen['nodes'], claims: Claims): boolean {
+    const last = this.#last;
+    if (last?.claims !== claims || nodes.length !== last.nodes.length) return false;
+    return nodes === last.nodes || nodes.every((node, at) => node === last.nodes[at]);
+  }
+
+  #compare({ nodes, policies }: Seen, claims: Claims, { now, monotonic }: Moment): void {
+    const rulerOf = namer(policies);
+    const before = this.#rulers;
+    const rulers = new Map<string, string>();
+    for (const node of nodes) {
+      const ruler = rulerOf(claims.of(node));
+      const last = before.get(node.uid);
+      rulers.set(node.uid, ruler.name);
+      if (last === ruler.name) continue;
+      const ageMs = last === undefined ? Math.max(0, now - Math.max(node.createdAt, ruler.madeAt)) : 0;
+      this.#news.set(node.uid, monotonic - ageMs);
+    }
+    this.#rulers = rulers;
+  }
+}
+
+interface Ruler {
+  /** With its UID: one that is made anew under its name is another. */
+  readonly name: string;
+  readonly madeAt: number;
+}
+
+function namer(policies: Seen['policies']): (ruling: Ruling) => Ruler {
+  const resources = new Map(policies.map(({ policy, resource }) => [policy, resource]));
+  const known = new Map<Ruling, Ruler>();
+  const make = ({ policy, rivals }: Ruling): Ruler => {
+    const those = policy ? [policy] : rivals;
+    return {
+      name: those.map((one) => `${one.name ?? ''} ${resources.get(one)?.uid ?? ''}`).join(),
+      madeAt: Math.max(...those.map((one) => resources.get(one)?.createdAt ?? -Infinity)),
+    };
+  };
+  return (ruling) => {
+    const ruler = known.get(ruling) ?? make(ruling);
+    known.set(ruling, ruler);
+    return ruler;
+  };
+}

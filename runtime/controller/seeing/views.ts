@@ -1,0 +1,262 @@
+import type { Node, Pod, ShadowObject } from '../../kube/objects.ts';
+import { instantOf } from '../../lib/clock.ts';
+import { shortened } from '../../lib/parts.ts';
+import { readMarks } from '../../api/marks/marks.ts';
+import { UNRELEASED_ANNOTATION } from '../../api/marks/names.ts';
+import { FIRST_OPERATOR_KEYS } from '../../api/shadow/first-operator.ts';
+import {
+  ADOPTED_ANNOTATION,
+  HOLD_ANNOTATION,
+  LAST_ATTEMPT_ANNOTATION,
+  LAST_UPDATE_ANNOTATION,
+  LAST_UPDATE_FINISHED_ANNOTATION,
+  MANAGED_LABEL,
+  MANAGED_LABEL_V1,
+  MANAGED_LABEL_VALUE,
+  RETRY_ANNOTATION,
+  shadowName,
+  UPDATE_NOW_ANNOTATION,
+  UPDATED_FROM_ANNOTATION,
+} from '../../api/shadow/names.ts';
+import { hintIn } from '../../api/shadow/hint.ts';
+import { ownersOf } from '../../api/shadow/owner.ts';
+import { isSemver, versionOfOsImage } from '../../api/shadow/semver.ts';
+import { isLifecycle } from '../writing/lifecycle-conditions.ts';
+import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
+
+/** Objects of the API server as plans see them. The caches keep nothing else of an object. */
+
+/** A node as it was read. Its times are by the clocks of others, so `Observations` decides what they count as. */
+export type NodeFacts = Omit<
+  NodeView,
+  'readyChangedAt' | 'readinessSeenAt' | 'readyFrom' | 'outAt' | 'wasReady' | 'unreadyAt'
+> & {
+  /** Since when it is cordoned, or about to be removed, as its taints say; undefined where they do not. */
+  readonly outStatedAt?: number;
+
+  /** Since when it is Ready, or not, as the cluster says; undefined where it does not. */
+  readonly readinessStatedAt: number | undefined;
+};
+
+/**
+ * Keeps one copy of each text that many objects share, such as label values and families. A text that is not met for a while is forgotten, so
+ * that nodes which come and go leave nothing behind.
+ */
+export class SharedTexts {
+  #recent = new Map<string, string>();
+  /** The generation before. A text that is met again moves to `#recent`. */
+  #older: ReadonlyMap<string, string> = new Map();
+
+  of(text: string): string {
+    const known = this.#recent.get(text);
+    if (known !== undefined) return known;
+    const kept = this.#older.get(text) ?? text;
+    this.#recent.set(kept, kept);
+    if (this.#recent.size === SHARED_TEXTS) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    return kept;
+  }
+
+  /** A copy that begins with the spread has the shape of the original, and is made several times as fast as one that is built up. */
+  values(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const copy = { ...labels };
+    for (const key of Object.keys(copy)) copy[key] = this.of(copy[key] ?? '');
+    return copy;
+  }
+}
+
+const SHARED_TEXTS = 2000;
+
+/** By a node's labels. */
+export type IsManaged = (labels: Readonly<Record<string, string>>) => boolean;
+
+/** Which nodes are managed besides those with Bottlerocket's API: those of each other driver that is on. */
+export function managedBesides(
+  { INTERFACE_V1: isOn }: { readonly INTERFACE_V1: boolean },
+  orders?: { readonly manages: IsManaged },
+): IsManaged {
+  return (labels) => (isOn && labels[MANAGED_LABEL] === MANAGED_LABEL_V1) || (orders?.manages(labels) ?? false);
+}
+
+/** @param texts of all nodes that are kept, which share them; `isOther` is what `managedBesides` returns */
+export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsManaged = () => false): NodeFacts {
+  const { name, uid } = node.metadata;
+  return {
+    name,
+    uid,
+    shadowName: shadowName(name),
+    labels: texts.values(node.metadata.labels ?? {}),
+    createdAt: instantOf(node.metadata.creationTimestamp) ?? 0,
+    ...decidedOn(node, isOther),
+    ...leavingOf(node),
+    unschedulable: node.spec?.unschedulable === true,
+    ...outStated(node),
+    ...readinessOf(node),
+    family: texts.of(familyOf(node)),
+    version: versionOfOsImage(node.status?.nodeInfo?.osImage),
+    bootId: node.status?.nodeInfo?.bootID,
+    marks: readMarks(node),
+    lifecycle: lifecycleOn(node),
+  };
+}
+
+/** What people have decided on the node, by labels and annotations. */
+function decidedOn(
+  node: Node,
+  isOther: IsManaged,
+): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'askedBy' | 'retryOf' | 'unreleased' | 'firstOperator'> {
+  const { labels, annotations } = node.metadata;
+  return {
+    managed: labels?.[MANAGED_LABEL] === MANAGED_LABEL_VALUE || isOther(labels ?? {}),
+    joinable: annotations?.[ADOPTED_ANNOTATION] === undefined && isBottlerocket(node),
+    held: annotations?.[HOLD_ANNOTATION] !== undefined,
+    askedBy: askerOf(annotations?.[UPDATE_NOW_ANNOTATION]),
+    retryOf: annotations?.[RETRY_ANNOTATION],
+    unreleased: annotations?.[UNRELEASED_ANNOTATION],
+    firstOperator: firstOperatorOn(annotations),
+  };
+}
+
+/** Taints with which Karpenter, in two of its versions, and the cluster autoscaler say that they are about to remove a machine. */
+const LEAVING_TAINTS: ReadonlySet<string> = new Set([
+  'karpenter.sh/disrupted',
+  'karpenter.sh/disruption',
+  'ToBeDeletedByClusterAutoscaler',
+]);
+
+function outStated({ spec }: Node): Pick<NodeFacts, 'outStatedAt'> {
+  const outs = spec?.taints?.filter(({ key }) => key === 'node.kubernetes.io/unschedulable' || LEAVING_TAINTS.has(key));
+  const [outStatedAt] = (outs ?? []).flatMap(({ timeAdded }) => instantOf(timeAdded) ?? []);
+  return outStatedAt === undefined ? {} : { outStatedAt };
+}
+
+function leavingOf({ metadata, spec }: Node): Pick<NodeView, 'leaving'> {
+  const isTainted = spec?.taints?.some(({ key }) => LEAVING_TAINTS.has(key)) === true;
+  return metadata.deletionTimestamp != null || isTainted ? { leaving: true } : {};
+}
+
+function firstOperatorOn(annotations: Node['metadata']['annotations']): NodeView['firstOperator'] {
+  const said = FIRST_OPERATOR_KEYS.flatMap((key) => {
+    const value = annotations?.[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return said.length > 0 ? Object.fromEntries(said) : undefined;
+}
+
+function lifecycleOn({ status }: Node): NodeView['lifecycle'] {
+  const said = status?.conditions?.filter(isLifecycle) ?? [];
+  if (said.length === 0) return undefined;
+  return said.map(({ type, status: value, reason, message, lastTransitionTime }) => ({
+    type,
+    status: value,
+    reason,
+    message,
+    lastTransitionTime,
+  }));
+}
+
+/** Bytes of a name that goes into Events: anybody may write an annotation of any length. */
+const LONGEST_ASKER = 128;
+
+function askerOf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : shortened(text.trim() || 'somebody', LONGEST_ASKER);
+}
+
+function isBottlerocket({ status }: Node): boolean {
+  return status?.nodeInfo?.osImage?.startsWith('Bottlerocket') === true;
+}
+
+function readinessOf({ metadata, status }: Node): Pick<NodeFacts, 'ready' | 'readinessStatedAt'> {
+  const condition = status?.conditions?.find(({ type }) => type === 'Ready');
+  return {
+    ready: condition?.status === 'True',
+    readinessStatedAt: instantOf(condition?.lastTransitionTime) ?? instantOf(metadata.creationTimestamp),
+  };
+}
+
+/** The variant is in parentheses in the name of the image, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)`. k3OS has one. */
+function familyOf({ metadata, status }: Node): string {
+  const { osImage = '' } = status?.nodeInfo ?? {};
+  const variant = osImage.startsWith('k3OS ') ? 'k3os' : (/\(([^)]*)\)/.exec(osImage)?.[1] ?? '');
+  return `${variant}/${metadata.labels?.['kubernetes.io/arch'] ?? ''}`;
+}
+
+/** A shadow as it was read. `Observations` adds what the controller knows besides. */
+export type ShadowFacts = Omit<
+  ShadowView,
+  | 'stale'
+  | 'cannotLookSince'
+  | 'offeredAt'
+  | 'stateSeenAt'
+  | 'stepBeganAt'
+  | 'rebootAskedAt'
+  | 'failedAt'
+  | 'finishedAt'
+  | 'upToDateSince'
+  | 'endedAt'
+> & {
+  /** When its last complete update was finished, by the clock of the controller that led then. */
+  readonly finishStatedAt: number | undefined;
+};
+
+export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFacts {
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    owners: ownersOf({ metadata }),
+    spec,
+    status: status ?? undefined,
+    lastUpdateMs: lastUpdateMs(metadata),
+    hint: hintIn(metadata.annotations),
+    lastAttempt: metadata.annotations?.[LAST_ATTEMPT_ANNOTATION],
+    updatedFrom: versionIn(metadata, UPDATED_FROM_ANNOTATION),
+    finishStatedAt: instantOf(metadata.annotations?.[LAST_UPDATE_FINISHED_ANNOTATION]),
+  };
+}
+
+/** Anybody may have written the annotation. */
+function versionIn({ annotations }: ShadowObject['metadata'], name: string): string | undefined {
+  const text = annotations?.[name];
+  return text !== undefined && isSemver(text) ? text : undefined;
+}
+
+function lastUpdateMs({ annotations }: ShadowObject['metadata']): number | undefined {
+  const text = annotations?.[LAST_UPDATE_ANNOTATION] ?? '';
+  return /^\d{1,9}$/.test(text) ? Number(text) * 1000 : undefined;
+}
+
+export interface AgentView {
+  readonly node: string;
+  readonly running: boolean;
+  /** When its container last ended, where the kubelet knows. By the clock of its node, so it can only be compared with another such time. */
+  readonly stoppedAt: number | undefined;
+  /** What its last container that ended has said of it. */
+  readonly lastWords?: string;
+}
+
+export function viewOfAgent({ spec, status }: Pod): AgentView {
+  const containers = status?.containerStatuses ?? [];
+  const ends = containers.flatMap(({ state, lastState }) => state?.terminated ?? lastState?.terminated ?? []);
+  const stops = ends.flatMap(({ finishedAt }) => instantOf(finishedAt) ?? []);
+  const [lastWords] = ends.flatMap(({ message }) => (message ? [shortened(message.trim(), LONGEST_WORDS)] : []));
+  return {
+    node: spec?.nodeName ?? '',
+    running: isAgentRunning(containers),
+    stoppedAt: stops.length > 0 ? Math.max(...stops) : undefined,
+    ...(lastWords !== undefined && { lastWords }),
+  };
+}
+
+/** Bytes. */
+const LONGEST_WORDS = 256;
+
+/** By node name. */
+export const lastWordsOf = (agents: readonly AgentView[]): ReadonlyMap<string, string> =>
+  new Map(agents.flatMap(({ node, lastWords }) => (lastWords === undefined ? [] : [[node, lastWords] as const])));
+
+function isAgentRunning(containers: NonNullable<NonNullable<Pod['status']>['containerStatuses']>): boolean {
+  return containers.some(({ state }) => state?.running != null);
+}

@@ -1,0 +1,199 @@
+import type { EventRecord } from '../../kube/event-recorder.ts';
+import type { ObjectReference } from '../../kube/objects.ts';
+import { durationText, instantOf } from '../../lib/clock.ts';
+import type { Spec, Status } from '../../api/shadow/model.ts';
+import { API_VERSION, KIND } from '../../api/shadow/names.ts';
+import type { Command } from '../plan/facts/commands.ts';
+import { isUnasked } from '../plan/nodes/blame.ts';
+import type { OsReleaseName } from '../plan/facts/ledgers.ts';
+import type { Halted } from '../plan/releases/releases.ts';
+import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
+import type { Setback } from '../plan/facts/verdict.ts';
+import type { FleetReason } from '../plan/facts/reasons.ts';
+import type { Warning } from '../plan/answer/warnings.ts';
+
+/** Every Event of the controller. Those of the fleet are about the controller's Lease, which all leaders share. */
+
+/** Commands that begin or end an update, or bring it a step further. */
+type UpdateCommand = Extract<Command, { kind: 'start' | 'set-spec' | 'call-off' | 'rescue' }>;
+
+export function isOfUpdate(command: Command): command is UpdateCommand {
+  return ['start', 'set-spec', 'call-off', 'rescue'].includes(command.kind);
+}
+
+/** A command and what it was decided on. */
+export interface SentCommand {
+  readonly command: UpdateCommand;
+  readonly shadow: ShadowView;
+}
+
+/**
+ * The Event of a command that was carried out; undefined for a step in the middle of an update.
+ * @param namespace the operator's own; @param now milliseconds since the Unix epoch
+ */
+export function commandCarriedOut(
+  { command, shadow }: SentCommand,
+  namespace: string,
+  now: number,
+): EventRecord | undefined {
+  const regarding = referenceTo(shadow, namespace);
+  if (command.kind === 'set-spec') return updateEnded(shadow, regarding, tookMs(command, now));
+  if (command.kind === 'start') {
+    const asked = command.askedBy === undefined ? '' : `, asked for by ${command.askedBy}`;
+    const message = `update from ${shadow.status?.current_version} to ${command.spec.version} started${asked}`;
+    return { regarding, type: 'Normal', reason: 'UpdateStarted', message };
+  }
+  if (command.kind === 'call-off') {
+    const message = `update to ${command.spec.version} called off before the node was drained: ${command.because.message}`;
+    return { regarding, type: 'Normal', reason: 'UpdateCalledOff', message };
+  }
+  return { regarding, type: 'Warning', reason: 'UpdateRescued', message: RESCUED };
+}
+
+const RESCUED =
+  'no agent runs on the node: its update was ended and what the operator had changed on the node was undone';
+
+function tookMs({ completes }: Extract<Command, { kind: 'set-spec' }>, now: number): number | undefined {
+  return completes?.beganAt === undefined ? undefined : Math.max(0, now - completes.beganAt);
+}
+
+/** How an update ends whose spec goes on from this shadow; undefined where it only goes a step further, or is over already. */
+export function resultOf({ spec, status }: ShadowView): 'succeeded' | 'failed' | 'cancelled' | undefined {
+  // Where there is no status, somebody has removed it, and the update ends as it is.
+  if (!status) return spec.state === 'Idle' ? undefined : 'failed';
+  if (status.current_state === 'ErrorReset') return isCancelled(status) ? 'cancelled' : 'failed';
+  return spec.state === 'MonitoringUpdate' ? 'succeeded' : undefined;
+}
+
+function updateEnded(
+  shadow: ShadowView,
+  regarding: ObjectReference,
+  took: number | undefined,
+): EventRecord | undefined {
+  const { spec, status } = shadow;
+  const result = resultOf(shadow);
+  if (result === undefined) return undefined;
+  if (!status) {
+    const message = `update to ${spec.version} ended: the status of the shadow was removed`;
+    return { regarding, type: 'Warning', reason: 'UpdateFailed', message };
+  }
+  if (result !== 'succeeded') return updateFailed(spec, status, regarding);
+  const message = `the node runs ${status.current_version}${took === undefined ? '' : `, after ${durationText(took)}`}`;
+  return { regarding, type: 'Normal', reason: 'UpdateFinished', message };
+}
+
+/** The failure of a node's last attempt, also after the controller has answered it with Idle. @param namespace the operator's own */
+export function lastFailure(shadow: ShadowView, namespace: string): EventRecord | undefined {
+  const { spec, status } = shadow;
+  if (!status || status.crash_count === 0 || isCancelled(status)) return undefined;
+  // Its update ended well, and a verdict tells what became of the node since.
+  if (isUnasked(status.last_failure?.reason)) return undefined;
+  return updateFailed(spec, status, referenceTo(shadow, namespace));
+}
+
+function updateFailed({ version }: Spec, status: Status, regarding: ObjectReference): EventRecord {
+  const { last_failure: failure, crash_count: crashes } = status;
+  if (isCancelled(status)) {
+    const message = `update to ${version} ended: ${failure?.message}`;
+    return { regarding, type: 'Normal', reason: 'UpdateCancelled', message };
+  }
+  const why = failure ? `${failure.reason}: ${failure.message}` : 'the agent did not say why';
+  const message = `update to ${version} failed (${crashes} in a row): ${why}`;
+  return { regarding, type: 'Warning', reason: 'UpdateFailed', message };
+}
+
+/** Whether an update that ended as ErrorReset was cancelled and has not failed: the host is no longer offered the version. */
+function isCancelled({ last_failure: failure }: Pick<Status, 'last_failure'>): boolean {
+  return failure?.reason === 'TargetChanged';
+}
+
+/** Part of what the operator has left on the node is not known any more. */
+export function marksUnreadable({ name, uid }: NodeView): EventRecord {
+  const message =
+    'what the operator has put on the node cannot be read: kubectl brupop leftovers says what is to be done';
+  const regarding = { apiVersion: 'v1', kind: 'Node', name, uid };
+  return { regarding, type: 'Warning', reason: 'MarksUnreadable', message, occasion: `marksunreadable.${uid}` };
+}
+
+/** About the Node: its shadow is not there yet, or has no status that could say so. */
+export function agentMissing({ name, uid }: NodeView): EventRecord {
+  return {
+    regarding: { apiVersion: 'v1', kind: 'Node', name, uid },
+    type: 'Warning',
+    reason: 'AgentMissing',
+    message: 'the node is labelled for updates, but no agent has reported on it',
+    occasion: `agentmissing.${uid}`,
+  };
+}
+
+interface SetbackOn {
+  readonly verdict: Setback;
+  readonly node: NodeView;
+  readonly shadow: ShadowView;
+}
+
+/** Every process gives it the same occasion, so that a leader that does not know of its predecessor's Event makes no second one. */
+export function setback({ verdict, node, shadow }: SetbackOn, namespace: string): EventRecord {
+  const { reason, message } = verdict;
+  // A reboot may be too short to be seen on the Node. Then only the step tells this update from an earlier one.
+  const stepAt = instantOf(shadow.spec.state_transition_timestamp) ?? -Infinity;
+  const changedAt = reason === 'NotReturned' ? Math.max(node.readyChangedAt, stepAt) : node.readyChangedAt;
+  const failedAt = isUnasked(reason) ? instantOf(shadow.status?.state_transition_failure_timestamp) : undefined;
+  const begun = reason === 'ProgressDeadlineExceeded' ? (verdict.since ?? changedAt) : (failedAt ?? changedAt);
+  const occasion = `${reason.toLowerCase()}.${begun.toString(16)}`;
+  return { regarding: referenceTo(shadow, namespace), type: 'Warning', reason, message, occasion };
+}
+
+export function rolloutHalted(regarding: ObjectReference, release: Halted): EventRecord {
+  const message = `no further node starts on ${nameOf(release)}: it failed on ${release.failures}`;
+  return { regarding, type: 'Warning', reason: 'RolloutHalted', message };
+}
+
+/** @param name as `nameOf` gives it */
+export function rolloutResumed(regarding: ObjectReference, name: string): EventRecord {
+  return { regarding, type: 'Normal', reason: 'RolloutResumed', message: `nodes may start on ${name} again` };
+}
+
+/** @param name as `nameOf` gives it */
+export function rolloutStarted(regarding: ObjectReference, name: string): EventRecord {
+  return { regarding, type: 'Normal', reason: 'RolloutStarted', message: `nodes are being updated to ${name}` };
+}
+
+/** @param name as `nameOf` gives it */
+export function rolloutComplete(regarding: ObjectReference, name: string): EventRecord {
+  return { regarding, type: 'Normal', reason: 'RolloutComplete', message: `no node waits for ${name} any more` };
+}
+
+export const nameOf = ({ family, version }: OsReleaseName): string => `${version} (${family})`;
+
+/** For a schedule that is moments and not windows. */
+export function windowTriggered(regarding: ObjectReference): EventRecord {
+  const message = 'the schedule has started updates for all nodes that wait';
+  return { regarding, type: 'Normal', reason: 'WindowOpened', message };
+}
+
+export function windowTurned(regarding: ObjectReference, isOpen: boolean): EventRecord {
+  return isOpen
+    ? { regarding, type: 'Normal', reason: 'WindowOpened', message: 'updates may start' }
+    : { regarding, type: 'Normal', reason: 'WindowClosed', message: 'no update starts until the next window' };
+}
+
+/** Nothing is decided until a person has mended the list of permits. */
+export function permitsUnreadable(regarding: ObjectReference, { message }: Error): EventRecord {
+  return { regarding, type: 'Warning', reason: 'SlotsUnreadable', message: `nothing goes on: ${message}` };
+}
+
+export function standstill(
+  regarding: ObjectReference,
+  { reason, message }: { readonly reason: FleetReason; readonly message: string },
+): EventRecord {
+  return { regarding, type: 'Warning', reason, message };
+}
+
+export function warningGiven(regarding: ObjectReference, { reason, message }: Warning): EventRecord {
+  return { regarding, type: 'Warning', reason, message };
+}
+
+function referenceTo({ name, uid }: Pick<ShadowView, 'name' | 'uid'>, namespace: string): ObjectReference {
+  return { apiVersion: API_VERSION, kind: KIND, name, namespace, uid };
+}

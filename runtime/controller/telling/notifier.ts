@@ -1,0 +1,59 @@
+import { Collection } from '../../kube/collection.ts';
+import type { ConfigMap } from '../../kube/objects.ts';
+import { collectionPath } from '../../kube/paths.ts';
+import type { KubeTransport } from '../../kube/transport.ts';
+import { watchOne } from '../../kube/watch-one.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { Random } from '../../lib/random.ts';
+import { NOTIFICATIONS_STATE } from '../../api/notifications/names.ts';
+import type { Planned, Statements } from './statements.ts';
+import type { NotificationMetrics } from './notification-metrics.ts';
+
+/** Notifies people of what plans say, besides those who read Events. */
+export interface Notifier {
+  /** Takes the newest plan before it is carried out, and every statement that holds by it. It never waits. */
+  observe(statements: Statements, planned: Pick<Planned, 'plan' | 'snapshot'>): void;
+  /** Sends the notifications. For one term as leader. */
+  lead(signal: AbortSignal): Promise<void>;
+}
+
+/** What a notifier is made with. */
+export interface NotifierParts {
+  /** Folder with the configuration and the Secrets of the targets. */
+  readonly dir: string;
+  readonly configMaps: Pick<Collection<ConfigMap>, 'get' | 'create' | 'patch'>;
+  /** The ConfigMap that remembers what was told, each time that it changes. Ends when the signal aborts. */
+  readonly watch: (signal: AbortSignal) => AsyncIterable<ConfigMap | undefined>;
+  readonly metrics: NotificationMetrics;
+  /** Who this process is on the Lease. */
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export type NotifierFactory = (parts: NotifierParts) => Notifier;
+
+interface NotifierAccess extends Omit<NotifierParts, 'configMaps' | 'watch'> {
+  readonly transport: KubeTransport;
+  /** The operator's own. */
+  readonly namespace: string;
+}
+
+/** @param namespace the operator's own */
+export function configMapsPath(namespace: string): string {
+  return collectionPath({ version: 'v1', plural: 'configmaps', namespace });
+}
+
+/** The notifier that `notifierOf` makes, with its memory in the cluster. */
+export function notifierBy(notifierOf: NotifierFactory, { transport, namespace, ...parts }: NotifierAccess): Notifier {
+  const path = configMapsPath(namespace);
+  const onInterrupted = (error: unknown): void => parts.logger.warn('watch interrupted', { path, error });
+  const watched = { ...parts, path, name: NOTIFICATIONS_STATE, onInterrupted };
+  return notifierOf({
+    ...parts,
+    configMaps: new Collection<ConfigMap>(transport, path),
+    watch: (signal) => watchOne<ConfigMap>(transport, { ...watched, signal }),
+  });
+}

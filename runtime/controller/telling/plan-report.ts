@@ -1,0 +1,117 @@
+import { nodeInfos } from '../plan/nodes/join.ts';
+import type { Plan } from '../plan/plan.ts';
+import { compare, type Snapshot, variablesOf, type WindowState } from '../plan/facts/snapshot.ts';
+import type { Finding } from '../plan/facts/verdict.ts';
+import type { PermitView } from '../plan/facts/permit.ts';
+import type { Preview } from '../deciding/planner.ts';
+import type { Failure } from '../../api/release/model.ts';
+import { ANY_FAMILY } from '../../api/release/names.ts';
+import { VERSION } from '../../lib/version.ts';
+import { PLAN_SCHEMA } from '../../api/shadow/names.ts';
+
+/** What a controller says on `/plan`, as JSON. Times are milliseconds since the Unix epoch; what is infinite is null. */
+export interface PlanReport extends Answering, Pick<Plan, 'halted' | 'warnings' | 'policies' | 'verdicts'>, Kept {
+  /** When it was made. */
+  readonly at: number;
+  readonly paused: boolean;
+  /** Of the controller's variables. */
+  readonly window: WindowState;
+  readonly slots: readonly PermitView[];
+  readonly places: Plan['budget'];
+  /** When time alone may change the plan; absent = never. */
+  readonly wakeAt?: number | undefined;
+  /** What is not known as it is now; absent = nothing. */
+  readonly notCurrent?: string | undefined;
+}
+
+/** What it says on `/plan/snapshot`, as `plainText` writes it: what its plans are made of, without what time alone changes. */
+export interface SnapshotReport extends Answering {
+  readonly snapshot: Omit<Snapshot, 'policies'>;
+}
+
+/** Who answers. */
+export interface Answering {
+  /** Another one where readers of this one would misread it. */
+  readonly schema: typeof PLAN_SCHEMA;
+  /** Of the controller. */
+  readonly version: string;
+  /** Whether who answers carries the plan out. */
+  readonly leading: boolean;
+  /** Identity of who does, by the Lease; absent while nobody does. */
+  readonly leader?: string | undefined;
+}
+
+/** Why nodes do not take what they are offered. */
+export interface Kept {
+  /** By the name of each node that something keeps from its update. */
+  readonly waiting: Readonly<Record<string, Waiting>>;
+  /** Why nothing starts on the releases that they are offered. */
+  readonly halts: readonly Halt[];
+}
+
+export interface Waiting {
+  readonly family: string;
+  /** What it is offered. */
+  readonly version: string;
+  /** All that keeps it from its update, in the order of the gates. The first is its verdict. */
+  readonly findings: readonly Finding[];
+}
+
+export interface Halt {
+  readonly family: string;
+  readonly version: string;
+  /** Names of the objects by which people have halted it. */
+  readonly decidedBy: readonly string[];
+  /** Nodes that have failed on it, by name. */
+  readonly failures: readonly Pick<Failure, 'node' | 'reason' | 'at'>[];
+}
+
+export function planReport(preview: Preview): PlanReport {
+  const { verdicts, halted, warnings, policies, budget, requeueAt, snapshot, now } = preview;
+  const { permits: slots, paused, notCurrent } = snapshot;
+  const { window } = variablesOf(snapshot);
+  const fleet = { paused, window, slots, places: budget, wakeAt: requeueAt, halted, warnings };
+  const said = { ...fleet, policies, notCurrent, verdicts, ...keptIn(snapshot, preview.keepers()) };
+  return { ...answering(preview), at: now, ...said };
+}
+
+export function snapshotReport(preview: Preview): SnapshotReport {
+  const { policies: _, ...snapshot } = preview.snapshot;
+  return { ...answering(preview), snapshot };
+}
+
+const answering = ({ leading, leader }: Preview): Answering => ({
+  schema: PLAN_SCHEMA,
+  version: VERSION,
+  leading,
+  leader,
+});
+
+/** @param keepers as `keepersOf` */
+export function keptIn(snapshot: Snapshot, keepers: (node: string) => readonly Finding[]): Kept {
+  const waiting: Record<string, Waiting> = {};
+  const halted = new Map<string, Waiting>();
+  for (const { node, shadow } of nodeInfos(snapshot)) {
+    const version = shadow?.status?.target_version;
+    const findings = version === undefined ? [] : keepers(node.name);
+    if (version === undefined || findings.length === 0) continue;
+    const one = { family: node.family, version, findings };
+    waiting[node.name] = one;
+    if (findings.some(({ reason }) => reason === 'RolloutHalted')) halted.set(`${one.family} ${version}`, one);
+  }
+  return { waiting, halts: [...halted.values()].map((one) => haltOf(one, snapshot)) };
+}
+
+function haltOf({ family, version }: Waiting, { releases }: Snapshot): Halt {
+  const families = new Set([family, ANY_FAMILY]);
+  const about = releases.objects.filter((one) => one.version === version && families.has(one.family));
+  const failures = about.flatMap(({ ledger }) => Object.values(ledger.failures));
+  return {
+    family,
+    version,
+    decidedBy: about.filter(({ decision }) => decision === 'Halt').map((one) => one.name),
+    failures: failures
+      .map(({ node, reason, at }) => ({ node, reason, at }))
+      .toSorted((a, b) => compare(a.node, b.node)),
+  };
+}

@@ -1,0 +1,94 @@
+import type { ShadowObject } from '../../../kube/objects.ts';
+import { rfc3339 } from '../../../lib/clock.ts';
+import type { Spec } from '../../../api/shadow/model.ts';
+import { hintText } from '../../../api/shadow/hint.ts';
+import {
+  COMPONENT_LABEL,
+  COMPONENTS,
+  LAST_ATTEMPT_ANNOTATION,
+  LAST_UPDATE_ANNOTATION,
+  LAST_UPDATE_FINISHED_ANNOTATION,
+  NAME_LABEL,
+  STAGE_ANNOTATION,
+  VERSION_BEFORE_ANNOTATION,
+} from '../../../api/shadow/names.ts';
+import type { CallOff, Completion, SetHint } from '../../plan/facts/commands.ts';
+import { mayCallOff, phaseOf } from '../../plan/facts/phase.ts';
+import { viewOfNode } from '../../seeing/views.ts';
+import { type ActionPorts, ownShadow } from './ports.ts';
+
+export interface SpecWrite {
+  readonly shadow: string;
+  readonly resourceVersion: string;
+  readonly spec: Spec;
+  /** Where it completes an update. */
+  readonly completes?: Completion;
+  /** What the shadow says besides where it starts an update. Null takes away. */
+  readonly annotations?: Readonly<Record<string, string | null>>;
+}
+
+/** Writes a spec on the shadow as it was read. @throws ConflictError, NotFoundError, UnreachableError (it may land yet) */
+export async function writeSpec(
+  { shadows, expectations, clock }: Pick<ActionPorts, 'shadows' | 'expectations' | 'clock'>,
+  { shadow, resourceVersion, spec, completes, annotations: said }: SpecWrite,
+  signal: AbortSignal,
+): Promise<ShadowObject> {
+  const annotations = completes ? completed(completes, clock.now()) : said;
+  const metadata = { resourceVersion, ...(annotations && { annotations }) };
+  const written = await shadows.patch(shadow, { metadata, spec }, signal);
+  expectations.written(shadow, written.metadata.resourceVersion);
+  return written;
+}
+
+/** Of the update, how long it took, where that is known, when it was over, and what to go back to: nothing, where that is not known. */
+function completed(
+  { beganAt, attempt, versionBefore }: Completion,
+  now: number,
+): Readonly<Record<string, string | null>> {
+  const took = beganAt !== undefined && { [LAST_UPDATE_ANNOTATION]: String(Math.round((now - beganAt) / 1000)) };
+  return {
+    ...took,
+    [LAST_UPDATE_FINISHED_ANNOTATION]: rfc3339(now),
+    [LAST_ATTEMPT_ANNOTATION]: attempt ?? null,
+    [VERSION_BEFORE_ANNOTATION]: versionBefore ?? null,
+  };
+}
+
+/** Rule H2. @throws ConflictError, NotFoundError */
+export async function writeHint(
+  { shadows, expectations, clock }: Pick<ActionPorts, 'shadows' | 'expectations' | 'clock'>,
+  { shadow, resourceVersion, version }: SetHint,
+  signal: AbortSignal,
+): Promise<'done'> {
+  const value = version === null ? null : hintText(version, clock.now());
+  const metadata = { resourceVersion, annotations: { [STAGE_ANNOTATION]: value } };
+  const written = await shadows.patch(shadow, { metadata }, signal);
+  expectations.written(shadow, written.metadata.resourceVersion);
+  return 'done';
+}
+
+/**
+ * The write that calls the update off (rule L8); undefined where the state is another one by now. The Node is read first: a drain that is
+ * under way shows on it. A drain that begins after that changes the shadow, so that the write gets 409.
+ */
+export async function callOff(
+  ports: ActionPorts,
+  { node: nodeName, shadow, spec }: CallOff,
+  signal: AbortSignal,
+): Promise<SpecWrite | undefined> {
+  const node = await ports.nodes.get(nodeName, signal);
+  const live = node && (await ownShadow(ports, { shadow, nodeUid: node.metadata.uid }, signal));
+  const phase = live && phaseOf(live, viewOfNode(node));
+  if (!live || !phase || !mayCallOff(phase) || (live.spec.version ?? null) !== spec.version) return undefined;
+  if (phase.kind === 'asked' && !(await drainsAreOurs(ports, signal))) return undefined;
+  return { shadow, resourceVersion: live.resourceVersion, spec };
+}
+
+/**
+ * Whether every replica of the apiserver is one of ours: a replica of the older operator drains a node whatever spec says by then. Both have pods
+ * with the component's label.
+ */
+async function drainsAreOurs({ pods }: ActionPorts, signal: AbortSignal): Promise<boolean> {
+  const found = await pods.list({ labelSelector: `${COMPONENT_LABEL}=${COMPONENTS.apiserver}` }, signal);
+  return found.every(({ metadata }) => metadata.labels?.[NAME_LABEL] !== undefined);
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+import '../cli/node20.ts';
+import { homedir } from 'node:os';
+import { basename } from 'node:path';
+import { createLogUpdate } from 'log-update';
+import { systemClock } from '../lib/clock.ts';
+import { terminalOf } from '../cli/output/terminal.ts';
+import { COMPLETE, runProgram } from '../cli/program.ts';
+
+const { stdout, stderr, env } = process;
+const ending = new AbortController();
+const live = createLogUpdate(stdout);
+// The text that a watch has shown last stays on the terminal.
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => {
+    ending.abort(new Error(name));
+    live.done();
+    process.exit(name === 'SIGINT' ? 130 : 143);
+  });
+}
+// The reader has closed the pipe, as in `kubectl brupop why | head`.
+stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+// The single executable file has two names, and argv0 says which one was called. For a script, argv0 is Node's own name.
+const isCompletion = basename(process.argv0).startsWith('kubectl_complete-brupop');
+
+process.exitCode = await runProgram({
+  args: [...(isCompletion ? [COMPLETE] : []), ...process.argv.slice(2)],
+  env,
+  home: homedir(),
+  clock: systemClock,
+  signal: ending.signal,
+  terminal: () => terminalOf(stdout, env),
+  out: (text) => stdout.write(text),
+  err: (text) => stderr.write(text),
+  redraw: (text) => (stdout.isTTY ? live(text.trimEnd()) : stdout.write(text)),
+});

@@ -1,0 +1,167 @@
+import { describe, expect, test } from '@jest/globals';
+import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
+import { faultsOf, read, VARIABLES } from './policies.ts';
+
+test('an omitted field, and one that is null, takes the value of the variables', () => {
+  const variables: UpdatePolicy = {
+    ...VARIABLES,
+    maxConcurrent: { kind: 'percent', percent: 20 },
+    mustFit: true,
+    proof: { nodes: { kind: 'count', count: 3 }, soakMs: 0 },
+    soakMs: 60_000,
+  };
+  const expected = { ...variables, name: 'production', priority: 0 };
+  expect(read({ nodeSelector: {} }, variables)).toEqual(expected);
+  const nulls = {
+    maxConcurrent: null,
+    windows: null,
+    windowFit: null,
+    freezes: null,
+    zones: { key: null },
+    proof: null,
+  };
+  expect(read({ nodeSelector: { matchLabels: null }, priority: null, paused: null, ...nulls }, variables)).toEqual(
+    expected,
+  );
+});
+
+test('every field is read', () => {
+  expect(
+    read({
+      nodeSelector: { matchExpressions: [{ key: 'example.com/pool', operator: 'In', values: ['db'] }] },
+      priority: -5,
+      paused: true,
+      maxConcurrent: '25%',
+      maxFailed: 'unlimited',
+      pauseBetween: '1h30m',
+      zones: { atOnce: 1 },
+      windows: [{ start: '0 2 * * MON-FRI', duration: '4h', timeZone: 'Europe/Berlin' }],
+      windowFit: 'strict',
+      freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
+      proof: { nodes: '5%', soak: '24h' },
+      after: ['test'],
+      nodeSoak: '5m',
+    }),
+  ).toEqual({
+    name: 'production',
+    selector: { matchExpressions: [{ key: 'example.com/pool', operator: 'In', values: ['db'] }] },
+    priority: -5,
+    paused: true,
+    maxConcurrent: { kind: 'percent', percent: 25 },
+    maxFailed: { kind: 'unlimited' },
+    pauseBetweenMs: 5_400_000,
+    zones: { key: 'topology.kubernetes.io/zone', atOnce: 1 },
+    windows: [{ start: '0 2 * * MON-FRI', durationMs: 14_400_000, timeZone: 'Europe/Berlin' }],
+    mustFit: true,
+    freezes: [
+      { from: Date.parse('2026-12-17T23:00:00Z'), to: Date.parse('2027-01-04T00:00:00Z'), reason: 'code freeze' },
+    ],
+    proof: { nodes: { kind: 'percent', percent: 5 }, soakMs: 86_400_000 },
+    after: ['test'],
+    soakMs: 300_000,
+  });
+});
+
+test('a bare `off` is false to kubectl, and no windows are not the same as none that are given', () => {
+  const { mustFit, windows } = read(
+    { nodeSelector: {}, windowFit: false, windows: [] },
+    { ...VARIABLES, mustFit: true },
+  ) as UpdatePolicy;
+  expect([mustFit, windows]).toEqual([false, []]);
+});
+
+describe('a fault names its field, what was expected and what came', () => {
+  test.each([
+    [{}, 'spec.nodeSelector: expected a label selector ({} selects every node), got nothing'],
+    [{ nodeSelector: null }, 'spec.nodeSelector: expected a label selector ({} selects every node), got nothing'],
+    [
+      { nodeSelector: { matchExpressions: [{ key: 'a', operator: 'Is', values: ['b'] }] } },
+      'spec.nodeSelector.matchExpressions[0].operator: expected In, NotIn, Exists or DoesNotExist, got "Is"',
+    ],
+    [
+      { nodeSelector: { matchExpressions: [{ key: 'a', operator: 'In', values: null }] } },
+      'spec.nodeSelector.matchExpressions[0].values: expected at least one value with In or NotIn, none with Exists or DoesNotExist, got nothing',
+    ],
+    [
+      { nodeSelector: { matchLabels: { 'a b': 'c' } } },
+      'spec.nodeSelector.matchLabels.a b: expected a label key such as example.com/pool, got "a b"',
+    ],
+    [
+      { nodeSelector: { matchLabels: { a: null } } },
+      'spec.nodeSelector.matchLabels.a: expected a label value (letters, digits, "-", "_" and ".", at most 63), got null',
+    ],
+    [{ nodeSelector: { matchNames: {} } }, 'spec.nodeSelector.matchNames: expected no such field'],
+    [
+      { maxConcurrent: 601 },
+      'spec.maxConcurrent: expected a whole number from 1 to 600, a percentage or "unlimited", got 601',
+    ],
+    [
+      { maxConcurrent: '0%' },
+      'spec.maxConcurrent: expected a whole number from 1 to 600, a percentage or "unlimited", got "0%"',
+    ],
+    [
+      { proof: { nodes: 'unlimited' } },
+      'spec.proof.nodes: expected a whole number from 1 to 600 or a percentage, got "unlimited"',
+    ],
+    [{ zones: { atOnce: 0 } }, 'spec.zones.atOnce: expected a whole number from 1 to 600 or "unlimited", got 0'],
+    [{ pauseBetween: '1d' }, 'spec.pauseBetween: expected a duration such as 90s, 45m or 1h30m, got "1d"'],
+    [{ windows: [null] }, 'spec.windows[0]: expected an object, got null'],
+    [
+      { windows: [{ start: '0 0 30 2 *', duration: '1h' }] },
+      'spec.windows[0].start: expected five cron fields that match at some time, minute to day of the week, got "0 0 30 2 *"',
+    ],
+    [
+      { windows: [{ start: '0 0 2 * * * *', duration: '1h' }] },
+      'spec.windows[0].start: expected five cron fields that match at some time, minute to day of the week, got "0 0 2 * * * *"',
+    ],
+    [
+      { windows: [{ start: '0 2 * * *', duration: '0s' }] },
+      'spec.windows[0].duration: expected a duration above 0s, got "0s"',
+    ],
+    [
+      { windows: [{ start: '0 2 * * *', duration: '1h', timeZone: 'Europe/Bonn' }] },
+      'spec.windows[0].timeZone: expected an IANA time zone like Europe/Berlin, got "Europe/Bonn"',
+    ],
+    [
+      { freezes: [{ from: '2026-12-18T00:00:00Z', to: '2026-12-18T01:00:00+01:00' }] },
+      'spec.freezes[0].to: expected a time after from, got "2026-12-18T01:00:00+01:00"',
+    ],
+    [
+      { freezes: [{ from: '2026-12-18', to: '2027-01-04T00:00:00Z' }] },
+      'spec.freezes[0].from: expected a time such as 2026-12-18T00:00:00Z, got "2026-12-18"',
+    ],
+    [
+      { freezes: [{ from: '2026-12-18T00:00:00Z', to: '9999-12-31T23:59:59-01:00' }] },
+      'spec.freezes[0].to: expected a time before the year 10000 in UTC, got "9999-12-31T23:59:59-01:00"',
+    ],
+    [{ after: ['a', 'b', 'a'] }, 'spec.after: expected each policy once, got ["a","b","a"]'],
+    [{ after: ['test', 'production'] }, 'spec.after[1]: expected another policy, got its own name'],
+    [{ windowFit: true }, 'spec.windowFit: expected one of off, strict, got true'],
+    [{ budget: 1 }, 'spec.budget: expected no such field'],
+    ['all', 'spec: expected an object, got "all"'],
+  ])('%j', (spec, fault) => {
+    const complete = typeof spec === 'object' && Object.keys(spec).length > 0 ? { nodeSelector: {}, ...spec } : spec;
+    expect(faultsOf(complete)).toEqual([fault]);
+  });
+
+  test('all of them at once', () => {
+    expect(faultsOf({ nodeSelector: {}, priority: 'high', paused: 'yes', maxFailed: -1 })).toHaveLength(3);
+  });
+});
+
+describe('a policy with faults', () => {
+  test('keeps its nodes, where its selector and its priority can be read', () => {
+    const spec = { nodeSelector: { matchLabels: { pool: 'db' } }, priority: 7, paused: 'perhaps' };
+    expect(read(spec)).toMatchObject({ name: 'production', selector: { matchLabels: { pool: 'db' } }, priority: 7 });
+    expect(read({ ...spec, priority: null })).toMatchObject({ priority: 0 });
+  });
+
+  test('says where they cannot be read', () => {
+    expect(read({ nodeSelector: { matchLabels: { pool: 1 } }, priority: 1.5 })).toMatchObject({
+      selector: undefined,
+      priority: undefined,
+      faults: expect.arrayContaining([expect.stringContaining('spec.priority: expected a whole number')]),
+    });
+    expect(read(undefined)).toMatchObject({ selector: undefined, priority: 0 });
+  });
+});

@@ -1,0 +1,47 @@
+import * as fc from 'fast-check';
+import { MAX_CRASHES } from '../../../runtime/api/shadow/failed-versions.ts';
+import { FAILURE_REASONS } from '../../../runtime/api/shadow/model.ts';
+import { STATES } from '../../../runtime/api/shadow/states.ts';
+
+/** Parts of shadows, for properties. */
+
+export const version = fc.constantFrom('1.38.0', '1.39.0', '1.40.0-rc.1+build.7');
+export const time = fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.123456789+00:00');
+export const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value);
+export const state = fc.constantFrom(...STATES);
+/** Optional fields are absent, null or there, as objects of older and newer parts have them. */
+export const some = <T extends object>(required: fc.Arbitrary<T>, optional: Record<string, fc.Arbitrary<unknown>>) =>
+  fc
+    .tuple(required, fc.record(optional, { requiredKeys: [] }))
+    .map(([first, second]) => Object.assign({}, first, second));
+
+export const spec = some(fc.record({ state }), { version: maybe(version), state_transition_timestamp: maybe(time) });
+const failure = some(fc.record({ state, reason: fc.constantFrom(...FAILURE_REASONS), message: fc.string(), time }), {
+  version: maybe(version),
+});
+const condition = fc.record({
+  type: fc.constant('UpToDate'),
+  status: fc.constantFrom('True', 'False', 'Unknown'),
+  reason: fc.string(),
+  message: fc.string(),
+  lastTransitionTime: time,
+});
+/** Of v2, as it may be stored. */
+export const status = some(
+  fc.record({
+    current_version: version,
+    target_version: version,
+    current_state: state,
+    crash_count: fc.oneof(fc.nat({ max: MAX_CRASHES }), fc.constant(MAX_CRASHES)),
+  }),
+  {
+    state_transition_failure_timestamp: maybe(time),
+    reboot: maybe(some(fc.record({ boot_id: fc.uuid(), version }), { requested_at: maybe(time) })),
+    drain: maybe(fc.record({ started_at: time, pods_left: fc.nat(), blocked_by: fc.array(fc.string()) })),
+    last_failure: maybe(failure),
+    failed_versions: maybe(fc.array(version, { maxLength: 5 })),
+    finished: maybe(fc.record({ version, at: time, boot_id: fc.uuid(), unasked_boots: fc.nat() })),
+    conditions: maybe(fc.array(condition)),
+    field_of_a_newer_model: fc.string(),
+  },
+);
