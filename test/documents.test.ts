@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { type Again, GATES } from '../runtime/controller/plan/gates/gates.ts';
 import { ROOT } from './documents.ts';
 
-const FOLDERS = '{docs,examples,sim,test}';
+const FOLDERS = '{docs,examples,lab,test}';
 const documents = globSync(['*.md', `${FOLDERS}/**/*.md`], { cwd: ROOT, exclude: (name) => name === 'node_modules' });
 
 /** The fragment by which GitHub links to a heading. */

@@ -39,7 +39,7 @@ const FAMILIES = ['ip', 'ip6'];
 export async function nodeTools(options: BuildOptions): Promise<NodeTools> {
   const { containerd = '', ctr = '', kubelet = '', 'kube-proxy': kubeProxy = '' } = await nodePrograms(options);
   const debian = await debianFolder(PACKAGES, options);
-  const bin = join(debian, '../../test', 'bin');
+  const bin = join(debian, '..', 'bin');
   await writeIptables(debian, bin);
   const folders = [bin, ...new Set([containerd, kubelet].map((file) => dirname(file)))];
   return {

@@ -19,7 +19,7 @@ import { DIST, type Scene, Stage } from './scene.ts';
 const USED_ELSEWHERE: Readonly<Record<Component, readonly string[]>> = {
   agent: [],
   // An Event that is told again is counted up, and a pod with a volume stays: test/rollout/access.test.ts.
-  // Endpoints are listed where a webhook for nodes, pods or evictions fails closed: test/apiserver/drain/webhooks.test.ts.
+  // Endpoints are listed where a webhook for nodes, pods or evictions fails closed: test/drain/webhooks.test.ts.
   apiserver: [
     'patch events',
     'get persistentvolumeclaims',

@@ -63,7 +63,7 @@ test('tools/lab has what steps, documents and programs call by it, and its --hel
   const known = Array.from(lab.matchAll(/^ {2}([a-z][\w:]*)\)/gm), ([, name]) => name);
   const named = Array.from(lab.matchAll(/^ {2}([a-z][\w:]*) {2,}\S/gm), ([, name]) => name);
   expect(new Set(named)).toEqual(new Set(known));
-  const texts = globSync(['.ci/run', '.github/workflows/*.yml', '*.md', '{docs,test,tools,image,bench}/**/*.{md,ts}'], {
+  const texts = globSync(['.ci/run', '.github/workflows/*.yml', '*.md', '{docs,lab,test,tools}/**/*.{md,ts}'], {
     cwd: ROOT,
   }).map((path) => readFileSync(join(ROOT, path), 'utf8'));
   const called = texts.flatMap((text) =>

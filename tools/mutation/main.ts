@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -16,6 +16,7 @@ const MODULES = [
   'runtime/kube/leader-election.ts',
   'runtime/controller/plan',
   'runtime/apiserver/drain',
+  'runtime/drain',
   'runtime/api/marks',
   'runtime/apiserver/auth',
 ];
@@ -59,11 +60,12 @@ function changed(): readonly string[] {
 
 const isFolder = (path: string): boolean => statSync(join(ROOT, path)).isDirectory();
 
+/** Of the nearest folder above that tests have: those of a room of the plan stand in that of the plan. */
 function testsOf(path: string): string {
-  const beside = path.replace(/^runtime\//, 'test/');
-  if (isFolder(path)) return `${beside}/**/*.test.ts`;
-  const own = beside.replace(/\.ts$/, '*.test.ts');
-  return globSync(own, { cwd: ROOT }).length > 0 ? own : `${beside.replace(/\/[^/]+$/, '')}/**/*.test.ts`;
+  let folder = (isFolder(path) ? path : dirname(path)).replace(/^runtime\//, 'test/');
+  while (!existsSync(join(ROOT, folder))) folder = dirname(folder);
+  const own = `${folder}/${basename(path, '.ts')}*.test.ts`;
+  return !isFolder(path) && globSync(own, { cwd: ROOT }).length > 0 ? own : `${folder}/**/*.test.ts`;
 }
 
 function say(text: string): number {

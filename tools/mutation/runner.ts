@@ -29,7 +29,7 @@ class InProcess {
     addEventHandler((event) => this.#follow(event));
   }
 
-  /** It always does: modules remember what they have found (`LAST` in `plan/health.ts`), and that was under another change. */
+  /** It always does: modules remember what they have found (`LAST` in `plan/nodes/health.ts`), and that was under another change. */
   capabilities(): { readonly reloadEnvironment: true } {
     return { reloadEnvironment: true };
   }

@@ -76,7 +76,9 @@ describe('a halt', () => {
 describe('what a person decides on a release', () => {
   test('as Halt starts nobody, and is no halt by failures', () => {
     const world = withLedger(fleet({ a: {} }), {}, 'Halt');
-    expect(reasons(world)).toEqual({ a: 'RolloutHalted' });
+    expect(plan(world, POLICY, NOW).verdicts).toMatchObject([
+      { reason: 'RolloutHalted', message: 'people have halted 1.1.0' },
+    ]);
     expect(standing(world)).toMatchObject({ haltedAt: null });
   });
 

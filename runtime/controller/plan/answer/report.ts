@@ -178,6 +178,10 @@ function nearestOf(members: readonly AssessedNode[], kept: Starts['kept']): Find
 function halted({ releases }: Group): ConditionReport {
   const stopped = releases.all.filter(({ wanted, isHalted }) => wanted && isHalted);
   if (stopped.length === 0) return NOT_HALTED;
-  const names = stopped.map(({ family, version, failures }) => `${version} on ${family} (${failures} failed)`);
-  return { status: 'True', reason: 'RolloutHalted', message: `too many nodes failed: ${listed(names)}` };
+  const names = stopped.map(({ family, version, failures, proof }) =>
+    proof.isHaltedByPeople
+      ? `people have halted ${version} on ${family}`
+      : `too many nodes failed: ${version} on ${family} (${failures} failed)`,
+  );
+  return { status: 'True', reason: 'RolloutHalted', message: listed(names) };
 }

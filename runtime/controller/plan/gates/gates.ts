@@ -187,7 +187,9 @@ function unkept({ info, release }: Asking, { ledgers, entered }: World): GateRes
 
 function halted({ release, isRetry }: Asking): GateResult {
   if (!release || isRetry || !release.isHalted) return PASS;
-  return stoppedBy(found('RolloutHalted', `too many nodes failed on ${release.version}`));
+  const { version, proof } = release;
+  const message = proof.isHaltedByPeople ? `people have halted ${version}` : `too many nodes failed on ${version}`;
+  return stoppedBy(found('RolloutHalted', message));
 }
 
 /** It has left the release that it is offered, and would leave it again. */

@@ -91,7 +91,11 @@ export class Proof {
 
   /** People have halted it, or as many nodes failed as may: such a halt keeps its limit, and ends only by fewer entries or by people. */
   get isHalted(): boolean {
-    return this.#book.decision === 'Halt' || this.#isOverLimit;
+    return this.isHaltedByPeople || this.#isOverLimit;
+  }
+
+  get isHaltedByPeople(): boolean {
+    return this.#book.decision === 'Halt';
   }
 
   /** What the ledger is to say of it. @param at RFC 3339 */

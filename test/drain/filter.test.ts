@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { type PodDeleteStatus, podDeleteStatus } from '../../../runtime/drain/filter.ts';
-import { drainPod } from '../../../runtime/drain/pod.ts';
-import type { OwnerReference, Pod, Toleration } from '../../../runtime/kube/objects.ts';
-import { NAMESPACE } from '../../../runtime/api/shadow/names.ts';
+import { type PodDeleteStatus, podDeleteStatus } from '../../runtime/drain/filter.ts';
+import { drainPod } from '../../runtime/drain/pod.ts';
+import type { OwnerReference, Pod, Toleration } from '../../runtime/kube/objects.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 
 const TERMS = {
   lateAfter: Date.parse('2026-01-01T00:00:00Z'),

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { lastBackendsOn } from '../../../runtime/drain/webhooks.ts';
-import type { KubeRequest, KubeTransport } from '../../../runtime/kube/transport.ts';
+import { lastBackendsOn } from '../../runtime/drain/webhooks.ts';
+import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 
 /** Of an API server that has these webhooks in one configuration, all served by the Service `kyverno/web`, and its endpoints. */
 const serving = (webhooks: readonly object[], endpoints: readonly object[]): KubeTransport => ({
