@@ -179,7 +179,7 @@ describe('where the API server refuses the list of permits', () => {
   });
 });
 
-const isEmptied = (body: unknown): boolean => JSON.stringify(body).includes('/permits":"[]"');
+const isEmptied = (body: unknown): boolean => JSON.stringify(body).includes('/slots":"[]"');
 
 test('a permit that the Node does not let go of keeps its place, and says so', async () => {
   stage = await Stage.with('a', 'b');
