@@ -36,7 +36,7 @@ const BENCHES: readonly Bench[] = [
   cliStatus,
 ];
 /** This file is bundled into `build/`, one below the project. */
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
 
 const HELP = `Measures what docs/benchmarks.md states. Takes minutes; an otherwise idle machine gives the best numbers.
 

@@ -4,7 +4,7 @@ import { helpText, parseOptions } from './options.ts';
 import { showRollout } from './show.ts';
 
 /** This file is bundled into `build/`, one below the project. */
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** `npm start`: from the arguments to the exit code. */
 async function main(args: readonly string[]): Promise<number> {
