@@ -151,7 +151,6 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
         await page.setViewportSize({ width: 360, height: 740 });
         expect(await violations(page)).toEqual([]);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-        if (colorScheme === 'dark') await pictured(page, 'dashboard-narrow');
         await page.keyboard.press('Escape');
         await page.setViewportSize({ width: 1280, height: 900 });
         await page.emulateMedia({ colorScheme: 'light' });
