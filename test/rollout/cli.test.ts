@@ -14,12 +14,14 @@ const QUICK = ['--nodes', '1', '--speed', '50'];
 class Run {
   readonly child: ChildProcess;
   output = '';
+  readonly #closed: Promise<unknown>;
   readonly #waiting = new Set<() => void>();
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     this.child = spawn(process.execPath, [PROGRAM, ...args], {
       env: { ...process.env, TMPDIR: folder, NODE_OPTIONS: '', ...env },
     });
+    this.#closed = once(this.child, 'close');
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (data) => {
         this.output += String(data);
@@ -29,19 +31,22 @@ class Run {
   }
 
   async exitCode(): Promise<number | null> {
-    if (this.child.exitCode === null) await once(this.child, 'close');
+    await this.#closed;
     return this.child.exitCode;
   }
 
-  /** Resolves once the program has said `text`. */
+  /** Resolves once the program has said `text`; throws when it ends without. */
   async said(text: string): Promise<void> {
-    await new Promise<void>((resolve) => {
+    const said = new Promise<void>((resolve) => {
       const look = (): void => {
         if (this.output.includes(text)) resolve();
       };
       this.#waiting.add(look);
       look();
     });
+    await Promise.race([said, this.#closed]);
+    if (this.output.includes(text)) return;
+    throw new Error(`expected it to say "${text}", but it ended with ${this.child.exitCode}: ${this.output}`);
   }
 }
 
