@@ -14,6 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/api/marks': ['runtime/api/shadow', 'zod'],
   'runtime/api/policy': ['runtime/lib', 'runtime/api/shadow', 'croner', 'zod'],
   'runtime/api/release': ['runtime/lib', 'runtime/api/shadow', 'zod'],
+  'runtime/api/waves': [],
   'runtime/kube': [
     'runtime/lib',
     'runtime/api/shadow',
@@ -138,6 +139,7 @@ const PURE = [
   'runtime/api/marks',
   'runtime/api/policy',
   'runtime/api/release',
+  'runtime/api/waves',
   'runtime/api/k3os',
   'runtime/api/notifications',
   'runtime/controller/plan',

@@ -1,3 +1,5 @@
+import { opensAt, type Wave } from '../../../runtime/api/waves/waves.ts';
+
 /** An entry of the repository's manifest. */
 export interface Release {
   readonly version: string;
@@ -20,9 +22,6 @@ export interface Chooser {
   /** `latest` or an exact version, with or without a `v`. */
   readonly versionLock: string;
 }
-
-/** Of the keys of waves; hosts make themselves seeds below it. */
-export const MAX_SEED = 2048;
 
 /** The update repository of one variant and architecture. Shared by hosts, and changed while they run. */
 export class Releases {
@@ -63,7 +62,7 @@ export class Releases {
   available(host: Waiting): readonly string[] {
     return this.versions.filter((version) => {
       const { maxVersion = version, waves = {} } = this.#releases.get(version) ?? {};
-      const isReady = host.ignoreWaves || host.now >= comesAt(waves, host.seed);
+      const isReady = host.ignoreWaves || host.now >= opensAt(wavesOf(waves), host.seed);
       return isReady && compareVersions(version, maxVersion) <= 0;
     });
   }
@@ -79,23 +78,8 @@ export class Releases {
   }
 }
 
-/**
- * When a release comes to a host, as hosts compute it: the share of its wave is taken for each seed below it, not only for those of the same
- * wave. So from the second wave on most hosts come at its end.
- */
-function comesAt(waves: Readonly<Record<number, number>>, seed: number): number {
-  const keys = Object.keys(waves)
-    .map(Number)
-    .toSorted((a, b) => a - b);
-  const start = keys.findLast((key) => key < seed);
-  const end = keys.find((key) => key >= seed && key <= MAX_SEED);
-  if (start === undefined) return -Infinity;
-  const startMs = waves[start] as number;
-  if (end === undefined) return startMs;
-  const endMs = waves[end] as number;
-  const shareNs = Math.floor(((endMs - startMs) * 1e6) / (end - start));
-  return Math.min(endMs, startMs + (shareNs * seed) / 1e6);
-}
-
 /** Order of plain `X.Y.Z` versions, which is all that Bottlerocket releases have. */
 const { compare: compareVersions } = new Intl.Collator('en', { numeric: true });
+
+const wavesOf = (waves: Readonly<Record<number, number>>): readonly Wave[] =>
+  Object.entries(waves).map(([seed, at]) => ({ seed: Number(seed), at }));

@@ -1,7 +1,8 @@
 import type { Clock } from '../../../runtime/lib/clock.ts';
 import type { FaultName, Faults } from './faults.ts';
 import type { PartitionSets } from './partition-sets.ts';
-import { MAX_SEED, type Releases } from './releases.ts';
+import { MAX_SEED } from '../../../runtime/api/waves/waves.ts';
+import type { Releases } from './releases.ts';
 import type { HostSettings } from './settings.ts';
 
 /** What keeps a host from its repository: how long it takes to see that, milliseconds, and what it says then. */
