@@ -86,6 +86,12 @@ export function commandLine(command: string, values: Values): string {
   return [command, ...options].join(' ');
 }
 
+/** The same for all commands that a command names. */
+export const hereOf =
+  (values: Values) =>
+  (command: string): string =>
+    commandLine(command, values);
+
 /** In quotes where a shell would not take the text for one word. */
 export const quoted = (text: string): string =>
   /^[\w%+,./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -57,9 +57,8 @@ test('releases shows where a release is halted, since when and by how many, and 
   });
 });
 
-test('why names the nodes by which a release is halted, or who has halted it', async () => {
+test('why names the nodes by which a release is halted, and who has halted it', async () => {
   const about = (lines: readonly string[]) => lines.filter((line) => line.startsWith('  '));
-  expect(about(await linesOf('why', 'b'))).toContain('  1.1.0 failed on a (BootFailed)');
   expect((await run('why', 'b')).value).toMatchObject({
     nodes: [{ reason: 'RolloutHalted', halt: { version: '1.1.0', failures: [{ node: 'a', reason: 'BootFailed' }] } }],
   });

@@ -6,6 +6,7 @@ import { instantOf } from '../../lib/clock.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../api/policy/names.ts';
 import { type Command, RefusedCommandError, type CommandRequest, optionValues, UsageError } from '../command.ts';
 import { type Overrides, inspect, type Inspection } from '../inspect.ts';
+import { hereOf } from '../arguments.ts';
 import { checkDrains } from '../forecast/drains.ts';
 import { forecastFrom } from '../forecast/forecast.ts';
 import { forecastLines, forecastValue, planLines, planValue } from '../forecast/lines.ts';
@@ -48,12 +49,13 @@ virtual clock: updates take as long as the nodes' last ones, and no further node
     );
     const drains = await checkDrains(cluster, aheadIn(seen), seen.now);
     const known = { ...seen, unknown: [...seen.unknown, ...drains.unknown] };
+    const shown = { seen: known, stuck: drains.stuck, here: hereOf(request.values) };
     if (request.values['until-done'] !== true)
-      return { value: planValue(known, drains.stuck), lines: (terminal) => planLines(known, drains.stuck, terminal) };
+      return { value: planValue(known, drains.stuck), lines: (terminal) => planLines(shown, terminal) };
     const forecast = forecastFrom(known);
     return {
       value: forecastValue(known, forecast, drains.stuck),
-      lines: (terminal) => forecastLines({ seen: known, forecast, stuck: drains.stuck }, terminal),
+      lines: (terminal) => forecastLines({ ...shown, forecast }, terminal),
     };
   },
 };

@@ -1,10 +1,10 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import { commandLine } from '../arguments.ts';
+import { hereOf } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { inspect } from '../inspect.ts';
 import { noLeaderValue } from '../leader.ts';
 import { timeValue } from '../output/output.ts';
-import { RESUME, statusLines } from '../status/lines.ts';
+import { statusLines } from '../status/lines.ts';
 import { type FleetStatus, type Reasoned, statusOf } from '../status/status.ts';
 
 export const status: Command = {
@@ -17,7 +17,7 @@ The end is an estimate, from the duration of the nodes' last updates and from ho
   maxArgs: 0,
   async run({ clock, connect, values }) {
     const seen = statusOf(await inspect(await connect(), clock.now()));
-    return { value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal, commandLine(RESUME, values)) };
+    return { value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal, hereOf(values)) };
   },
 };
 

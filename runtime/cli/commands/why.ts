@@ -1,7 +1,6 @@
 import type { Halt, Kept } from '../../controller/telling/plan-report.ts';
 import type { Holder } from '../../controller/plan/groups/busy.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
-import type { Halted } from '../../controller/plan/releases/releases.ts';
 import type { PolicyReport } from '../../controller/plan/answer/report.ts';
 import type { Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
@@ -9,6 +8,8 @@ import { nodesOf } from '../../kube/resources.ts';
 import { type Clock, durationText, rfc3339 } from '../../lib/clock.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../api/shadow/names.ts';
 import { type Answer, type Cluster, type Command, EXIT, RefusedCommandError } from '../command.ts';
+import { hereOf } from '../arguments.ts';
+import { AS_IS, type Here, haltedLines } from '../halted.ts';
 import type { Inspection } from '../inspect.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { askPlan } from '../leader-plan.ts';
@@ -37,9 +38,9 @@ the controller's Deployment, and says so. It writes nothing. Without NODE it sho
   options: {},
   minArgs: 0,
   maxArgs: Infinity,
-  async run({ names, clock, connect }) {
+  async run({ names, clock, connect, values }) {
     const said = await saidOf(await connect(), names, clock);
-    return names.length === 0 ? ofFleet(said) : ofNodes(said, names);
+    return names.length === 0 ? ofFleet(said, hereOf(values)) : ofNodes(said, names, hereOf(values));
   },
 };
 
@@ -67,7 +68,7 @@ async function saidOf(cluster: Cluster, names: readonly string[], clock: Clock):
   };
 }
 
-function ofFleet(said: Said): Answer {
+function ofFleet(said: Said, here: Here): Answer {
   const { plan, snapshot, unknown, noLeader, source, now } = said;
   return {
     value: {
@@ -81,7 +82,7 @@ function ofFleet(said: Said): Answer {
       warnings: plan.warnings,
       nodes: plan.verdicts.map(verdictValue),
     },
-    lines: () => fleetLines(said),
+    lines: () => fleetLines(said, here),
   };
 }
 
@@ -90,7 +91,7 @@ const policyValue = ({ nextChangeAt, ...report }: PolicyReport) => ({
   nextChangeAt: timeValue(nextChangeAt),
 });
 
-function ofNodes(said: Said, names: readonly string[]): Answer {
+function ofNodes(said: Said, names: readonly string[], here: Here): Answer {
   const lines = names.flatMap((name) => [
     nodeLine(said, name) ?? `${name}  is no node of the cluster`,
     ...keptLines(keptFrom(said, name)),
@@ -109,7 +110,13 @@ function ofNodes(said: Said, names: readonly string[]): Answer {
       notKnown: said.unknown,
       nodes: verdicts.map((verdict) => Object.assign(verdictValue(verdict), valueOfKept(said, verdict.node))),
     },
-    lines: () => [...noLeaderLines(said.noLeader), ...unknownLines(said.unknown, PLAIN), ...policies, ...lines],
+    lines: () => [
+      ...noLeaderLines(said.noLeader),
+      ...haltedLines(haltedFor(said, names), here),
+      ...unknownLines(said.unknown, PLAIN),
+      ...policies,
+      ...lines,
+    ],
     exitCode: missing.length > 0 ? EXIT.failed : EXIT.ok,
   };
 }
@@ -119,6 +126,14 @@ function keptFrom({ waiting, halts }: Kept, node: string) {
   const isHalted = keptBy.some(({ reason }) => reason === 'RolloutHalted');
   const halt = isHalted ? halts.find((one) => one.family === family && one.version === version) : undefined;
   return { keptBy, halt };
+}
+
+/** The halted releases that keep one of the nodes. */
+function haltedFor(said: Said, names: readonly string[]): Said['plan']['halted'] {
+  const halts = names.flatMap((name) => keptFrom(said, name).halt ?? []);
+  const isOf = ({ family, version }: Halt) =>
+    said.plan.halted.filter((one) => one.family === family && one.version === version);
+  return [...new Set(halts.flatMap(isOf))];
 }
 
 function valueOfKept(said: Said, node: string): object {
@@ -138,27 +153,20 @@ const keptLines = ({ keptBy, halt }: ReturnType<typeof keptFrom>): readonly stri
   ...haltLines(halt),
 ];
 
-function haltLines(halt: Halt | undefined): readonly string[] {
-  if (!halt) return [];
-  const { version, decidedBy, failures } = halt;
-  const failed = failures.map(({ node, reason }) => `${node} (${reason})`);
-  return [
-    ...(decidedBy.length > 0 ? [`  people have halted ${version}: ${decidedBy.join(', ')}`] : []),
-    ...(failed.length > 0 ? [`  ${version} failed on ${firstOf(failed, MAX_NAMED)}`] : []),
-  ];
-}
+const haltLines = (halt: Halt | undefined): readonly string[] =>
+  halt && halt.decidedBy.length > 0 ? [`  people have halted ${halt.version}: ${halt.decidedBy.join(', ')}`] : [];
 
 /** Lines on the whole fleet, and then one for each managed node. */
-export function fleetLines(inspection: Shown): readonly string[] {
+export function fleetLines(inspection: Shown, here: Here = AS_IS): readonly string[] {
   const { snapshot, plan, now } = inspection;
   const { paused } = snapshot;
   const isWaiting = plan.verdicts.some(({ reason }) => reason === 'WaitingForSlot');
   return [
     ...noLeaderLines(inspection.noLeader),
+    ...haltedLines(plan.halted, here),
     ...unknownLines(inspection.unknown, PLAIN),
     ...(paused ? ['paused: the namespace bears the paused annotation'] : []),
     ...policyLines(inspection),
-    ...plan.halted.map(haltedText),
     ...plan.warnings.map(({ message }) => `warning: ${message}`),
     ...(isWaiting ? [placesText(inspection)] : []),
     ...table(
@@ -167,9 +175,6 @@ export function fleetLines(inspection: Shown): readonly string[] {
     ),
   ];
 }
-
-const haltedText = ({ version, family, failures, policy }: Halted): string =>
-  `halted: ${version} (${family}) failed on ${failures} nodes${policy === undefined ? '' : ` of policy ${policy}`}`;
 
 /** A line for each policy; with `node`, only for the policy that rules it. */
 export function policyLines({ plan, now }: Shown, node?: string): readonly string[] {

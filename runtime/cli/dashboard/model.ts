@@ -4,6 +4,7 @@ import type { OsReleaseName } from '../../controller/plan/facts/ledgers.ts';
 import { concurrency } from '../../api/policy/quantity.ts';
 import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
+import { haltedRemedy, haltedText } from '../halted.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
 import { aheadText } from '../output/output.ts';
@@ -58,14 +59,9 @@ function modelOf(sources: Sources): Model {
 function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: Sources): FleetCard {
   const { counts, paused, notKnown, pace } = status;
   const { capacity, holders } = seen.plan.budget;
-  const halted = status.halted.map(({ version, family, failures, policy }): Trouble => {
-    const where = policy === undefined ? '' : ` of policy ${policy}`;
-    return {
-      title: 'Release halted',
-      text: `${version} (${family}) failed on ${failures} ${failures === 1 ? 'node' : 'nodes'}${where}`,
-      nodes: [],
-      count: 0,
-    };
+  const halted = status.halted.map((one): Trouble => {
+    const remedy = haltedRemedy(one);
+    return { title: 'Release halted', text: haltedText(one), remedy, nodes: [], count: 0 };
   });
   const { noLeader } = status;
   const nobody: readonly Trouble[] = noLeader

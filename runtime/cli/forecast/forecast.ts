@@ -4,6 +4,7 @@ import { isDone } from '../../controller/plan/facts/reasons.ts';
 import { Rulings } from '../../controller/plan/facts/rulings.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import type { Inspection } from '../inspect.ts';
+import { assumedOf } from './assumed.ts';
 import { Durations } from './durations.ts';
 import { REACTION_MS, VirtualFleet } from './virtual-fleet.ts';
 
@@ -54,6 +55,8 @@ class Rollout {
   readonly #settings;
   readonly #durations: Durations;
   readonly #fleet: VirtualFleet;
+  /** By name of the node: the verdicts on those that are assumed to fail again. */
+  readonly #failed: ReadonlyMap<string, Verdict>;
   readonly #starts: ForecastStart[] = [];
   readonly #ends = new Map<string, number[]>();
   #now: number;
@@ -70,9 +73,11 @@ class Rollout {
     this.#changedAt = seen.now;
     this.#last = seen.plan;
     this.#settings = { ...settingsOf(seen.config), conditionWrites: 0 };
-    const { claims } = new Rulings(seen.snapshot);
-    this.#durations = new Durations(seen.snapshot, (node) => claims.of(node).rules.soakMs);
-    this.#fleet = new VirtualFleet(seen.snapshot, this.#durations, seen.now);
+    const { snapshot, failed } = assumedOf(seen);
+    const { claims } = new Rulings(snapshot);
+    this.#durations = new Durations(snapshot, (node) => claims.of(node).rules.soakMs);
+    this.#fleet = new VirtualFleet(snapshot, this.#durations, seen.now);
+    this.#failed = new Map(seen.plan.verdicts.filter(({ node }) => failed.has(node)).map((one) => [one.node, one]));
   }
 
   /** Makes one plan, carries it out, and moves the clock to the next change. @returns whether there is a next change */
@@ -114,7 +119,9 @@ class Rollout {
       starts: this.#starts.map((start) => Object.assign(start, { endsAt: this.#endOf(start) })),
       endsAt: this.#changedAt,
       mostAtOnce: this.#mostAtOnce,
-      left: this.#last.verdicts.filter(({ reason }) => !isDone(reason)),
+      left: this.#last.verdicts
+        .filter(({ reason }) => !isDone(reason))
+        .map((verdict) => this.#failed.get(verdict.node) ?? verdict),
       isCut: this.#isCut,
       typicalMs: this.#durations.typicalMs,
       isDurationAssumed: this.#durations.isAssumed,

@@ -2,6 +2,7 @@ import type { Start } from '../../controller/plan/facts/commands.ts';
 import { isDone } from '../../controller/plan/facts/reasons.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
+import { type Here, haltedLines } from '../halted.ts';
 import type { Inspection } from '../inspect.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { PLAIN, type Terminal, paint, table, wrapped } from '../output/terminal.ts';
@@ -10,7 +11,7 @@ import type { Stuck } from './drains.ts';
 import type { Forecast } from './forecast.ts';
 
 /** The starts of this moment, what keeps the other nodes waiting, and which drains cannot end. */
-export function planLines(seen: Inspection, stuck: readonly Stuck[], terminal: Terminal): readonly string[] {
+export function planLines({ seen, stuck, here }: PlanView, terminal: Terminal): readonly string[] {
   const { plan, unknown, noLeader, now } = seen;
   const starting = new Set(startsOf(seen).map(({ node }) => node));
   const policies = new Map(plan.verdicts.map(({ node, policy }) => [node, policy]));
@@ -19,6 +20,7 @@ export function planLines(seen: Inspection, stuck: readonly Stuck[], terminal: T
   const rows = others.toSorted(byPosition).map((verdict) => ['', verdict.node, verdict.reason, waitText(verdict, now)]);
   return [
     ...noLeaderLines(noLeader),
+    ...haltedLines(plan.halted, here),
     ...unknownLines(unknown, terminal),
     paint(terminal, 'head', starts.length > 0 ? 'WOULD START' : 'NOTHING WOULD START'),
     ...table(starts, PLAIN),
@@ -47,14 +49,18 @@ function stuckLines(stuck: readonly Stuck[], terminal: Terminal): readonly strin
   return section('DRAINS THAT CANNOT END AS THINGS ARE', table(rows, PLAIN), terminal);
 }
 
-interface ForecastView {
+interface PlanView {
   readonly seen: Inspection;
-  readonly forecast: Forecast;
   readonly stuck: readonly Stuck[];
+  readonly here: Here;
+}
+
+interface ForecastView extends PlanView {
+  readonly forecast: Forecast;
 }
 
 /** Every start in order of time, the nodes that are not updated in the end, and the end with its assumptions. */
-export function forecastLines({ seen, forecast, stuck }: ForecastView, terminal: Terminal): readonly string[] {
+export function forecastLines({ seen, forecast, stuck, here }: ForecastView, terminal: Terminal): readonly string[] {
   const { starts, left } = forecast;
   const rows = starts.map(({ at, node, version, policy, endsAt }) => {
     const took = endsAt === undefined ? 'does not end' : `takes ${durationText(endsAt - at)}`;
@@ -63,6 +69,7 @@ export function forecastLines({ seen, forecast, stuck }: ForecastView, terminal:
   const remaining = left.map(({ node, reason, message }) => ['', node, reason, message]);
   return [
     ...noLeaderLines(seen.noLeader),
+    ...haltedLines(seen.plan.halted, here),
     ...unknownLines(seen.unknown, terminal),
     paint(terminal, 'head', starts.length > 0 ? 'STARTS' : 'NOTHING WOULD START'),
     ...table(rows, PLAIN),
@@ -81,7 +88,8 @@ function endText(forecast: Forecast, now: number): string {
     : `An update takes ${duration} here, the median of the last ones.`;
   const end = isCut ? 'there is more to come after' : 'over at';
   const many = `${starts.length} updates, ${mostAtOnce} at once at most`;
-  return `${many}; ${end} ${rfc3339(endsAt)}, in ${durationText(endsAt - now)}. ${basis} It is assumed that none fails.`;
+  const assumed = 'It is assumed that none fails besides those that failed on a halted release.';
+  return `${many}; ${end} ${rfc3339(endsAt)}, in ${durationText(endsAt - now)}. ${basis} ${assumed}`;
 }
 
 const startsOf = ({ plan }: Inspection): readonly Start[] =>
@@ -92,6 +100,7 @@ export function planValue(seen: Inspection, stuck: readonly Stuck[]): object {
   return {
     at: rfc3339(now),
     noLeader: noLeaderValue(noLeader),
+    halted: plan.halted,
     notKnown: unknown,
     starts: startsOf(seen).map(({ node, spec }) => ({ node, version: spec.version })),
     nextChangeAt: timeValue(plan.requeueAt),
@@ -101,13 +110,14 @@ export function planValue(seen: Inspection, stuck: readonly Stuck[]): object {
 }
 
 export function forecastValue(
-  { unknown, noLeader, now }: Inspection,
+  { plan, unknown, noLeader, now }: Inspection,
   forecast: Forecast,
   stuck: readonly Stuck[],
 ): object {
   return {
     at: rfc3339(now),
     noLeader: noLeaderValue(noLeader),
+    halted: plan.halted,
     notKnown: unknown,
     starts: forecast.starts.map((one) => ({ ...one, at: rfc3339(one.at), endsAt: timeValue(one.endsAt) })),
     endsAt: rfc3339(forecast.endsAt),

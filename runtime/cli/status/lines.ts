@@ -1,20 +1,20 @@
 import { VERDICTS } from '../../controller/plan/facts/reasons.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
+import { AS_IS, type Here, haltedRemedy, haltedText } from '../halted.ts';
+import { NAME } from '../help.ts';
 import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
 import { firstOf, unknownLines } from '../output/output.ts';
 import { type Terminal, paint, table, wrapped } from '../output/terminal.ts';
 import { STEPS } from './members.ts';
 import type { Counts, FamilyStatus, FleetStatus, PolicyStatus, Reasoned, Updating } from './status.ts';
 
-export const RESUME = 'kubectl brupop resume';
-
-/** The status for people: what needs them comes first. @param resume the command that ends a pause of the fleet */
-export function statusLines(status: FleetStatus, terminal: Terminal, resume = RESUME): readonly string[] {
+/** The status for people: what needs them comes first. */
+export function statusLines(status: FleetStatus, terminal: Terminal, here: Here = AS_IS): readonly string[] {
   const { counts, paused, notKnown } = status;
   if (counts.nodes === 0) return [...notKnownLines(notKnown, terminal), NO_NODES];
   const sections = [
-    [...(paused ? pausedLines(resume, terminal) : []), ...notKnownLines(notKnown, terminal)],
-    needsYouLines(status, terminal),
+    [...(paused ? pausedLines(here(`${NAME} resume`), terminal) : []), ...notKnownLines(notKnown, terminal)],
+    needsYouLines(status, terminal, here),
     progressLines(status, terminal),
     updatingLines(status.updating, terminal),
     waitingLines(status, terminal),
@@ -36,13 +36,14 @@ const notKnownLines = (notKnown: readonly string[], terminal: Terminal): readonl
 /** How many nodes of a group are named. */
 const MAX_NAMED = 3;
 
-function needsYouLines({ needsYou, halted, noLeader, now }: FleetStatus, terminal: Terminal): readonly string[] {
+function needsYouLines(
+  { needsYou, halted, noLeader, now }: FleetStatus,
+  terminal: Terminal,
+  here: Here,
+): readonly string[] {
   if (needsYou.length === 0 && halted.length === 0 && !noLeader) return [];
   const nobody = noLeader ? [`${noLeaderText(noLeader)}. ${NO_LEADER_REMEDY}`] : [];
-  const releases = halted.map(({ version, family, failures, policy }) => {
-    const where = policy === undefined ? '' : ` of policy ${policy}`;
-    return `${version} (${family}) is halted: it failed on ${failures} nodes${where}`;
-  });
+  const releases = halted.map((one) => `${haltedText(one)}. ${haltedRemedy(one, here)}`);
   const nodes = needsYou.map((one) => `${reasonedText(one, now)}. ${VERDICTS[one.reason].remedy ?? ''}`.trimEnd());
   const said = [...nobody, ...releases, ...nodes].flatMap((text) =>
     wrapped(`  ${text}`, { columns: terminal.columns, indent: 4 }),

@@ -79,8 +79,10 @@ export interface Updating {
 /** @param members of `seen`, for a caller that has them already */
 export function statusOf(seen: Inspection, members = membersOf(seen)): FleetStatus {
   const { snapshot, plan, unknown, noLeader, now } = seen;
-  const troubled = members.filter(({ verdict }) => needsPerson(verdict.reason));
-  const idle = members.filter(({ verdict, standing }) => WAITS.has(standing) && !needsPerson(verdict.reason));
+  const [troubled, idle] = [
+    members.filter(isTroubled),
+    members.filter((one) => WAITS.has(one.standing) && !isTroubled(one)),
+  ];
   return {
     now,
     paused: snapshot.paused,
@@ -96,6 +98,9 @@ export function statusOf(seen: Inspection, members = membersOf(seen)): FleetStat
     pace: paceOf(members, seen),
   };
 }
+
+/** Of a halted release the nodes that failed on it need somebody, and those that it keeps only wait. */
+const isTroubled = ({ verdict: { reason } }: Member): boolean => needsPerson(reason) && reason !== 'RolloutHalted';
 
 const WAITS: ReadonlySet<Standing> = new Set<Standing>(['waiting', 'failed']);
 

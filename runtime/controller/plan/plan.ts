@@ -16,6 +16,7 @@ import { ledgerWrites, type ReleaseWrite } from './groups/ledger.ts';
 import { calledOff, progress } from './facts/machine.ts';
 import { recover, recoverPermit } from './nodes/recovery.ts';
 import type { PhaseKind } from './facts/phase.ts';
+import { offers } from './answer/offers.ts';
 import type { Halted, ReleaseUnderPolicy } from './releases/releases.ts';
 import {
   type PolicyReport,
@@ -82,7 +83,7 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   return {
     commands: [...commands, ...naming, ...conditions],
     verdicts: judged.map(({ verdict }) => verdict),
-    ...offers(groups),
+    ...offers(groups, fleet),
     warnings,
     ledger,
     policies,
@@ -132,22 +133,6 @@ export function keepersOf(...made: Parameters<typeof plan>): (node: string) => r
     const isWaiting = info && shadow && version !== undefined && !starts.nodes.includes(info);
     return isWaiting ? findingsOf(askingOf(info, { shadow, version }, world), world) : [];
   };
-}
-
-/** The releases that nodes wait for, and those of them that no further node may start on. */
-function offers({ all }: Groups): Pick<Plan, 'offered' | 'halted'> {
-  const offered: ReleaseUnderPolicy[] = [];
-  const halted: Halted[] = [];
-  for (const { rules, releases } of all) {
-    for (const release of releases.all) {
-      const { family, version } = release;
-      if (!release.wanted) continue;
-      const name = { family, version, ...(rules.name !== undefined && { policy: rules.name }) };
-      offered.push(name);
-      if (release.isHalted) halted.push({ ...name, failures: release.failures });
-    }
-  }
-  return { offered, halted };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ProofRules } from '../../../api/policy/policy.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
-import type { Decision, UnderPolicy } from '../../../api/release/model.ts';
+import type { Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { NEVER } from './requeue.ts';
 
 /** A number of nodes, each counted until it is lost. */
@@ -27,6 +27,7 @@ export interface Book {
   readonly failed: ReadonlySet<string>;
   /** Entries that count for the policy. */
   readonly counted: number;
+  readonly entries: readonly Failure[];
   readonly decision: Decision;
   /** It was proven under this very policy, by the proof that the policy asks for now. */
   readonly isProven: boolean;

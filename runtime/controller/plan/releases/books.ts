@@ -28,16 +28,17 @@ export class Books {
     const isProven = before.provenAt != null && (before.uid ?? '') === uid && before.met === saysOf(proof);
     const entries = Object.entries(ledger.failures);
     const { names, isCurrent, now } = this.#terms;
-    const counted = entries.filter(([node, failure]) => {
+    const own = entries.filter(([node, failure]) => {
       if (isProven && failure.reason === 'Gone' && (instantOf(failure.at) ?? 0) + DAY_MS <= now) return false;
       const ruler = this.#ledgers.rulerOf(node, failure);
       return ruler === name || !names.has(ruler);
-    }).length;
+    });
     const decision = this.#ledgers.decisionOn(release);
     const limit = before.haltedAt == null ? undefined : Number(before.limit);
     return {
       failed: new Set(entries.map(([node]) => node)),
-      counted: limit !== undefined && !isCurrent ? Math.max(counted, limit) : counted,
+      counted: limit !== undefined && !isCurrent ? Math.max(own.length, limit) : own.length,
+      entries: own.map(([, failure]) => failure),
       decision,
       isProven,
       haltedBy: limit,

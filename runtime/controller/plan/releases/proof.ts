@@ -133,6 +133,11 @@ export class Proof {
     return this.#limit(this.proven);
   }
 
+  /** By how many it was halted, or would be now. */
+  get haltsAt(): number {
+    return this.#book.haltedBy ?? this.mayFail;
+  }
+
   /** Whether another node that has not failed on it may start on it. */
   get admits(): boolean {
     return this.proven || this.#surplus(this.#inFlight) <= 0;

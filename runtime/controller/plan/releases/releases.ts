@@ -1,5 +1,5 @@
 import { failureBudget, provingNodes } from '../../../api/policy/quantity.ts';
-import type { UnderPolicy } from '../../../api/release/model.ts';
+import type { Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { hasFailed } from '../nodes/blame.ts';
 import type { Book } from '../facts/counts.ts';
 import type { AssessedNode } from '../nodes/health.ts';
@@ -16,10 +16,19 @@ export interface ReleaseUnderPolicy extends OsReleaseName {
   readonly policy?: string;
 }
 
-/** A version that failed too often. */
+/** A version that failed too often, or that people have halted. */
 export interface Halted extends ReleaseUnderPolicy {
   /** Nodes that failed on it. */
   readonly failures: number;
+  /** Those of them that are known, by name. */
+  readonly failed: readonly FailedNode[];
+  /** How many may fail; absent where people have halted it. */
+  readonly mayFail?: number;
+}
+
+interface FailedNode extends Pick<Failure, 'node' | 'reason'> {
+  /** The version that it runs now; absent where it is gone. */
+  readonly runs?: string | undefined;
 }
 
 /** How a policy has releases proven, and where it is read how they did. */
@@ -34,6 +43,7 @@ export interface OsRelease extends OsReleaseName {
   readonly failed: ReadonlySet<string>;
   /** Entries that count for the policy. */
   readonly failures: number;
+  readonly entries: readonly Failure[];
   /** No further node starts on it, besides those that have an entry. */
   readonly isHalted: boolean;
   /** What the ledger is to say of it under the policy. @param at RFC 3339 */
@@ -222,6 +232,10 @@ class Tally implements OsRelease {
 
   get failures(): number {
     return this.#book.counted;
+  }
+
+  get entries(): readonly Failure[] {
+    return this.#book.entries;
   }
 
   get isHalted(): boolean {

@@ -1,0 +1,37 @@
+import type { Halted } from '../controller/plan/releases/releases.ts';
+import { NAME } from './help.ts';
+import { firstOf } from './output/output.ts';
+
+/** Makes a command one for the cluster and the user that this one is for. */
+export type Here = (command: string) => string;
+
+export const AS_IS: Here = (command) => command;
+
+/** Nodes that are named for each way to fail. */
+const MAX_NAMED = 5;
+
+/** That a release is halted, and why. */
+export function haltedText({ version, family, policy, failures, failed, mayFail }: Halted): string {
+  const where = policy === undefined ? '' : ` for policy ${policy}`;
+  if (mayFail === undefined) return `${version} (${family}) is halted${where} by people`;
+  const alike = Map.groupBy(failed, ({ reason, runs }) =>
+    runs === undefined ? reason : `${reason} (running ${runs})`,
+  );
+  const named = [...alike].map(([how, nodes]) => `${firstOf(namesOf(nodes), MAX_NAMED)} ${how}`);
+  const who = named.length > 0 ? named.join('; ') : `it failed on ${failures} ${failures === 1 ? 'node' : 'nodes'}`;
+  return `${version} (${family}) is halted${where}: ${who}; ${mayFail} may fail`;
+}
+
+const namesOf = (nodes: Halted['failed']): readonly string[] => nodes.map(({ node }) => node);
+
+/** Who goes on all the same, and what ends it. */
+export function haltedRemedy({ version, mayFail }: Halted, here: Here = AS_IS): string {
+  const allow = here(`${NAME} allow ${version}`);
+  if (mayFail === undefined) return `Nodes whose drain has begun go on. ${allow} lets others start.`;
+  const clear = here(`${NAME} clear ${version}`);
+  return `Nodes that failed may try again, and those whose drain has begun go on. Where the nodes were at fault: ${clear}; to start others all the same: ${allow}.`;
+}
+
+/** For commands that show a plan. */
+export const haltedLines = (halted: readonly Halted[], here: Here): readonly string[] =>
+  halted.map((one) => `NEEDS YOU: ${haltedText(one)}. ${haltedRemedy(one, here)}`);

@@ -1,0 +1,38 @@
+import type { Groups } from '../groups/groups.ts';
+import type { Fleet } from '../nodes/health.ts';
+import { compare } from '../facts/snapshot.ts';
+import type { Halted, OsRelease, ReleaseUnderPolicy } from '../releases/releases.ts';
+
+interface Offers {
+  readonly offered: readonly ReleaseUnderPolicy[];
+  readonly halted: readonly Halted[];
+}
+
+/** The releases that nodes wait for, and those of them that no further node may start on. */
+export function offers({ all }: Groups, { all: nodes }: Fleet): Offers {
+  const offered: ReleaseUnderPolicy[] = [];
+  const halted: Halted[] = [];
+  for (const { rules, releases } of all) {
+    for (const release of releases.all) {
+      const { family, version } = release;
+      if (!release.wanted) continue;
+      const name = { family, version, ...(rules.name !== undefined && { policy: rules.name }) };
+      offered.push(name);
+      if (release.isHalted) halted.push({ ...name, ...whyHalted(release, nodes) });
+    }
+  }
+  return { offered, halted };
+}
+
+function whyHalted(
+  { failures, entries, proof }: OsRelease,
+  nodes: Fleet['all'],
+): Omit<Halted, keyof ReleaseUnderPolicy> {
+  const versions = new Map(nodes.map(({ node }) => [node.name, node.version]));
+  const failed = entries.map(({ node, reason }) => ({ node, reason, runs: versions.get(node) }));
+  return {
+    failures,
+    failed: failed.toSorted((a, b) => compare(a.node, b.node)),
+    ...(!proof.isHaltedByPeople && { mayFail: proof.haltsAt }),
+  };
+}
