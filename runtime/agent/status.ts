@@ -6,6 +6,7 @@ import type {
   RebootRecord,
   StagedAhead,
   Status,
+  UpdateSettings,
 } from '../api/shadow/model.ts';
 import { hintIn } from '../api/shadow/hint.ts';
 import { MAX_CRASHES, stillFailed, withFailed } from '../api/shadow/failed-versions.ts';
@@ -90,6 +91,13 @@ export function withOffer(view: View, offered: string): AgentStatus {
   const target_version = isSemver(offered) ? offered : view.version;
   const staged = status.staged && { staged: stillStaged(status.staged, target_version, view) };
   return { ...status, target_version, check: null, ...staged };
+}
+
+/** What the host has answered of its settings, by now. What it says in the same words as before was read when it first said so. */
+export function withSettings(status: AgentStatus, read: UpdateSettings | undefined): AgentStatus {
+  const { read_at: _, ...before } = status.update_settings ?? {};
+  const { read_at: __, ...now } = read ?? {};
+  return read === undefined || same(before, now) ? status : { ...status, update_settings: read };
 }
 
 /** The host cannot look for updates. Its last offer stands. */

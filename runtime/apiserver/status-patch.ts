@@ -9,12 +9,13 @@ type Stored = Pick<Shadow, 'spec' | 'status'>;
  * @param shadow as it is stored
  */
 export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored): object {
-  const { reboot, last_failure, check, staged, ...rest } = sent;
+  const { reboot, last_failure, check, staged, update_settings, ...rest } = sent;
   return {
     ...rest,
     // An agent that does not know one of these says nothing of it, and what another one said would stay for ever.
-    check: check == null ? null : { ...check, succeeded_at: check.succeeded_at ?? null },
-    staged: staged == null ? null : { ...NOTHING_STAGED, ...staged },
+    check: whole(check, { succeeded_at: null }),
+    staged: whole(staged, NOTHING_STAGED),
+    update_settings: whole(update_settings, NO_SETTINGS),
     ...(reboot !== undefined && { reboot: reboot && { ...reboot, requested_at: reboot.requested_at ?? null } }),
     ...(last_failure !== undefined && {
       last_failure: last_failure && { ...last_failure, version: last_failure.version ?? null },
@@ -32,7 +33,12 @@ export const dependsOnStored = (sent: AgentStatus): boolean =>
 const isOfOlder = ({ last_failure, failed_versions }: AgentStatus): boolean =>
   last_failure === undefined && failed_versions === undefined;
 
+/** With a null for each field that it lacks. */
+const whole = (record: object | null | undefined, nulls: object): object | null =>
+  record == null ? null : { ...nulls, ...record };
+
 const NOTHING_STAGED = { version: null, boot_id: null, error: null };
+const NO_SETTINGS = { seed: null, ignore_waves: null, version_lock: null, metadata_base_url: null };
 
 /**
  * Adds what an older agent cannot say. Its new failure clears the record of an earlier one, and the version that it runs is no longer a

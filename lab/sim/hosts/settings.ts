@@ -30,8 +30,14 @@ export class HostSettings {
     return this.#committed;
   }
 
+  /** Keys need their prefix; those that are not known are left out. */
   get(query: URLSearchParams): HostAnswer {
-    return json('updates'.startsWith(query.get('prefix') ?? '') ? { updates: this.#committed } : {});
+    const keys = query.get('keys');
+    if (keys === null) return json('updates'.startsWith(query.get('prefix') ?? '') ? { updates: this.#committed } : {});
+    if (keys === '') return text(400, "Input 'keys' cannot be empty");
+    const asked = new Set(keys.split(','));
+    const updates = Object.entries(this.#committed).filter(([key]) => asked.has(`settings.updates.${key}`));
+    return json(updates.length > 0 ? { updates: Object.fromEntries(updates) } : {});
   }
 
   patch(query: URLSearchParams, body: string): HostAnswer {

@@ -27,6 +27,12 @@ export interface HostUpdater {
   /** The kernel's identity of the present boot: another one after each reboot. @throws BootIdError */
   bootId(): Promise<string>;
 
+  /**
+   * What the host's settings say of its updates. It is asked once, for two seconds at most, and never rejects: undefined where there is no
+   * answer. Absent where hosts of this driver have no such settings.
+   */
+  updateSettings?(signal?: AbortSignal): Promise<HostSettings | undefined>;
+
   /** What the host knows of updates; undefined before the first action after its boot (refresh first). */
   status(signal?: AbortSignal): Promise<HostStatus | undefined>;
 
@@ -97,6 +103,17 @@ export interface OsInfo {
   readonly variant: string;
   /** e.g. `x86_64`. */
   readonly arch: string;
+}
+
+/** Of `settings.updates`; a field that the host does not tell is absent. */
+export interface HostSettings {
+  /** Its position in the waves of releases. */
+  readonly seed?: number | undefined;
+  readonly ignore_waves?: boolean | undefined;
+  /** `latest` or a version. */
+  readonly version_lock?: string | undefined;
+  /** Without user and query. */
+  readonly metadata_base_url?: string | undefined;
 }
 
 export interface HostStatus {

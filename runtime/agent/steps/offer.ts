@@ -6,6 +6,7 @@ import { HostError, isDeadMount, UpdatesUnsupportedError } from '../hosts/errors
 import { failingCheck, withOffer } from '../status.ts';
 import { aheadOfUpdate } from './ahead.ts';
 import type { StepContext } from './context.ts';
+import { SettingsTelling } from './settings.ts';
 import type { Staging } from './stage.ts';
 
 /** The first look falls into this part of the interval: 3 seconds of two minutes, a delay that nobody notices. */
@@ -34,7 +35,8 @@ export function offerWatch(
 ): (ahead: string | undefined, signal: AbortSignal) => Promise<never> {
   const { clock, random, times } = context;
   const preparation = aheadOfUpdate(context, staging);
-  const tellFailure = failingChecks(context);
+  const settings = new SettingsTelling(context);
+  const tellFailure = failingChecks(context, settings);
   /** On the clock's monotonic scale; undefined before the first look. */
   let nextLook: number | undefined;
   return async (ahead, signal) => {
@@ -49,14 +51,19 @@ export function offerWatch(
       }
       const seen = await look(context, signal);
       nextLook = clock.monotonic() + jitter(times.checkIntervalMs, 0.1, random);
+      await settings.look(signal);
       if (seen.kind === 'failed') await tellFailure(seen, signal);
-      else await preparation.report((view) => withOffer(view, seen.version ?? view.version), signal);
+      else
+        await preparation.report((view) => settings.added(withOffer(view, seen.version ?? view.version), view), signal);
     }
   };
 }
 
 /** Puts on record that looks fail, once for as long as they do. */
-function failingChecks(context: StepContext): (look: FailedLook, signal: AbortSignal) => Promise<void> {
+function failingChecks(
+  context: StepContext,
+  settings: SettingsTelling,
+): (look: FailedLook, signal: AbortSignal) => Promise<void> {
   const { apiserver, clock, offers, logger } = context;
   /** What is reported of looks that fail, for as long as none succeeds. */
   let failing: FailingCheck | undefined;
@@ -72,10 +79,10 @@ function failingChecks(context: StepContext): (look: FailedLook, signal: AbortSi
     // Where this agent has seen no success, what an earlier one on this node has said stands.
     const told = ({ shadow }: View): FailingCheck =>
       (succeeded_at === null ? shadow?.status?.check : undefined) ?? check;
-    await apiserver.report(
-      (view) => ({ ...failingCheck(view, told(view)), ...(isOfferVoid && { target_version: view.version }) }),
-      signal,
-    );
+    await apiserver.report((view) => {
+      const status = { ...failingCheck(view, told(view)), ...(isOfferVoid && { target_version: view.version }) };
+      return settings.added(status, view);
+    }, signal);
     reportedAt = clock.monotonic();
     logger.warn('the host cannot look for updates', check);
   };

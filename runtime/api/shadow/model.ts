@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { MAX_CRASHES, MAX_FAILED_VERSIONS } from './failed-versions.ts';
 import { SEMVER_PATTERN } from './semver.ts';
 import { STATES, STATES_V1 } from './states.ts';
+import { MAX_LOCK, MAX_URL } from './update-settings.ts';
 
 /**
  * One model of the BottlerocketShadow: the TypeScript types, the validation and the CRD's OpenAPI schema all come from here.
@@ -124,6 +125,20 @@ const stagedAhead = z
     'What was prepared before the update begins. Empty for nothing; absent where the agent prepares nothing ahead.',
   );
 
+const updateSettings = z
+  .object({
+    seed: z.int().min(0).nullish().describe('Its position in the waves of releases.'),
+    ignore_waves: z.boolean().nullish().describe('It waits for no wave.'),
+    version_lock: z.string().max(MAX_LOCK).nullish().describe('"latest", or the version that it is kept at.'),
+    metadata_base_url: z
+      .string()
+      .max(MAX_URL)
+      .nullish()
+      .describe('Where it looks for releases, without user and query.'),
+    read_at: timestamp.describe('When it first answered so.'),
+  })
+  .describe("The host's settings.updates, which decide when a release comes to it. Absent where the host tells none.");
+
 export const condition = z
   .object({
     type: z.string(),
@@ -153,6 +168,7 @@ export const statusV2 = z
     check: failingCheck.nullish(),
     finished: finishedUpdate.nullish(),
     staged: stagedAhead.nullish(),
+    update_settings: updateSettings.nullish(),
     conditions: z.array(condition).nullish().describe('Written by the controller.'),
   })
   .describe('What the node is. Written by its agent; conditions by the controller.');
@@ -185,6 +201,7 @@ export type DrainProgress = z.infer<typeof drainProgress>;
 export type DrainRefusal = z.infer<typeof drainRefusal>;
 export type FailingCheck = z.infer<typeof failingCheck>;
 export type StagedAhead = z.infer<typeof stagedAhead>;
+export type UpdateSettings = Readonly<z.infer<typeof updateSettings>>;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 export type ShadowCondition = z.infer<typeof condition>;
 export type Shadow = z.infer<typeof shadowV2>;

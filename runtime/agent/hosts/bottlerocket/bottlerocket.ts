@@ -15,7 +15,7 @@ import {
   OtherImageError,
   UpdateGoneError,
 } from '../errors.ts';
-import type { HostAction, HostStatus, HostTraits, HostUpdater, OsInfo } from '../port.ts';
+import type { HostAction, HostSettings, HostStatus, HostTraits, HostUpdater, OsInfo } from '../port.ts';
 import { awaitResult, type Finished, hasResult, UsualDuration } from '../result.ts';
 
 interface BottlerocketOptions {
@@ -65,6 +65,15 @@ export class Bottlerocket implements HostUpdater {
 
   bootId(): Promise<string> {
     return this.#options.readBootId();
+  }
+
+  async updateSettings(signal?: AbortSignal): Promise<HostSettings | undefined> {
+    try {
+      return await this.#calls.settings(signal);
+    } catch (error) {
+      if (signal?.aborted || error instanceof HostError) return undefined;
+      throw error;
+    }
   }
 
   status(signal?: AbortSignal): Promise<HostStatus | undefined> {

@@ -8,7 +8,8 @@ import {
   UpdatesUnsupportedError,
 } from '../errors.ts';
 import { parseOs, parseStatus } from '../parse.ts';
-import type { HostAction, HostStatus, OsInfo } from '../port.ts';
+import type { HostAction, HostSettings, HostStatus, OsInfo } from '../port.ts';
+import { parseSettings, SETTINGS_PATH } from './settings.ts';
 
 /** The way to the host's API: a unix socket in production, the simulated host itself in tests on virtual time. */
 export interface HostTransport {
@@ -32,6 +33,8 @@ export interface HostResponse {
 
 /** Every answer takes less, unless the connection is half open. */
 const ANSWER_MS = 15_000;
+/** Nothing waits for the settings. */
+const SETTINGS_MS = 2000;
 
 const ACTION_PATHS: Readonly<Record<HostAction | 'reboot', string>> = {
   refresh: '/actions/refresh-updates',
@@ -63,6 +66,14 @@ export class HostCalls {
     if (response.status === 404 && response.body !== '') return undefined;
     if (response.status === 423) throw new HostBusyError(response.body);
     throw unexpected(`GET ${path}`, response);
+  }
+
+  /** Fields that the host does not tell, or that make no sense, are left out. After a lockdown it tells none until it boots. */
+  async settings(signal?: AbortSignal): Promise<HostSettings> {
+    const request = { method: 'GET', path: SETTINGS_PATH, signal, timeoutMs: SETTINGS_MS } as const;
+    const response = await this.#transport.request(request);
+    if (response.status === 200) return parseSettings(response.body);
+    throw unexpected('GET /settings', response);
   }
 
   /** Starts an action, which goes on after this resolves. @throws HostBusyError while another action runs */

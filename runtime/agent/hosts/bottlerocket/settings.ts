@@ -1,0 +1,29 @@
+import { MAX_LOCK, MAX_URL, publicUrl } from '../../../api/shadow/update-settings.ts';
+import { jsonObject } from '../../../lib/json.ts';
+import type { HostSettings } from '../port.ts';
+
+const KEYS = ['seed', 'ignore-waves', 'version-lock', 'metadata-base-url'] as const;
+
+export const SETTINGS_PATH = `/settings?keys=${KEYS.map((key) => `settings.updates.${key}`).join(',')}`;
+
+/** The body of `GET /settings`. What makes no sense counts as not told: no refresh may fail for it. */
+export function parseSettings(body: string): HostSettings {
+  const { updates } = jsonObject(body);
+  const said = (typeof updates === 'object' && updates !== null ? updates : {}) as Readonly<Record<string, unknown>>;
+  const [seed, ignoreWaves, lock, url] = KEYS.map((key) => said[key]);
+  return {
+    ...(isSeed(seed) && { seed }),
+    ...(typeof ignoreWaves === 'boolean' && { ignore_waves: ignoreWaves }),
+    ...(typeof lock === 'string' && lock.length <= MAX_LOCK && { version_lock: lock }),
+    ...(typeof url === 'string' && withUrl(url)),
+  };
+}
+
+const isSeed = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 32;
+
+/** A status is read by more people than may know a password. */
+function withUrl(text: string): Pick<HostSettings, 'metadata_base_url'> {
+  const url = publicUrl(text);
+  return url !== undefined && url.length <= MAX_URL ? { metadata_base_url: url } : {};
+}

@@ -1,0 +1,11 @@
+/** What a status may hold of a host's settings.updates. Characters. */
+
+export const MAX_URL = 1024;
+/** The whole of a version, with its pre-release and build. */
+export const MAX_LOCK = 128;
+
+/** A URL as others may read it, without user, query and fragment; undefined for a text that is none. */
+export function publicUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url ? `${url.protocol}//${url.host}${url.pathname}` : undefined;
+}
