@@ -1,22 +1,11 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { type Again, GATES } from '../runtime/controller/plan/gates/gates.ts';
-import { ROOT } from './documents.ts';
+import { fragmentsOf, read, ROOT } from './documents.ts';
 
 const FOLDERS = '{docs,examples,lab,test}';
 const documents = globSync(['*.md', `${FOLDERS}/**/*.md`], { cwd: ROOT, exclude: (name) => name === 'node_modules' });
-
-/** The fragment by which GitHub links to a heading. */
-const fragmentOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\- _]/gu, '')
-    .replaceAll(' ', '-');
-
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-const fragmentsOf = (path: string): string[] =>
-  Array.from(read(path).matchAll(/^#+ (.+)$/gm), ([, heading = '']) => fragmentOf(heading));
 
 test.each(documents)('the links of %s lead to a file and a heading that are there', (document) => {
   const links = Array.from(read(document).matchAll(/\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]+))?\)/g));

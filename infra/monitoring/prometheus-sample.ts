@@ -98,7 +98,7 @@ export class PrometheusSample extends Construct {
     [this.role, this.roleBinding] = this.#addAccess(settings);
     const data = {
       [CONFIG_FILE]: Yaml.stringify(scrapeConfig(sample)),
-      [ALERTS_FILE]: Yaml.stringify({ groups: alertGroups(scope) }),
+      [ALERTS_FILE]: Yaml.stringify({ groups: alertGroups(scope, settings) }),
     };
     this.config = addObject(this, 'Config', manifest('ConfigMap', { metadata, data }));
     this.deployment = this.#addDeployment(sample);

@@ -9,7 +9,6 @@ import { Monitors } from '../../infra/monitoring/monitors.ts';
 import { PrometheusSample } from '../../infra/monitoring/prometheus-sample.ts';
 import { Metrics } from '../../runtime/apiserver/metrics.ts';
 import { ControllerMetrics } from '../../runtime/controller/telling/metrics.ts';
-import { REASONS } from '../../runtime/controller/plan/facts/reasons.ts';
 import { chartOf, find, type Manifest, workload } from './manifests.ts';
 import { shared } from '../folder.ts';
 
@@ -182,41 +181,6 @@ controllerMetrics.addNotifications();
 const exported = [controllerMetrics.registry, new Metrics().registry]
   .flatMap((registry) => registry.getMetricsAsArray())
   .map(({ name }) => name);
-
-describe('alerts', () => {
-  const { groups } = alerts.rule.toJson().spec;
-  const rules = groups[0].rules as { alert: string; expr: string; labels: { severity: string } }[];
-
-  test('tell two weeks before that the certificate expires', () => {
-    const expiring = rules.find(({ alert }) => alert === 'BrupopCertificateExpiring');
-    const [, factors = ''] = /< ([\d* ]+)$/.exec(expiring?.expr ?? '') ?? [];
-    const seconds = factors.split('*').reduce((product, factor) => product * Number(factor), 1);
-    expect(seconds / 86_400).toBe(14);
-  });
-
-  test('ask for metrics that the processes export', () => {
-    expect(exported).toEqual(expect.arrayContaining(metricsIn(rules.map(({ expr }) => expr))));
-  });
-
-  test('call somebody for every verdict that ends neither by itself nor by what it names', () => {
-    const reasons = rules.flatMap(({ expr }) => /reason=~"([^"]*)"/.exec(expr)?.[1]?.split('|') ?? []);
-    const rest = ['UpToDate', 'NoUpdateOffered', 'Updating'];
-    const patient = ['OutsideWindow', 'BackingOff', 'Frozen', 'Pausing', 'NewlyRuled'];
-    const queued = ['WaitingForSlot', 'WaitingForPolicy', 'Unproven', 'ZoneBusy'];
-    // A node that is not Ready and has begun nothing is for whoever watches nodes.
-    const said = ['Paused', 'Held', 'Leaving', 'NodeNotReady'];
-    expect([...reasons, ...rest, ...patient, ...queued, ...said].toSorted()).toEqual([...REASONS].toSorted());
-  });
-
-  test('each have a name of their own and a severity', () => {
-    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
-    for (const { labels } of rules) expect(['critical', 'warning']).toContain(labels.severity);
-  });
-
-  (hasPromtool ? test : test.skip)('are rules that promtool accepts', () => {
-    expect(promtool(['rules'], stringify({ groups }))).toBe('');
-  });
-});
 
 describe('the dashboard', () => {
   const { panels } = JSON.parse(dashboard.configMap.toJson().data['brupop.json']);
