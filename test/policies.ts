@@ -1,4 +1,4 @@
-import { POLICIES_PATH } from '../runtime/kube/resources.ts';
+import { POLICIES_PATH } from '../runtime/api/resources.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../runtime/api/policy/names.ts';
 import { policyCrd } from './policy-crd.ts';
 

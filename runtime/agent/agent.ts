@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { Latest } from '../lib/latest.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import type { ShadowObject } from '../kube/objects.ts';
+import type { ShadowObject } from '../api/resources.ts';
 import { retry } from '../lib/retry.ts';
 import { isSemver } from '../api/shadow/semver.ts';
 import { Conversation, NotAcceptedError } from './apiserver/conversation.ts';

@@ -1,5 +1,6 @@
-import type { Node, ShadowObject } from '../kube/objects.ts';
-import { nodesOf, shadowsPath } from '../kube/resources.ts';
+import { type ShadowObject, shadowsPath } from '../api/resources.ts';
+import type { Node } from '../kube/objects.ts';
+import { nodesOf } from '../kube/resources.ts';
 import { watchOne } from '../kube/watch-one.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { MARKS_ANNOTATION } from '../api/marks/names.ts';

@@ -1,6 +1,6 @@
 import { hintIn } from '../api/shadow/hint.ts';
 import { belongsTo } from '../api/shadow/owner.ts';
-import type { ShadowObject } from '../kube/objects.ts';
+import type { ShadowObject } from '../api/resources.ts';
 import type { Spec, Status } from '../api/shadow/model.ts';
 
 /** What decides which step the agent does next. What the host has staged is looked at within the steps. */

@@ -1,6 +1,7 @@
 import type { Server } from 'node:https';
-import { nodeFields } from '../kube/objects.ts';
-import { nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
+import { nodeFields } from './node-fields.ts';
+import { shadowsOf } from '../api/resources.ts';
+import { nodesOf, podsOf } from '../kube/resources.ts';
 import { type EventRecorder, eventRecorder } from '../kube/event-recorder.ts';
 import { evictionPort } from '../kube/evictions.ts';
 import { tokenReviewPort } from '../kube/reviews.ts';

@@ -1,5 +1,5 @@
 import type { Collection } from '../kube/collection.ts';
-import type { ShadowObject } from '../kube/objects.ts';
+import type { ShadowObject } from '../api/resources.ts';
 import { BoundedMap } from '../lib/bounded-map.ts';
 import type { Clock } from '../lib/clock.ts';
 import { ownersOf } from '../api/shadow/owner.ts';

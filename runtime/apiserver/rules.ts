@@ -1,4 +1,5 @@
-import type { Node, ShadowObject } from '../kube/objects.ts';
+import type { ShadowObject } from '../api/resources.ts';
+import type { Node } from '../kube/objects.ts';
 import { readMarks } from '../api/marks/marks.ts';
 import type { RebootRecord } from '../api/shadow/model.ts';
 import type { State } from '../api/shadow/states.ts';

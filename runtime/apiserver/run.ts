@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { NAMESPACE } from '../api/shadow/names.ts';
 import { connect } from '../kube/kubeconfig.ts';
 import { userAgent } from '../kube/https.ts';
 import { unlessAborted, withDeadline } from '../lib/abort.ts';
@@ -21,7 +22,7 @@ const EVICTIONS_MS = 12_000;
 
 /** The apiserver as a process: until the signal aborts, it serves the API with whatever certificate is in place. */
 export async function runApiserver(config: ApiserverConfig, context: ProcessContext): Promise<void> {
-  const { transport, namespace } = await connect(config, userAgent('apiserver'));
+  const { transport, namespace } = await connect({ ...config, namespace: NAMESPACE }, userAgent('apiserver'));
   const apiserver = createApiserver({ ...context, transport, namespace, config, instance: hostname() });
   const serving = new Serving(config, context, apiserver);
   const { registry } = apiserver.metrics;

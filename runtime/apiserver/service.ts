@@ -1,4 +1,4 @@
-import type { ShadowObject } from '../kube/objects.ts';
+import type { ShadowObject } from '../api/resources.ts';
 import type { Status } from '../api/shadow/model.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { DrainSettings } from './drain/drain.ts';

@@ -1,5 +1,5 @@
 import { ConflictError, isDefinite, MissingPermissionError, NotFoundError } from '../kube/errors.ts';
-import type { ShadowObject } from '../kube/objects.ts';
+import type { ShadowObject } from '../api/resources.ts';
 import type { AgentStatus, Status } from '../api/shadow/model.ts';
 import { API_VERSION, KIND, shadowName } from '../api/shadow/names.ts';
 import { parseAgentStatus } from '../api/shadow/parse.ts';

@@ -1,5 +1,6 @@
 import { ConflictError, NotFoundError } from '../kube/errors.ts';
-import type { Node, ShadowObject } from '../kube/objects.ts';
+import type { ShadowObject } from '../api/resources.ts';
+import type { Node } from '../kube/objects.ts';
 import { shadowName } from '../api/shadow/names.ts';
 import { belongsTo } from '../api/shadow/owner.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';

@@ -1,4 +1,5 @@
-import { nodesOf, policiesOf, releasesOf } from '../kube/resources.ts';
+import { policiesOf, releasesOf } from '../api/resources.ts';
+import { nodesOf } from '../kube/resources.ts';
 import { COMMON } from './arguments.ts';
 import type { Cluster, Command, Options } from './command.ts';
 import { FORMATS } from './output/output.ts';

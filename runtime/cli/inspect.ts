@@ -20,16 +20,9 @@ import {
 import { COMMAND_KINDS } from '../controller/writing/write-limiter.ts';
 import type { ChannelObject } from '../api/k3os/model.ts';
 import { Collection } from '../kube/collection.ts';
-import type {
-  KubeObject,
-  Lease,
-  Node,
-  Pod,
-  ReleaseResource,
-  ShadowObject,
-  UpdatePolicyObject,
-} from '../kube/objects.ts';
-import { leasesOf, namespacesOf, nodesOf, podsOf, shadowsOf } from '../kube/resources.ts';
+import { type ReleaseResource, type ShadowObject, type UpdatePolicyObject, shadowsOf } from '../api/resources.ts';
+import type { KubeObject, Lease, Node, Pod } from '../kube/objects.ts';
+import { leasesOf, namespacesOf, nodesOf, podsOf } from '../kube/resources.ts';
 import { COMPONENTS, CONTROLLER_LEASE, nodeNameOf, PAUSED_ANNOTATION } from '../api/shadow/names.ts';
 import { viewOfRelease } from '../controller/seeing/releases.ts';
 import type { Cluster } from './command.ts';

@@ -1,5 +1,4 @@
-import type { ReleaseResource } from '../kube/objects.ts';
-import { releasesOf } from '../kube/resources.ts';
+import { type ReleaseResource, releasesOf } from '../api/resources.ts';
 import type { Failure } from '../api/release/model.ts';
 import { ANY_FAMILY } from '../api/release/names.ts';
 import { compare } from '../controller/plan/facts/snapshot.ts';

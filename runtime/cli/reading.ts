@@ -1,8 +1,8 @@
 import type { Collection, Selectors } from '../kube/collection.ts';
 import { isServed } from '../kube/discovery.ts';
 import { ApiStatusError } from '../kube/errors.ts';
-import type { KubeObject, ReleaseResource, UpdatePolicyObject } from '../kube/objects.ts';
-import { policiesOf, releasesOf } from '../kube/resources.ts';
+import { type ReleaseResource, type UpdatePolicyObject, policiesOf, releasesOf } from '../api/resources.ts';
+import type { KubeObject } from '../kube/objects.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { POLICY_PLURAL, POLICY_VERSION } from '../api/policy/names.ts';
 import { RELEASE_PLURAL, RELEASE_VERSION } from '../api/release/names.ts';

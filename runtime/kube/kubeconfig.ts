@@ -3,7 +3,6 @@ import type { AgentOptions, RequestOptions } from 'node:https';
 import { delimiter, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { NAMESPACE } from '../api/shadow/names.ts';
 import type { KubeConfig } from './client-node.ts';
 import { httpsTransport } from './https.ts';
 import { type ClusterConnection, connectInCluster, type InClusterConfig } from './in-cluster.ts';
@@ -21,6 +20,8 @@ interface AccessConfig extends InClusterConfig {
   readonly KUBECONFIG: string;
   /** Name of a context of the kubeconfig. @default its current one */
   readonly context?: string | undefined;
+  /** Where the context names none. @default as with kubectl */
+  readonly namespace?: string;
   readonly proxyFor?: ProxyFor;
   /** The user to impersonate. @default none: requests are made as the owner of the credentials */
   readonly as?: Impersonation | undefined;
@@ -43,6 +44,8 @@ export async function connect(config: AccessConfig, agent: string): Promise<Clus
 interface KubeconfigOptions {
   /** Name of a context. @default the kubeconfig's current one */
   readonly context?: string | undefined;
+  /** Where the context names none. @default as with kubectl */
+  readonly namespace?: string;
   readonly proxyFor?: ProxyFor;
   readonly clock?: Pick<Clock, 'monotonic'>;
 }
@@ -56,7 +59,7 @@ interface KubeconfigOptions {
  */
 export async function kubeconfigAccess(
   paths: string,
-  { context, proxyFor = () => undefined, clock = systemClock }: KubeconfigOptions = {},
+  { context, namespace = 'default', proxyFor = () => undefined, clock = systemClock }: KubeconfigOptions = {},
 ): Promise<{ access: ClusterAccess; namespace: string; context: string }> {
   // Loaded only here: client-node costs memory and half a second, and a pod has no kubeconfig.
   const { KubeConfig: Config, HttpsProxyAgent } = await import('./client-node.ts');
@@ -78,10 +81,10 @@ export async function kubeconfigAccess(
   );
   await credentials();
   const name = current.config.getCurrentContext();
-  const namespace = current.config.getContextObject(name)?.namespace ?? NAMESPACE;
   // Node's own way through proxies came with Node 24, and people have older ones.
   const createAgent = proxy === undefined ? undefined : (kept: AgentOptions) => new HttpsProxyAgent({ ...kept, proxy });
-  return { access: { server, createAgent, credentials }, namespace, context: name };
+  const own = current.config.getContextObject(name)?.namespace;
+  return { access: { server, createAgent, credentials }, namespace: own ?? namespace, context: name };
 }
 
 function choose(config: KubeConfig, context: string): void {

@@ -27,9 +27,6 @@ import type {
   V1ValidatingWebhook,
   V1ValidatingWebhookConfiguration,
 } from '@kubernetes/client-node';
-import type { PolicyObject } from '../api/policy/model.ts';
-import type { ReleaseObject } from '../api/release/model.ts';
-import type { Shadow } from '../api/shadow/model.ts';
 import { instantOf } from '../lib/clock.ts';
 
 /** RFC 3339. Null and absent mean the same: the API server sends null for a time that was never set wherever its own type holds it by value. */
@@ -130,42 +127,7 @@ export function readySince({ status }: Pick<Node, 'status'>): number | undefined
   return ready?.status === 'True' ? instantOf(ready.lastTransitionTime) : undefined;
 }
 
-function ownFields({ managedFields }: ObjectMeta): Pick<ObjectMeta, 'managedFields'> {
-  return managedFields ? { managedFields: managedFields.filter(({ manager }) => manager?.startsWith('brupop-')) } : {};
-}
-
-/**
- * A Node without what is not read, above all its images and others' `managedFields`: tens of KB that would be held for as long as something
- * happens to it.
- */
-export function nodeFields({ metadata, spec, status }: Node): Node {
-  const { name, uid, resourceVersion, creationTimestamp, labels, annotations } = metadata;
-  const { conditions, nodeInfo, volumesInUse } = status ?? {};
-  return {
-    metadata: {
-      name,
-      uid,
-      resourceVersion,
-      ...(creationTimestamp && { creationTimestamp }),
-      ...(labels && { labels }),
-      ...(annotations && { annotations }),
-      ...ownFields(metadata),
-    },
-    ...(spec && { spec: { ...(spec.unschedulable !== undefined && { unschedulable: spec.unschedulable }) } }),
-    status: { ...(conditions && { conditions }), ...(nodeInfo && { nodeInfo }), ...(volumesInUse && { volumesInUse }) },
-  };
-}
-
 /** Whether all containers of the pod have ended for good. */
 export function isPodTerminal({ status }: Pick<Pod, 'status'>): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
-
-/** A BottlerocketShadow as the API server sends it, validated by the CRD that is served. That may be older than ours. */
-export type ShadowObject = KubeObject & Pick<Shadow, 'spec' | 'status'>;
-
-/** A BottlerocketRelease as the API server sends it. */
-export type ReleaseResource = KubeObject & ReleaseObject;
-
-/** A BottlerocketUpdatePolicy as the API server sends it. */
-export type UpdatePolicyObject = KubeObject & Pick<PolicyObject, 'spec' | 'status'>;

@@ -1,22 +1,9 @@
-import { POLICY_PLURAL, POLICY_VERSION } from '../api/policy/names.ts';
-import { RELEASE_PLURAL, RELEASE_VERSION } from '../api/release/names.ts';
-import { GROUP, PLURAL, STORAGE_VERSION } from '../api/shadow/names.ts';
 import { Collection, type VersionedPatch } from './collection.ts';
-import type {
-  CustomResourceDefinition,
-  KubeObject,
-  Lease,
-  Node,
-  Pod,
-  PodDisruptionBudget,
-  ReleaseResource,
-  ShadowObject,
-  UpdatePolicyObject,
-} from './objects.ts';
+import type { CustomResourceDefinition, KubeObject, Lease, Node, Pod, PodDisruptionBudget } from './objects.ts';
 import { collectionPath } from './paths.ts';
 import type { KubeTransport } from './transport.ts';
 
-/** The collections that this operator works with. A consumer takes the verbs that it needs: `Pick<Collection<Pod>, 'list'>`. */
+/** The collections of Kubernetes' own resources that are asked for. A consumer takes the verbs that it needs: `Pick<Collection<Pod>, 'list'>`. */
 
 export const NODES_PATH = collectionPath({ version: 'v1', plural: 'nodes' });
 export const NAMESPACES_PATH = collectionPath({ version: 'v1', plural: 'namespaces' });
@@ -24,18 +11,9 @@ export const NAMESPACES_PATH = collectionPath({ version: 'v1', plural: 'namespac
 /** Of all namespaces. */
 export const BUDGETS_PATH = collectionPath({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets' });
 
-export const POLICIES_PATH = collectionPath({ group: GROUP, version: POLICY_VERSION, plural: POLICY_PLURAL });
-
-export const RELEASES_PATH = collectionPath({ group: GROUP, version: RELEASE_VERSION, plural: RELEASE_PLURAL });
-
 /** @param namespace all of them where undefined */
 export function podsPath(namespace?: string): string {
   return collectionPath({ version: 'v1', plural: 'pods', namespace });
-}
-
-/** @param namespace all of them where undefined */
-export function shadowsPath(namespace?: string): string {
-  return collectionPath({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL, namespace });
 }
 
 /** A Node has many writers, so each patch of one carries the resourceVersion that it was decided on. */
@@ -57,22 +35,6 @@ export function podsOf(transport: KubeTransport, namespace?: string): Collection
 /** Field selector of the pods that are bound to a node. */
 export function onNode(nodeName: string): string {
   return `spec.nodeName=${nodeName}`;
-}
-
-/** Of one namespace. Those of all can only be listed. */
-export function shadowsOf(transport: KubeTransport, namespace: string): Collection<ShadowObject>;
-export function shadowsOf(transport: KubeTransport): Pick<Collection<ShadowObject>, 'list'>;
-export function shadowsOf(transport: KubeTransport, namespace?: string): Collection<ShadowObject> {
-  return new Collection(transport, shadowsPath(namespace));
-}
-
-export function policiesOf(transport: KubeTransport): Collection<UpdatePolicyObject> {
-  return new Collection(transport, POLICIES_PATH);
-}
-
-/** A release has two writers, so each patch of one carries the resourceVersion that it was decided on. */
-export function releasesOf(transport: KubeTransport): Collection<ReleaseResource, VersionedPatch> {
-  return new Collection(transport, RELEASES_PATH);
 }
 
 export function leasesOf(transport: KubeTransport, namespace: string): Collection<Lease> {

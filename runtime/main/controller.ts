@@ -1,3 +1,4 @@
+import { NAMESPACE } from '../api/shadow/names.ts';
 import { connect } from '../kube/kubeconfig.ts';
 import { userAgent } from '../kube/https.ts';
 import { serveHttp } from '../lib/http.ts';
@@ -8,7 +9,7 @@ import { createManager, newIdentity, routesOf } from '../controller/manager.ts';
 import { notificationsOf } from '../controller/telling/notifications/notifications.ts';
 
 async function run(config: ControllerConfig, { signal, logger, clock, random }: ProcessContext): Promise<void> {
-  const { transport, namespace } = await connect(config, userAgent('controller'));
+  const { transport, namespace } = await connect({ ...config, namespace: NAMESPACE }, userAgent('controller'));
   const ordersOf = config.K3OS_NAMESPACE === '' ? undefined : channelOrders;
   const notifierOf = config.NOTIFICATIONS_DIR === '' ? undefined : notificationsOf;
   const parts = { transport, namespace, clock, random, logger, config, ordersOf, notifierOf };

@@ -1,7 +1,7 @@
 import { HostUnreachableError } from '../../runtime/agent/hosts/errors.ts';
 import { K3os, type K3osOptions } from '../../runtime/agent/hosts/k3os/k3os.ts';
 import { CHANNEL_ANNOTATION, VERSION_ANNOTATION } from '../../runtime/api/k3os/names.ts';
-import type { ShadowObject } from '../../runtime/kube/objects.ts';
+import type { ShadowObject } from '../../runtime/api/resources.ts';
 import type { SimulatedHost } from '../../lab/sim/hosts/host.ts';
 import type { MemoryDisk } from '../../lab/sim/hosts/k3os/disk.ts';
 

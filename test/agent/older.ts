@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Node, ShadowObject } from '../../runtime/kube/objects.ts';
-import { shadowsPath } from '../../runtime/kube/resources.ts';
+import { type ShadowObject, shadowsPath } from '../../runtime/api/resources.ts';
+import type { Node } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
 import type { Spec } from '../../runtime/api/shadow/model.ts';

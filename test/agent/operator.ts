@@ -1,7 +1,8 @@
 import type { AgentApi, ApiAnswer, Caller, NodeAction, StatusPut } from '../../runtime/agent/apiserver/client.ts';
 import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { readApiserverConfig } from '../../runtime/apiserver/config.ts';
-import type { Node, ShadowObject } from '../../runtime/kube/objects.ts';
+import type { ShadowObject } from '../../runtime/api/resources.ts';
+import type { Node } from '../../runtime/kube/objects.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { Latest } from '../../runtime/lib/latest.ts';

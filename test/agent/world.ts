@@ -5,7 +5,7 @@ import type { HostTransport } from '../../runtime/agent/hosts/bottlerocket/calls
 import type { HostUpdater } from '../../runtime/agent/hosts/port.ts';
 import type { AgentApi } from '../../runtime/agent/apiserver/client.ts';
 import { unlessAborted } from '../../runtime/lib/abort.ts';
-import type { ShadowObject } from '../../runtime/kube/objects.ts';
+import type { ShadowObject } from '../../runtime/api/resources.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { HostUnreachableError } from '../../runtime/agent/hosts/errors.ts';
 import type { K3osOptions } from '../../runtime/agent/hosts/k3os/k3os.ts';

@@ -1,6 +1,7 @@
 import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import { ConflictError } from '../../runtime/kube/errors.ts';
-import type { KubeObject, Node, Pod, ShadowObject } from '../../runtime/kube/objects.ts';
+import type { ShadowObject } from '../../runtime/api/resources.ts';
+import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Marks, readMarks } from '../../runtime/api/marks/marks.ts';
 import type { Spec, Status } from '../../runtime/api/shadow/model.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
-import { POLICIES_PATH } from '../../runtime/kube/resources.ts';
+import { POLICIES_PATH } from '../../runtime/api/resources.ts';
 import {
   CONTROLLER_LEASE,
   HOLD_ANNOTATION,

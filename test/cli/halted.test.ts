@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readModel } from '../../runtime/cli/dashboard/model.ts';
 import { forecastFrom } from '../../runtime/cli/forecast/forecast.ts';
-import { RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
+import { RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
 import { rfc3339, systemClock } from '../../runtime/lib/clock.ts';
 import { LAST_UPDATE_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';

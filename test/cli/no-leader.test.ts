@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readModel } from '../../runtime/cli/dashboard/model.ts';
-import { shadowsPath } from '../../runtime/kube/resources.ts';
+import { shadowsPath } from '../../runtime/api/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { CONTROLLER_LEASE, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';

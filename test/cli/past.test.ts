@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { byTime, momentsOfEvent, momentsOfNode, momentsOfShadow } from '../../runtime/cli/past/moments.ts';
-import type { ShadowObject } from '../../runtime/kube/objects.ts';
+import type { ShadowObject } from '../../runtime/api/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { Stage } from '../controller/stage.ts';
 import { deploy } from './deployed.ts';

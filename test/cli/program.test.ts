@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { COMMANDS } from '../../runtime/cli/program.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
-import { shadowsPath } from '../../runtime/kube/resources.ts';
+import { shadowsPath } from '../../runtime/api/resources.ts';
 import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { folder } from '../folder.ts';

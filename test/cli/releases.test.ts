@@ -2,10 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Answer } from '../../runtime/cli/command.ts';
 import { COMMANDS } from '../../runtime/cli/program.ts';
 import { PLAIN } from '../../runtime/cli/output/terminal.ts';
-import { releasesOf } from '../../runtime/kube/resources.ts';
+import { releasesOf, type ReleaseResource } from '../../runtime/api/resources.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { RELEASE_CRD_NAME, RELEASE_PLURAL } from '../../runtime/api/release/names.ts';
-import type { ReleaseResource } from '../../runtime/kube/objects.ts';
 import { Stage } from '../controller/stage.ts';
 import { deploy, requestOn, seenOn } from './deployed.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { rules } from '../../infra/rules.ts';
 import { MissingPermissionError, NotFoundError } from '../../runtime/kube/errors.ts';
-import { shadowsPath } from '../../runtime/kube/resources.ts';
+import { shadowsPath } from '../../runtime/api/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { at } from '../../lab/sim/cluster/object.ts';
 import { refusal } from '../sim/cluster/harness.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Caches } from '../../runtime/controller/seeing/caches.ts';
-import { NAMESPACES_PATH, shadowsPath } from '../../runtime/kube/resources.ts';
+import { shadowsPath } from '../../runtime/api/resources.ts';
+import { NAMESPACES_PATH } from '../../runtime/kube/resources.ts';
 import { Expectations } from '../../runtime/controller/seeing/expectations.ts';
 import { Freshness } from '../../runtime/controller/seeing/freshness.ts';
 import { momentOf } from '../../runtime/lib/clock.ts';

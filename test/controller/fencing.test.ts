@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { NODES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
+import { releasesOf } from '../../runtime/api/resources.ts';
+import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import { cordonPatch } from '../../runtime/api/marks/patches.ts';
 import { MANAGED_LABEL } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';

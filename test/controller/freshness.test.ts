@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { NAMESPACES_PATH, NODES_PATH, POLICIES_PATH, podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
+import { POLICIES_PATH, shadowsPath } from '../../runtime/api/resources.ts';
+import { NAMESPACES_PATH, NODES_PATH, podsPath } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport, KubeWatch, WatchEvent } from '../../runtime/kube/transport.ts';
 import { HOLD_ANNOTATION, NAMESPACE, PAUSED_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';

@@ -1,13 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
-import {
-  NAMESPACES_PATH,
-  NODES_PATH,
-  POLICIES_PATH,
-  podsPath,
-  RELEASES_PATH,
-  shadowsPath,
-} from '../../runtime/kube/resources.ts';
+import { POLICIES_PATH, RELEASES_PATH, shadowsPath } from '../../runtime/api/resources.ts';
+import { NAMESPACES_PATH, NODES_PATH, podsPath } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { POLICY_KIND, POLICY_VERSION } from '../../runtime/api/policy/names.ts';
 import { GROUP, HOLD_ANNOTATION, MANAGED_LABEL, NAMESPACE, PAUSED_ANNOTATION } from '../../runtime/api/shadow/names.ts';

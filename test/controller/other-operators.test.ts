@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { shadowsOf } from '../../runtime/kube/resources.ts';
+import { shadowsOf } from '../../runtime/api/resources.ts';
 import { API_VERSION, KIND } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 

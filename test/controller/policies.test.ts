@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Freshness } from '../../runtime/controller/seeing/freshness.ts';
 import { Policies } from '../../runtime/controller/seeing/policies.ts';
 import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
-import { POLICIES_PATH, policiesOf } from '../../runtime/kube/resources.ts';
+import { POLICIES_PATH, policiesOf } from '../../runtime/api/resources.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { POLICY_CRD_NAME } from '../../runtime/api/policy/names.ts';
 import { random, type Tapped, world } from '../kube/world.ts';

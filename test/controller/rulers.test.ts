@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Rulers } from '../../runtime/controller/seeing/rulers.ts';
 import type { Snapshot } from '../../runtime/controller/plan/facts/snapshot.ts';
-import { POLICIES_PATH, policiesOf } from '../../runtime/kube/resources.ts';
+import { POLICIES_PATH, policiesOf } from '../../runtime/api/resources.ts';
 import { definePolicies, policyNamed } from '../policies.ts';
 import { node, NOW, POLICY, ruling, snapshot, underRules } from './plan/fleet.ts';
 import { Stage } from './stage.ts';

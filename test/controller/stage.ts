@@ -4,8 +4,9 @@ import { type ControllerConfig, readControllerConfig } from '../../runtime/contr
 import { createManager, type Manager } from '../../runtime/controller/manager.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
-import type { KubeObject, Node, ShadowObject } from '../../runtime/kube/objects.ts';
-import { leasesOf, nodesOf, shadowsOf } from '../../runtime/kube/resources.ts';
+import { type ShadowObject, shadowsOf } from '../../runtime/api/resources.ts';
+import type { KubeObject, Node } from '../../runtime/kube/objects.ts';
+import { leasesOf, nodesOf } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { ShadowObject } from '../../runtime/kube/objects.ts';
-import { NODES_PATH, podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
+import { type ShadowObject, shadowsPath } from '../../runtime/api/resources.ts';
+import { NODES_PATH, podsPath } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import {
   GROUP,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { shadowName } from '../../runtime/api/shadow/names.ts';
 import { settle } from '../../lab/sim/clock.ts';
-import { releasesOf } from '../../runtime/kube/resources.ts';
+import { releasesOf } from '../../runtime/api/resources.ts';
 import { Stage } from './stage.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import { apiStatusError } from '../../runtime/kube/errors.ts';
-import { POLICIES_PATH, policiesOf, RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
+import { POLICIES_PATH, policiesOf, RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
 import { DAY_MS, instantOf, rfc3339 } from '../../runtime/lib/clock.ts';
 import { RELEASE_API_VERSION, RELEASE_KIND } from '../../runtime/api/release/names.ts';
 import type { PolicyStatus } from '../../runtime/api/policy/model.ts';

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { ownShadow } from '../../runtime/controller/writing/actions/ports.ts';
 import { viewOfAgent, viewOfNode, viewOfShadow } from '../../runtime/controller/seeing/views.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
-import type { Condition, Node, Pod, ShadowObject } from '../../runtime/kube/objects.ts';
+import type { ShadowObject } from '../../runtime/api/resources.ts';
+import type { Condition, Node, Pod } from '../../runtime/kube/objects.ts';
 import { MANAGED_LABEL } from '../../runtime/api/shadow/names.ts';
 
 const META = { name: 'a', uid: 'uid-a', resourceVersion: '1' };

@@ -199,6 +199,20 @@ describe('a kubeconfig', () => {
     await expect(kubeconfigAccess(join(folder, 'none'))).rejects.toThrow(AccessError);
   });
 
+  test('that names no namespace gives the one of the caller, or that of kubectl', async () => {
+    const path = write(
+      'kubeconfig',
+      JSON.stringify({
+        'current-context': 'here',
+        contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
+        clusters: [{ name: 'c', cluster: { server: 'https://kube:1' } }],
+        users: [{ name: 'u', user: {} }],
+      }),
+    );
+    expect((await connect({ ...config(), KUBECONFIG: path, namespace: 'ours' }, 'test')).namespace).toBe('ours');
+    expect((await kubeconfigAccess(path)).namespace).toBe('default');
+  });
+
   test('is chosen where the environment names one', async () => {
     write('ca.crt', 'the CA');
     const { namespace } = await connect({ ...config(), KUBECONFIG: kubeconfig('https://kube:1', {}) }, 'test');

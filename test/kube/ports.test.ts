@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { shadowsOf } from '../../runtime/api/resources.ts';
 import { isAsNewAs, type KubeList, type KubeObject, type Pod } from '../../runtime/kube/objects.ts';
-import { crdsOf, onNode, podsOf, shadowsOf } from '../../runtime/kube/resources.ts';
+import { crdsOf, onNode, podsOf } from '../../runtime/kube/resources.ts';
 import { ConflictError, NotFoundError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { type EvictionResult, evictionPort } from '../../runtime/kube/evictions.ts';
 import { eventRecorder } from '../../runtime/kube/event-recorder.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { KEEPER_ANNOTATION } from '../../runtime/controller/permits/ledger.ts';
 import { UnreachableError } from '../../runtime/kube/errors.ts';
-import { RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
+import { RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import type { ReleaseStatus } from '../../runtime/api/release/model.ts';
 import { RELEASE_API_VERSION, RELEASE_CRD_NAME, RELEASE_KIND } from '../../runtime/api/release/names.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { releasesOf } from '../../runtime/kube/resources.ts';
+import { releasesOf } from '../../runtime/api/resources.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { CONTROLLER_LEASE, STAGE_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
+import { RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
 import { RELEASE_API_VERSION, RELEASE_KIND, releaseObjectName } from '../../runtime/api/release/names.ts';
 import { VirtualClock } from '../../lab/sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';

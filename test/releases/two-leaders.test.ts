@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
-import { RELEASES_PATH, releasesOf } from '../../runtime/kube/resources.ts';
+import { RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
 import type { ReleaseStatus } from '../../runtime/api/release/model.ts';
 import { Stage } from '../controller/stage.ts';
 

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SERVICE_ACCOUNTS } from '../../infra/names.ts';
+import { shadowsPath } from '../../runtime/api/resources.ts';
 import type { KubeList, Node, Pod } from '../../runtime/kube/objects.ts';
-import { podsPath, shadowsPath } from '../../runtime/kube/resources.ts';
+import { podsPath } from '../../runtime/kube/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import {
   COMPONENT_LABEL,

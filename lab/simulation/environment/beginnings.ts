@@ -1,5 +1,5 @@
+import { shadowsPath } from '../../../runtime/api/resources.ts';
 import type { Node } from '../../../runtime/kube/objects.ts';
-import { shadowsPath } from '../../../runtime/kube/resources.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { LB_LABEL, LB_VALUE, MARKS_ANNOTATION, UPDATING_LABEL } from '../../../runtime/api/marks/names.ts';

@@ -1,5 +1,5 @@
-import type { KubeObject, Node, Pod, ShadowObject } from '../../../runtime/kube/objects.ts';
-import { shadowsPath } from '../../../runtime/kube/resources.ts';
+import { type ShadowObject, shadowsPath } from '../../../runtime/api/resources.ts';
+import type { KubeObject, Node, Pod } from '../../../runtime/kube/objects.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import {
   CONTROLLER_LEASE,

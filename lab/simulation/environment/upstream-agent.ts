@@ -2,7 +2,7 @@ import { clusterView } from '../../../runtime/agent/cluster.ts';
 import type { HostTransport } from '../../../runtime/agent/hosts/bottlerocket/calls.ts';
 import type { RoundTrip } from '../../../runtime/agent/apiserver/client.ts';
 import { HEADERS, PATHS } from '../../../runtime/api/agent/protocol.ts';
-import type { ShadowObject } from '../../../runtime/kube/objects.ts';
+import type { ShadowObject } from '../../../runtime/api/resources.ts';
 import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import type { Status } from '../../../runtime/api/shadow/model.ts';

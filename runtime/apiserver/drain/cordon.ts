@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { listAll, listWhole } from '../../kube/collection.ts';
-import type { Node, ShadowObject } from '../../kube/objects.ts';
+import type { ShadowObject } from '../../api/resources.ts';
+import type { Node } from '../../kube/objects.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts } from '../../lib/parts.ts';
 import { randomId } from '../../lib/random.ts';

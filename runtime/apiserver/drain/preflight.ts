@@ -1,5 +1,6 @@
 import { listAll, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
-import type { Node, PodDisruptionBudget, ShadowObject } from '../../kube/objects.ts';
+import type { ShadowObject } from '../../api/resources.ts';
+import type { Node, PodDisruptionBudget } from '../../kube/objects.ts';
 import { keyOf } from '../../kube/reflector.ts';
 import { BUDGETS_PATH } from '../../kube/resources.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';

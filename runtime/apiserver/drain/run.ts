@@ -1,4 +1,5 @@
-import { type Node, nodeFields, type Pod } from '../../kube/objects.ts';
+import { nodeFields } from '../node-fields.ts';
+import type { Node, Pod } from '../../kube/objects.ts';
 import { Informer } from '../../kube/informer.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
 import { watchOne } from '../../kube/watch-one.ts';

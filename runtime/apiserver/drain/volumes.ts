@@ -1,5 +1,6 @@
 import { ConflictError } from '../../kube/errors.ts';
-import { type Node, nodeFields } from '../../kube/objects.ts';
+import { nodeFields } from '../node-fields.ts';
+import type { Node } from '../../kube/objects.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
 import { watchOne } from '../../kube/watch-one.ts';
 import { rfc3339 } from '../../lib/clock.ts';

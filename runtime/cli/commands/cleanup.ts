@@ -2,8 +2,9 @@ import { agentRuns, ownShadow } from '../../controller/writing/actions/ports.ts'
 import { isAtRest } from '../../controller/plan/facts/phase.ts';
 import { permitsOn } from '../../controller/permits/entries.ts';
 import { NotFoundError } from '../../kube/errors.ts';
+import { shadowsOf } from '../../api/resources.ts';
 import type { Node } from '../../kube/objects.ts';
-import { leasesOf, NODES_PATH, podsOf, shadowsOf } from '../../kube/resources.ts';
+import { leasesOf, NODES_PATH, podsOf } from '../../kube/resources.ts';
 import { readMarks } from '../../api/marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../../api/marks/names.ts';
 import { releasePatch } from '../../api/marks/patches.ts';

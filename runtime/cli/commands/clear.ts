@@ -1,5 +1,4 @@
-import type { ReleaseResource } from '../../kube/objects.ts';
-import { RELEASES_PATH } from '../../kube/resources.ts';
+import { type ReleaseResource, RELEASES_PATH } from '../../api/resources.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { mergePatch } from '../../lib/json.ts';
 import { clear as cleared, type Ledger, ledgerOf, shown } from '../../api/release/ledger.ts';

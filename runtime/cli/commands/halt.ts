@@ -1,5 +1,4 @@
-import type { ReleaseResource } from '../../kube/objects.ts';
-import { RELEASES_PATH } from '../../kube/resources.ts';
+import { type ReleaseResource, RELEASES_PATH } from '../../api/resources.ts';
 import type { Decision } from '../../api/release/model.ts';
 import {
   ANY_FAMILY,

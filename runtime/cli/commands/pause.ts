@@ -1,5 +1,6 @@
+import { POLICIES_PATH } from '../../api/resources.ts';
 import type { ObjectMeta } from '../../kube/objects.ts';
-import { NAMESPACES_PATH, POLICIES_PATH } from '../../kube/resources.ts';
+import { NAMESPACES_PATH } from '../../kube/resources.ts';
 import { PAUSED_ANNOTATION } from '../../api/shadow/names.ts';
 import type { Command, CommandRequest } from '../command.ts';
 import { NAME } from '../help.ts';

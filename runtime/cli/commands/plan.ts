@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
 import { startable } from '../../controller/plan/facts/machine.ts';
-import type { UpdatePolicyObject } from '../../kube/objects.ts';
+import type { UpdatePolicyObject } from '../../api/resources.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../api/policy/names.ts';
 import { type Command, RefusedCommandError, type CommandRequest, optionValues, UsageError } from '../command.ts';

@@ -1,5 +1,5 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import type { ReleaseResource } from '../../kube/objects.ts';
+import type { ReleaseResource } from '../../api/resources.ts';
 import { compare } from '../../controller/plan/facts/snapshot.ts';
 import type { Command } from '../command.ts';
 import { paint, table, type Terminal } from '../output/terminal.ts';

@@ -1,6 +1,7 @@
 import type { Marks } from '../../api/marks/marks.ts';
 import { readMarks } from '../../api/marks/marks.ts';
-import type { CoreEvent, Node, ShadowObject, UpdatePolicyObject } from '../../kube/objects.ts';
+import type { ShadowObject, UpdatePolicyObject } from '../../api/resources.ts';
+import type { CoreEvent, Node } from '../../kube/objects.ts';
 import { durationText, instantOf } from '../../lib/clock.ts';
 import type { Status } from '../../api/shadow/model.ts';
 import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../api/shadow/names.ts';

@@ -1,7 +1,8 @@
 import { Collection, type Selectors } from '../../kube/collection.ts';
+import { shadowsOf } from '../../api/resources.ts';
 import type { CoreEvent } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
-import { nodesOf, shadowsOf } from '../../kube/resources.ts';
+import { nodesOf } from '../../kube/resources.ts';
 import { EVENT_REPORTERS, KIND, shadowName } from '../../api/shadow/names.ts';
 import { type Cluster, RefusedCommandError } from '../command.ts';
 import { ifAllowed, readPolicies } from '../reading.ts';

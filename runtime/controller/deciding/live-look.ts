@@ -1,7 +1,8 @@
 import type { Collection } from '../../kube/collection.ts';
 import { ApiStatusError, apiStatusError, UnreachableError } from '../../kube/errors.ts';
-import type { KubeObject, ReleaseResource } from '../../kube/objects.ts';
-import { namespacesOf, releasesOf } from '../../kube/resources.ts';
+import { type ReleaseResource, releasesOf } from '../../api/resources.ts';
+import type { KubeObject } from '../../kube/objects.ts';
+import { namespacesOf } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { DeadlineError, withDeadline } from '../../lib/abort.ts';
 import { type Clock, momentOf } from '../../lib/clock.ts';

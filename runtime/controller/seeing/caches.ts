@@ -1,6 +1,7 @@
 import type { Informer } from '../../kube/informer.ts';
-import type { KubeObject, Node, Pod, ShadowObject } from '../../kube/objects.ts';
-import { NAMESPACES_PATH, NODES_PATH, podsPath, shadowsPath } from '../../kube/resources.ts';
+import { type ShadowObject, shadowsPath } from '../../api/resources.ts';
+import type { KubeObject, Node, Pod } from '../../kube/objects.ts';
+import { NAMESPACES_PATH, NODES_PATH, podsPath } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { type Clock, type Moment, momentOf } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { UpdatePolicyObject } from '../../kube/objects.ts';
+import type { UpdatePolicyObject } from '../../api/resources.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { parsePolicy } from '../../api/policy/parse.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../api/policy/policy.ts';

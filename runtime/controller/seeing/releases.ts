@@ -1,6 +1,5 @@
-import type { ReleaseResource } from '../../kube/objects.ts';
+import { type ReleaseResource, RELEASES_PATH } from '../../api/resources.ts';
 import type { Informer } from '../../kube/informer.ts';
-import { RELEASES_PATH } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';

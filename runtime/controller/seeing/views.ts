@@ -1,4 +1,5 @@
-import type { Node, Pod, ShadowObject } from '../../kube/objects.ts';
+import type { ShadowObject } from '../../api/resources.ts';
+import type { Node, Pod } from '../../kube/objects.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { shortened } from '../../lib/parts.ts';
 import { readMarks } from '../../api/marks/marks.ts';

@@ -1,5 +1,5 @@
 import type { Collection, VersionedPatch } from '../../kube/collection.ts';
-import type { ReleaseResource } from '../../kube/objects.ts';
+import type { ReleaseResource } from '../../api/resources.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { mergePatch } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';

@@ -1,5 +1,5 @@
 import type { Collection } from '../../kube/collection.ts';
-import type { UpdatePolicyObject } from '../../kube/objects.ts';
+import type { UpdatePolicyObject } from '../../api/resources.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';

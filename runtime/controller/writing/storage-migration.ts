@@ -1,5 +1,6 @@
 import type { Collection } from '../../kube/collection.ts';
-import type { CustomResourceDefinition, ShadowObject } from '../../kube/objects.ts';
+import type { ShadowObject } from '../../api/resources.ts';
+import type { CustomResourceDefinition } from '../../kube/objects.ts';
 import { ApiStatusError, ConflictError, isDefinite, NotFoundError } from '../../kube/errors.ts';
 import { type Clock, HOUR_MS } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';

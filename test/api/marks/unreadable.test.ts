@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { nodeFields } from '../../../runtime/kube/objects.ts';
+import { nodeFields } from '../../../runtime/apiserver/node-fields.ts';
 import { type MarkedNode, readMarks } from '../../../runtime/api/marks/marks.ts';
 import {
   CLUSTER_AUTOSCALER_ANNOTATION,

@@ -1,4 +1,4 @@
-import type { ShadowObject } from '../../../runtime/kube/objects.ts';
+import type { ShadowObject } from '../../../runtime/api/resources.ts';
 import { rfc3339, systemClock } from '../../../runtime/lib/clock.ts';
 import { Stage } from '../../controller/stage.ts';
 import { definePolicies } from '../../policies.ts';

@@ -1,5 +1,6 @@
 import { NotFoundError } from '../../../kube/errors.ts';
-import type { Node, ShadowObject } from '../../../kube/objects.ts';
+import type { ShadowObject } from '../../../api/resources.ts';
+import type { Node } from '../../../kube/objects.ts';
 import { readMarks } from '../../../api/marks/marks.ts';
 import { RELEASED_ANNOTATION } from '../../../api/marks/names.ts';
 import { GROUP, nodeNameOf } from '../../../api/shadow/names.ts';

@@ -1,6 +1,7 @@
 import type { Collection, VersionedPatch } from '../../../kube/collection.ts';
 import { hasChanged } from '../../../kube/errors.ts';
-import type { Node, Pod, ShadowObject } from '../../../kube/objects.ts';
+import type { ShadowObject } from '../../../api/resources.ts';
+import type { Node, Pod } from '../../../kube/objects.ts';
 import { onNode } from '../../../kube/resources.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../../api/shadow/names.ts';

@@ -1,4 +1,4 @@
-import type { ShadowObject } from '../../../kube/objects.ts';
+import type { ShadowObject } from '../../../api/resources.ts';
 import { rfc3339 } from '../../../lib/clock.ts';
 import type { Spec } from '../../../api/shadow/model.ts';
 import { hintText } from '../../../api/shadow/hint.ts';
