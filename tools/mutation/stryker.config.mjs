@@ -14,7 +14,7 @@ export default {
   tsconfigFile: 'none',
   tempDirName: 'build/mutation',
   // What the tests that run in process read.
-  ignorePatterns: ['*', '!imports/**', '!infra/**', '!runtime/**', '!lab/sim/**', '!test/**', '!package.json'],
+  ignorePatterns: ['*', '!imports/**', '!infra/**', '!runtime/**', '!lab/**', '!test/**', '!package.json'],
   mutate: JSON.parse(process.env['MUTATED'] ?? '[]'),
   reporters: ['clear-text'],
   clearTextReporter: { allowColor: false, logTests: false, reportScoreTable: true },
