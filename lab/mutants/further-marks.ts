@@ -86,7 +86,7 @@ export const furtherMarks: readonly Mutant[] = [
   {
     rule: 'M9',
     does: 'proves a Node whose volumes are in use',
-    file: 'runtime/apiserver/drain/volumes.ts',
+    file: 'runtime/drain/volumes.ts',
     find: "  if (inUse.length === 0) return { kind: 'go', inUse };\n",
     replace: "  if (inUse.length >= 0) return { kind: 'go', inUse };\n",
     tests: ['test/apiserver/drain/volumes.test.ts'],

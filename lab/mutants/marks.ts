@@ -120,7 +120,7 @@ export const markMutants: readonly Mutant[] = [
   {
     rule: 'M1',
     does: 'drains again while what ended the last drain still stands',
-    file: 'runtime/apiserver/drain/preflight.ts',
+    file: 'runtime/drain/preflight.ts',
     find: "  if (repeats) return 'refuse';\n",
     replace: '',
     tests: ['test/apiserver/drain/after-failed.test.ts'],

@@ -1,11 +1,11 @@
+import type { Preflight } from '../drain/drain.ts';
 import { bool, type EnvValues, oneOf, port, positiveInteger, processEnv, readEnv, seconds, text } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 
 /** Paths that need no token: conversion for the API server, liveness, metrics. */
 export const PUBLIC_PATHS = { crdConvert: '/crdconvert', ping: '/ping', metrics: '/metrics' } as const;
 
-const PREFLIGHTS = ['warn', 'refuse'] as const;
-export type Preflight = (typeof PREFLIGHTS)[number];
+const PREFLIGHTS: readonly Preflight[] = ['warn', 'refuse'];
 
 /** Every environment variable of the apiserver. */
 export const apiserverEnv = {

@@ -1,7 +1,7 @@
 import type { ShadowObject } from '../api/resources.ts';
 import type { Status } from '../api/shadow/model.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
-import type { DrainSettings } from './drain/drain.ts';
+import type { DrainSettings } from '../drain/drain.ts';
 import { DrainEngine } from './drain/engine.ts';
 import { excludeFromLb, removeExclusionFromLb, uncordon } from './node-service.ts';
 import type { Ports } from './ports.ts';

@@ -1,5 +1,5 @@
 import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
-import type { Preflight } from '../../runtime/apiserver/config.ts';
+import type { Preflight } from '../../runtime/drain/drain.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
 import { type Logger, silentLogger } from '../../runtime/lib/log.ts';

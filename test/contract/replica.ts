@@ -1,4 +1,4 @@
-import type { Preflight } from '../../runtime/apiserver/config.ts';
+import type { Preflight } from '../../runtime/drain/drain.ts';
 import type { Service } from '../../runtime/apiserver/service.ts';
 import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';

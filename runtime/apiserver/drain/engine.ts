@@ -9,7 +9,7 @@ import type { Ports } from '../ports.ts';
 import { RefusedError } from '../refusal.ts';
 import { forgetRefusal, tellRefusal } from '../refused-writes.ts';
 import { cordonForDrain, type Joined, superseded } from './cordon.ts';
-import { type Drain, type DrainSettings, nextStep } from './drain.ts';
+import { type Drain, type DrainSettings, nextStep } from '../../drain/drain.ts';
 import { drainFailed, drainFinished, volumesInUse } from './events.ts';
 import { EvictionQueue } from './evictor.ts';
 import { podsLeft } from '../../drain/filter.ts';

@@ -1,6 +1,6 @@
 import { joinParts } from '../../lib/parts.ts';
 import type { DrainProgress } from '../../api/shadow/model.ts';
-import type { Preflight } from '../config.ts';
+import type { Preflight } from '../../drain/drain.ts';
 import type { NodeEvent } from '../ports.ts';
 import type { PodDeleteList } from '../../drain/filter.ts';
 import { type DrainPod, podName } from '../../drain/pod.ts';

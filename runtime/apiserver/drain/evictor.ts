@@ -5,7 +5,7 @@ import { FairLimiter } from '../../lib/fair-limiter.ts';
 import type { Random } from '../../lib/random.ts';
 import { backoff, Streak } from '../../lib/retry.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Blocked } from './drain.ts';
+import type { Blocked } from '../../drain/drain.ts';
 import { type DrainPod, originOf } from '../../drain/pod.ts';
 
 interface EvictionQueueOptions {

@@ -16,7 +16,7 @@ import {
   nextStep,
   type DrainStep,
   termsOf,
-} from './drain.ts';
+} from '../../drain/drain.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
 import {
   filterPods,

@@ -9,7 +9,7 @@ import { shadowName } from '../../api/shadow/names.ts';
 import type { Ports } from '../ports.ts';
 import { stamped, tellRefusedReport } from '../refused-writes.ts';
 import { retryOnConflict } from '../snapshot.ts';
-import type { Blocked, Drain } from './drain.ts';
+import type { Blocked, Drain } from '../../drain/drain.ts';
 import { podsLeft } from '../../drain/filter.ts';
 import { type DrainPod, podName } from '../../drain/pod.ts';
 

@@ -3,29 +3,20 @@ import { nodeFields } from '../node-fields.ts';
 import type { Node } from '../../kube/objects.ts';
 import { NODES_PATH } from '../../kube/resources.ts';
 import { watchOne } from '../../kube/watch-one.ts';
-import { rfc3339 } from '../../lib/clock.ts';
 import { readMarks } from '../../api/marks/marks.ts';
-import { type NodePatch, volumesPatch } from '../../api/marks/patches.ts';
+import type { NodePatch } from '../../api/marks/patches.ts';
 import type { Ports } from '../ports.ts';
-import type { Drain } from './drain.ts';
+import type { Drain } from '../../drain/drain.ts';
+import { nextVolumeStep, type VolumeTerms, volumesOf } from '../../drain/volumes.ts';
 import { waitingForVolumes } from './events.ts';
 import { type DrainPod, podName } from '../../drain/pod.ts';
 
 /** What a node without pods to drain has to wait for. */
-interface VolumeWait {
+interface VolumeWait extends VolumeTerms {
   readonly drain: Pick<Drain, 'node' | 'id' | 'list'>;
-  /** How long one drain may wait for volumes, milliseconds; 0 = not at all. */
-  readonly timeoutMs: number;
   /** Its reason is thrown. */
   readonly signal: AbortSignal;
 }
-
-type VolumeStep =
-  /** Go on: there is nothing to wait for, or the time is up and these volumes are still in use. */
-  | { readonly kind: 'go'; readonly inUse: readonly string[] }
-  /** This patch starts the time for which the drain may wait. */
-  | { readonly kind: 'begin'; readonly patch: NodePatch }
-  | { readonly kind: 'wait'; readonly ms: number };
 
 /**
  * Waits until the kubelet has unmounted what drained pods used. If the node reboots before that, its volumes stay attached for minutes, and
@@ -45,25 +36,6 @@ export async function awaitVolumes(ports: Ports, wait: VolumeWait): Promise<read
     default:
       throw new TypeError(`no such step: ${JSON.stringify(step satisfies never)}`);
   }
-}
-
-/**
- * Every replica comes to the same step, because the time counts from what is written on the node. A time in the future comes from a clock
- * that is ahead, and is written again.
- */
-function nextVolumeStep(
-  inUse: readonly string[],
-  { drain: { node, id }, timeoutMs }: VolumeWait,
-  now: number,
-): VolumeStep {
-  if (inUse.length === 0) return { kind: 'go', inUse };
-  const since = Date.parse(readMarks(node)?.volumesSince ?? '');
-  if (Number.isNaN(since) || since > now) {
-    const patch = volumesPatch(node, id, rfc3339(now));
-    return patch ? { kind: 'begin', patch } : { kind: 'go', inUse };
-  }
-  const ms = since + timeoutMs - now;
-  return ms > 0 ? { kind: 'wait', ms } : { kind: 'go', inUse };
 }
 
 async function begin(
@@ -125,11 +97,6 @@ async function volumesToLeave(ports: Ports, { drain: { node, list } }: VolumeWai
     (error: unknown): void => logger.warn('volumes of pods that stay not read', { node: node.metadata.name, error }),
   );
   return inUse.filter((volume) => !names?.includes(volume));
-}
-
-/** Unique names of volumes that can be attached, from before they are mounted until they are unmounted. */
-function volumesOf({ status }: Node): readonly string[] {
-  return status?.volumesInUse ?? [];
 }
 
 function claimsOf({ namespace, claims }: DrainPod): readonly { readonly namespace: string; readonly name: string }[] {

@@ -1,9 +1,9 @@
 import type { Ports } from '../ports.ts';
-import type { Drain, DrainSettings } from './drain.ts';
+import type { Drain, DrainSettings } from '../../drain/drain.ts';
 import { drainMayTimeOut, drainStopsWebhooks, podsStuck } from './events.ts';
 import { podsLeft } from '../../drain/filter.ts';
 import { podName } from '../../drain/pod.ts';
-import { outlasting } from './preflight.ts';
+import { outlasting } from '../../drain/preflight.ts';
 import { lastBackendsOn } from '../../drain/webhooks.ts';
 
 /** Tells, when a drain begins, which of its pods may take longer than the drain may. */

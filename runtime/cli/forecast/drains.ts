@@ -1,6 +1,6 @@
 import { filterPods, type FilterTerms, podsLeft } from '../../drain/filter.ts';
 import { type DrainPod, drainPod, podName } from '../../drain/pod.ts';
-import { unevictable } from '../../apiserver/drain/preflight.ts';
+import { unevictable } from '../../drain/preflight.ts';
 import { listAll } from '../../kube/collection.ts';
 import type { Pod, PodDisruptionBudget } from '../../kube/objects.ts';
 import { budgetsOf, podsPath } from '../../kube/resources.ts';

@@ -1,18 +1,17 @@
-import { listAll, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
-import type { ShadowObject } from '../../api/resources.ts';
-import type { Node, PodDisruptionBudget } from '../../kube/objects.ts';
-import { keyOf } from '../../kube/reflector.ts';
-import { BUDGETS_PATH } from '../../kube/resources.ts';
-import { instantOf, rfc3339 } from '../../lib/clock.ts';
-import { selects } from '../../lib/selector.ts';
-import { readMarks } from '../../api/marks/marks.ts';
-import type { Preflight } from '../config.ts';
-import type { Ports } from '../ports.ts';
-import type { NodeSnapshot } from '../rules.ts';
-import { RETRY_ANNOTATION } from '../../api/shadow/names.ts';
-import type { DrainRefusal } from '../../api/shadow/model.ts';
-import type { Blocked, DrainSettings } from './drain.ts';
-import { type DrainPod, isFinished } from '../../drain/pod.ts';
+import { listAll, SMALL_PAGE_SIZE } from '../kube/collection.ts';
+import type { ShadowObject } from '../api/resources.ts';
+import type { Node, PodDisruptionBudget } from '../kube/objects.ts';
+import { keyOf } from '../kube/reflector.ts';
+import { BUDGETS_PATH } from '../kube/resources.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import { instantOf, rfc3339 } from '../lib/clock.ts';
+import type { Logger } from '../lib/log.ts';
+import { selects } from '../lib/selector.ts';
+import { readMarks } from '../api/marks/marks.ts';
+import { RETRY_ANNOTATION } from '../api/shadow/names.ts';
+import type { DrainRefusal } from '../api/shadow/model.ts';
+import type { Blocked, DrainSettings, Preflight } from './drain.ts';
+import { type DrainPod, isFinished } from './pod.ts';
 
 /**
  * Since when drains for the wanted version are refused, if one is refused now. A time that lies in this replica's future is none: clocks differ.
@@ -53,7 +52,10 @@ export interface Again {
 }
 
 /** Undefined where the last drain of the node did not fail, and where somebody has asked for another try since. */
-export function afterFailed({ node, shadow: { status } }: NodeSnapshot, deadline: number): Again | undefined {
+export function afterFailed(
+  { node, shadow: { status } }: { readonly node: Node; readonly shadow: ShadowObject },
+  deadline: number,
+): Again | undefined {
   const { crash_count = 0, last_failure, state_transition_failure_timestamp: failedAt, drain_failed } = status ?? {};
   const isRetry = node.metadata.annotations?.[RETRY_ANNOTATION] === failedAt;
   if (crash_count === 0 || last_failure?.reason !== 'DrainFailed' || isRetry || !drain_failed) return undefined;
@@ -74,7 +76,7 @@ export function outlasting(pods: readonly DrainPod[], timeoutMs: number): readon
  * @throws what the transport throws, but only with `refuse` and after a failed drain. With `warn` the drain goes on without a warning where budgets cannot be read
  */
 export async function precheck(
-  { transport, logger }: Pick<Ports, 'transport' | 'logger'>,
+  { transport, logger }: { readonly transport: KubeTransport; readonly logger: Logger },
   pods: readonly DrainPod[],
   { preflight, again }: Pick<DrainSettings, 'preflight'> & { readonly again: Again | undefined },
 ): Promise<Blocked> {

@@ -1,14 +1,15 @@
-import type { Listed } from '../../kube/collection.ts';
-import { type Node, readySince } from '../../kube/objects.ts';
-import { instantOf } from '../../lib/clock.ts';
-import type { DrainProgress } from '../../api/shadow/model.ts';
-import { readMarks } from '../../api/marks/marks.ts';
-import type { Preflight } from '../config.ts';
-import { type FilterTerms, othersLeft, type PodDeleteList, podsLeft } from '../../drain/filter.ts';
-import type { DrainPod } from '../../drain/pod.ts';
+import type { Listed } from '../kube/collection.ts';
+import { type Node, readySince } from '../kube/objects.ts';
+import { instantOf } from '../lib/clock.ts';
+import type { DrainProgress } from '../api/shadow/model.ts';
+import { readMarks } from '../api/marks/marks.ts';
+import { type FilterTerms, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
+import type { DrainPod } from './pod.ts';
+
+/** What to do with a drain that could not end as things are. */
+export type Preflight = 'warn' | 'refuse';
 
 export interface DrainSettings {
-  /** What to do with a drain that could not end as things are. */
   readonly preflight: Preflight;
   /** How long drains for a version are refused before one is tried all the same, milliseconds; 0 = for as long as it lasts. */
   readonly refuseMs: number;
