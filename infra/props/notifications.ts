@@ -1,11 +1,5 @@
 import * as z from 'zod';
-import {
-  repeatedName,
-  silencerFields,
-  targetFields,
-  TEMPLATE_FAULT,
-  templateFits,
-} from '../../runtime/api/notifications/config.ts';
+import { checkTemplate, repeatedName, silencerFields, targetFields } from '../../runtime/api/notifications/config.ts';
 import { caBundle } from './ca-bundle.ts';
 import { objectName, portFrom } from './fields.ts';
 
@@ -23,12 +17,15 @@ export interface NotificationTargetProps {
   readonly name: string;
   /**
    * Name of a Secret in the operator's namespace. Its key `url` has the address; `headers`, where there is one, a header on each line; `proxy` a proxy with
-   * credentials.
+   * credentials; `token` what `{{token}}` stands for in a template.
    */
   readonly secret: string;
-  /** CloudEvents 1.0 in JSON (structured mode), a message for an incoming webhook of Slack, or plain text. */
-  readonly format: 'cloudevents' | 'slack' | 'text';
-  /** Of plain text: `{{kind}}`, `{{message}}` and other fields are replaced. @default [{{cluster}}] {{kind}} {{subject}}: {{message}} */
+  /** CloudEvents 1.0 in JSON (structured mode), a message for an incoming webhook of Slack, plain text, or JSON by a template. */
+  readonly format: 'cloudevents' | 'slack' | 'text' | 'json';
+  /**
+   * Of plain text and of JSON: `{{kind}}`, `{{message}}` and other fields are replaced; in JSON, where they stand within texts, escaped.
+   * @default [{{cluster}}] {{kind}} {{subject}}: {{message}}; JSON has none
+   */
   readonly template?: string | undefined;
   /** What it is told. @default everything */
   readonly kinds?: readonly NotificationKind[] | undefined;
@@ -110,7 +107,7 @@ const target = z
     caBundle: caBundle.optional(),
     port: portFrom(1).default(443),
   } satisfies Record<keyof NotificationTargetProps, z.ZodType>)
-  .refine(templateFits, { path: ['template'], message: TEMPLATE_FAULT });
+  .superRefine(checkTemplate);
 
 const silencer = z.strictObject({
   ...silencerFields,

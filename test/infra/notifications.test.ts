@@ -49,11 +49,11 @@ test('the controller understands what it finds where its variable says, and noth
 test('a Secret that is not there keeps no controller from starting, and those that are lie in a folder each', () => {
   const [volume] = (podSpec(objects, 'controller') as { volumes: { projected: { sources: { secret?: object }[] } }[] })
     .volumes;
-  const items = ['url', 'headers', 'proxy'].map((key) => ({ key, path: `chat/${key}` }));
+  const items = ['url', 'headers', 'proxy', 'token'].map((key) => ({ key, path: `chat/${key}` }));
   expect(volume?.projected.sources[0]).toEqual({ configMap: { name: 'brupop-notifications' } });
   expect(volume?.projected.sources[1]).toEqual({ secret: { name: 'chat-webhook', optional: true, items } });
   // Whatever a target is called, its folder is another.
-  const own = ['url', 'headers', 'proxy'].map((key) => ({ key, path: `silences.chat/${key}` }));
+  const own = ['url', 'headers', 'proxy', 'token'].map((key) => ({ key, path: `silences.chat/${key}` }));
   expect(volume?.projected.sources.slice(4)).toEqual([{ secret: { name: 'am', optional: true, items: own } }]);
 });
 
@@ -81,9 +81,9 @@ test.each<[string, object, string]>([
     'template: expected only the fields kind, severity',
   ],
   [
-    'a template for others than text',
+    'a template for others than text and JSON',
     { template: 'x' },
-    'template: expected nothing: only the format text has a template',
+    'template: expected nothing: only the formats text and json have a template',
   ],
   ['a kind that is none', { kinds: ['Halted'] }, 'kinds.0: expected one of RolloutStarted'],
   ['an address, which belongs into a Secret', { url: 'https://hunter2' }, 'url: expected no such prop'],

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { KINDS } from './fact.ts';
 import { FORMATS } from './formats.ts';
 import { namesNode } from './silence.ts';
-import { FIELDS, unknownField } from './template.ts';
+import { FIELDS, isJsonTemplate, unknownField } from './template.ts';
 
 /** The configuration of notifications in the manifests. Addresses and headers of targets are in Secrets. */
 
@@ -69,22 +69,28 @@ export const silencerFields = {
   proxy: targetFields.proxy,
 } as const;
 
-/** Only the format `text` takes a template. */
-export function templateFits({
-  format,
-  template: given,
-}: {
-  readonly format: string;
-  readonly template?: string | undefined;
-}): boolean {
-  return given === undefined || format === 'text';
+/** Only the formats `text` and `json` take a template, and `json` needs one. */
+export function checkTemplate(
+  { format, template: given }: { readonly format: string; readonly template?: string | undefined },
+  context: z.RefinementCtx,
+): void {
+  const message = templateFault(format, given);
+  if (message !== undefined) context.addIssue({ code: 'custom', path: ['template'], message });
 }
 
-export const TEMPLATE_FAULT = 'expected nothing: only the format text has a template';
+function templateFault(format: string, given: string | undefined): string | undefined {
+  if (format === 'json')
+    return given !== undefined && isJsonTemplate(given)
+      ? undefined
+      : 'expected JSON, with fields such as {{message}} in its texts alone';
+  return given === undefined || format === 'text'
+    ? undefined
+    : 'expected nothing: only the formats text and json have a template';
+}
 
 const target = z
   .strictObject({ ...targetFields, ca: z.string('expected certificates in PEM').optional() })
-  .refine(templateFits, { path: ['template'], message: TEMPLATE_FAULT });
+  .superRefine(checkTemplate);
 
 const silencer = z.strictObject({ ...silencerFields, ca: z.string('expected certificates in PEM').optional() });
 

@@ -1,8 +1,8 @@
 import { type Fact, subjectOf } from './fact.ts';
-import { DEFAULT_TEMPLATE, rendered } from './template.ts';
+import { DEFAULT_TEMPLATE, inJson, rendered } from './template.ts';
 
 /** The formats of a message. */
-export const FORMATS = ['cloudevents', 'slack', 'text'] as const;
+export const FORMATS = ['cloudevents', 'slack', 'text', 'json'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** The body of a request, and its Content-Type. */
@@ -13,13 +13,15 @@ export interface Content {
 
 interface Writing {
   readonly format: Format;
-  /** Template of the format `text`. */
+  /** Template of the formats `text` and `json`. */
   readonly template?: string | undefined;
+  /** What `{{token}}` stands for in it: a secret. */
+  readonly token?: string | undefined;
   /** Name of the cluster. */
   readonly cluster: string;
 }
 
-export function contentOf(fact: Fact, { format, template = DEFAULT_TEMPLATE, cluster }: Writing): Content {
+export function contentOf(fact: Fact, { format, template = DEFAULT_TEMPLATE, cluster, token }: Writing): Content {
   if (format === 'cloudevents')
     return {
       contentType: 'application/cloudevents+json; charset=utf-8',
@@ -27,7 +29,10 @@ export function contentOf(fact: Fact, { format, template = DEFAULT_TEMPLATE, clu
     };
   if (format === 'slack')
     return { contentType: 'application/json; charset=utf-8', body: JSON.stringify(slackMessage(fact, cluster)) };
-  return { contentType: 'text/plain; charset=utf-8', body: rendered(template, fact, cluster) };
+  const values = { ...fact, cluster, token };
+  if (format === 'json')
+    return { contentType: 'application/json; charset=utf-8', body: rendered(template, values, inJson) };
+  return { contentType: 'text/plain; charset=utf-8', body: rendered(template, values) };
 }
 
 /**
@@ -35,7 +40,7 @@ export function contentOf(fact: Fact, { format, template = DEFAULT_TEMPLATE, clu
  * @see https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md
  */
 function cloudEvent(fact: Fact, cluster: string): object {
-  const { id, kind, time, severity, message, node, policy, family, version } = fact;
+  const { id, kind, time, severity, message, node, together, policy, family, version } = fact;
   const subject = subjectOf(fact);
   return {
     specversion: '1.0',
@@ -45,7 +50,17 @@ function cloudEvent(fact: Fact, cluster: string): object {
     ...(subject !== '' && { subject }),
     time,
     datacontenttype: 'application/json',
-    data: { kind, severity, message, cluster, node, policy, family, version },
+    data: {
+      kind,
+      severity,
+      message,
+      cluster,
+      node,
+      ...(together && { nodes: together.nodes, count: together.count }),
+      policy,
+      family,
+      version,
+    },
   };
 }
 

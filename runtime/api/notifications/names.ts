@@ -7,4 +7,4 @@ export const NOTIFICATIONS_FILE = 'config.json';
 /** Folder with the Secret of an Alertmanager. No target can have this name. */
 export const silencerFolder = (name: string): string => `silences.${name}`;
 /** Keys of a target's Secret, and its files in a folder of the target's name. */
-export const SECRET_KEYS = ['url', 'headers', 'proxy'] as const;
+export const SECRET_KEYS = ['url', 'headers', 'proxy', 'token'] as const;

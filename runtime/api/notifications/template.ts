@@ -13,6 +13,7 @@ export const FIELDS = [
   'cluster',
   'time',
   'id',
+  'token',
 ] as const;
 type Field = (typeof FIELDS)[number];
 
@@ -27,8 +28,26 @@ export function unknownField(template: string): string | undefined {
   return [...template.matchAll(PLACE)].map(([, name = '']) => name).find((name) => !isField(name));
 }
 
+interface Values extends Fact {
+  readonly cluster: string;
+  readonly token?: string | undefined;
+}
+
+/** A value as it stands within a text of JSON. */
+export const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
+
 /** Replaces the fields. The value of a field is never read as a template. */
-export function rendered(template: string, fact: Fact, cluster: string): string {
-  const values: Readonly<Partial<Record<Field, string>>> = { ...fact, cluster, subject: subjectOf(fact) };
-  return template.replaceAll(PLACE, (_, name: string) => (isField(name) ? (values[name] ?? '') : ''));
+export function rendered(template: string, fact: Values, escaped = (value: string): string => value): string {
+  const values: Readonly<Partial<Record<Field, string | undefined>>> = { ...fact, subject: subjectOf(fact) };
+  return template.replaceAll(PLACE, (_, name: string) => escaped((isField(name) && values[name]) || ''));
+}
+
+/** Whether it is JSON, whatever its fields stand for: they stand within texts. */
+export function isJsonTemplate(template: string): boolean {
+  try {
+    JSON.parse(template.replaceAll(PLACE, 'x'));
+    return true;
+  } catch {
+    return false;
+  }
 }

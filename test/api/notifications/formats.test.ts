@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { NotificationConfigError, parseNotificationConfig } from '../../../runtime/api/notifications/config.ts';
-import { type Fact, passes } from '../../../runtime/api/notifications/fact.ts';
+import { type Fact, joined, passes } from '../../../runtime/api/notifications/fact.ts';
 import { contentOf } from '../../../runtime/api/notifications/formats.ts';
+import { examples } from '../../documents.ts';
 
 const FACT: Fact = {
   id: 'abc',
@@ -51,6 +52,33 @@ test('a template names fields, and what stands in a field is no template', () =>
   expect(bodyOf('text')).toBe('[eu 1] NotReturned node/a: the <node> & its "agent" are {{kind}}');
 });
 
+const templates = examples('docs/notifications.md', 'json').filter(([, source]) => source.includes('{{'));
+
+test.each(templates)('a template of JSON stays JSON, whatever a node says: that under "%s"', (_, template) => {
+  const target = { name: 'a', format: 'json', template } as const;
+  expect(() => parseNotificationConfig(JSON.stringify({ cluster: 'c', targets: [target] }))).not.toThrow();
+  const message = 'it said "no"\\\n{"routing_key":"x"} {{token}}';
+  const { body, contentType } = contentOf({ ...FACT, message }, { ...target, cluster: 'eu "1"', token: 't' });
+  expect(contentType).toMatch('application/json');
+  const texts: unknown[] = [];
+  JSON.parse(body, (_key, value: unknown) => texts.push(value));
+  expect(texts).toContainEqual(expect.stringContaining(message));
+  expect(texts).toContainEqual(expect.stringContaining('eu "1"'));
+});
+
+test('the same of several nodes is one message, which names some of them and what is said of the first', () => {
+  const of = (index: number): Fact => ({ ...FACT, id: `i${index}`, node: `node-${index}`, message: `node ${index}` });
+  const all = Array.from({ length: 200 }, (_, index) => of(index)).reduce((one, other) => joined(one, other) ?? one);
+  const { subject, id, data } = JSON.parse(contentOf(all, { format: 'cloudevents', cluster: 'c' }).body);
+  expect([subject, id, data.count, data.nodes.length, data.node]).toEqual(['200 nodes', 'i0-200', 200, 20, undefined]);
+  expect(data.message).toMatch(/^node-0, node-1, .* node-19 and 180 more; node-0: node 0$/);
+  expect(joined(of(0), of(0))).toBeUndefined();
+  for (const other of [{ kind: 'UpdateFailed' }, { policy: 'other' }, { version: '1' }] as const)
+    expect(joined(of(0), { ...of(1), ...other })).toBeUndefined();
+  const { node: _, ...fleet } = FACT;
+  expect([joined(fleet, of(1)), joined(of(1), fleet)]).toEqual([undefined, undefined]);
+});
+
 describe('the file of the controller', () => {
   const faultOf = (target: object, more: readonly object[] = []): string => {
     try {
@@ -66,10 +94,15 @@ describe('the file of the controller', () => {
   test.each<[string, object, RegExp]>([
     ['a field that does not exist', { ...target, template: 'x {{mesage}}' }, /targets\.0\.template: .*\{\{mesage\}\}/],
     [
-      'a template for others than text',
+      'a template for others than text and JSON',
       { ...target, format: 'slack', template: '' },
-      /targets\.0\.template: .*only the format text/,
+      /targets\.0\.template: .*only the formats text and json/,
     ],
+    ...[undefined, '{', '{ "a": [{{kind}}] }', '{ "a": 1{{id}} }'].map((template): [string, object, RegExp] => [
+      `the template ${template} for JSON`,
+      { ...target, format: 'json', template },
+      /targets\.0\.template: expected JSON, with fields/,
+    ]),
     ['a kind that is none', { ...target, kinds: ['Halted'] }, /targets\.0\.kinds\.0: expected one of RolloutStarted/],
     [
       'a proxy with credentials',

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { byTopic, type Statement } from '../../../runtime/controller/telling/statements.ts';
 import { type Memory, newsIn, NOTHING } from '../../../runtime/controller/telling/notifications/memory.ts';
 import { read, written } from '../../../runtime/controller/telling/notifications/stored.ts';
-import type { Fact } from '../../../runtime/api/notifications/fact.ts';
+import { type Fact, joined } from '../../../runtime/api/notifications/fact.ts';
 
 /** Data of a ConfigMap, as the API server takes it at most. */
 const MEBIBYTE = 1024 * 1024;
@@ -72,6 +72,20 @@ test('what waits is remembered in its order, and the newest where not all fits',
   const kept = backAgain({ waiting: new Map([['a', long]]) }).waiting.get('a') ?? [];
   expect(kept.length).toBeGreaterThan(50);
   expect(kept).toEqual(long.slice(-kept.length));
+});
+
+test('where not all that waits fits, what is said of nodes is forgotten first', () => {
+  const nodes = Array.from({ length: 300 }, (_, index) => ({ ...fact(index + 1, '"'.repeat(1024)), node: 'a' }));
+  const halted = { ...fact(0), time: '2025-01-01T00:00:00Z' };
+  const kept = backAgain({ waiting: new Map([['a', [halted, ...nodes]]]) }).waiting.get('a') ?? [];
+  expect(kept.length).toBeLessThan(300);
+  expect(kept[0]).toEqual(halted);
+});
+
+test('facts that are told as one come back as one', () => {
+  const one = joined({ ...fact(1), node: 'a' }, { ...fact(2), node: 'b' });
+  const waiting = new Map([['x', one ? [one] : []]]);
+  expect(backAgain({ waiting }).waiting).toEqual(waiting);
 });
 
 describe('a memory that somebody has edited', () => {

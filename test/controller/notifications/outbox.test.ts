@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { CAPACITY, GIVE_UP_MS, Outbox } from '../../../runtime/controller/telling/notifications/outbox.ts';
+import { CAPACITY, GIVE_UP_MS, LASTING_MS, Outbox } from '../../../runtime/controller/telling/notifications/outbox.ts';
 import type { DeliveryOutcome } from '../../../runtime/controller/telling/notifications/outcome.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { silentLogger } from '../../../runtime/lib/log.ts';
@@ -17,13 +17,15 @@ let outcome: (fact: Fact) => DeliveryOutcome | Promise<DeliveryOutcome>;
 
 const OK: DeliveryOutcome = { kind: 'accepted', status: 200 };
 const later = (afterMs = 0): DeliveryOutcome => ({ kind: 'later', why: 'it answers 500', afterMs });
-const fact = (id: string): Fact => ({
+const fact = (id: string, more: Partial<Fact> = {}): Fact => ({
   id,
   kind: 'RolloutHalted',
   severity: 'warning',
   time: rfc3339(clock.now()),
   message: '',
+  ...more,
 });
+const ofNode = (node: string): Fact => fact(node, { kind: 'AgentMissing', node });
 const seconds = (): number => Math.round(clock.monotonic() / 1000);
 
 beforeEach(() => {
@@ -76,17 +78,23 @@ test('what is refused for good is tried once, and those behind it are told', asy
   ]);
 });
 
-test('a target that is out for hours is told of all that is not too old, and nothing is tried for ever', async () => {
-  outcome = () => later();
-  outbox.add(fact('old'));
-  await clock.advance(GIVE_UP_MS - 1000);
-  outbox.add(fact('new'));
-  await clock.advance(600_000);
-  expect([ended, outbox.waiting.map(({ id }) => id)]).toEqual([['failed'], ['new']]);
-  outcome = () => OK;
-  await clock.advance(600_000);
-  expect(ended).toEqual(['failed', 'sent']);
-});
+test.each([
+  ['hours', GIVE_UP_MS, 'node'],
+  ['days', LASTING_MS, undefined],
+] as const)(
+  'a target that is out for %s is told of all that is not too old, and nothing is tried for ever',
+  async (_, ms, node) => {
+    outcome = () => later();
+    outbox.add(fact('old', node && { node }));
+    await clock.advance(ms - 1000);
+    outbox.add(fact('new'));
+    await clock.advance(600_000);
+    expect([ended, outbox.waiting.map(({ id }) => id)]).toEqual([['failed'], ['new']]);
+    outcome = () => OK;
+    await clock.advance(600_000);
+    expect(ended).toEqual(['failed', 'sent']);
+  },
+);
 
 test('a target that hangs keeps so many, and the oldest makes room, also the one that is under way', async () => {
   const { promise, resolve } = Promise.withResolvers<DeliveryOutcome>();
@@ -105,4 +113,32 @@ test('a target that hangs keeps so many, and the oldest makes room, also the one
   await clock.advance(1000);
   expect(outbox.waiting).toEqual([]);
   expect(ended.filter((result) => result === 'sent')).toHaveLength(CAPACITY);
+});
+
+test('what is the same of several nodes is told as one, but for what the target may have got already', async () => {
+  outcome = () => later();
+  outbox.add(ofNode('first'));
+  await clock.advance(0);
+  for (let node = 0; node < 1000; node++) outbox.add(ofNode(`node-${node}`));
+  outbox.add(fact('failed', { kind: 'UpdateFailed', node: 'node-0' }));
+  expect(outbox.waiting.map(({ kind, node, together }) => [kind, node, together?.count])).toEqual([
+    ['AgentMissing', 'first', undefined],
+    ['AgentMissing', undefined, 1000],
+    ['UpdateFailed', 'node-0', undefined],
+  ]);
+  outcome = () => OK;
+  await clock.advance(600_000);
+  expect(ended).toEqual(['sent', 'sent', 'sent']);
+});
+
+test('in a long outage, what is said of nodes goes before what is said of the fleet, of releases and of policies', async () => {
+  const { promise, resolve } = Promise.withResolvers<DeliveryOutcome>();
+  outcome = () => promise;
+  outbox.add(fact('halted'));
+  for (let id = 0; id < CAPACITY * 2; id++) outbox.add(fact(`v${id}`, { node: 'a', version: `${id}` }));
+  outbox.add(fact('resumed'));
+  const ids = outbox.waiting.map(({ id }) => id);
+  expect([ids.length, ids[0], ids.at(-1)]).toEqual([CAPACITY, 'halted', 'resumed']);
+  resolve(OK);
+  await clock.advance(1000);
 });

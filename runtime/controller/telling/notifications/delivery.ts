@@ -21,8 +21,8 @@ export async function delivered(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<DeliveryOutcome> {
   try {
-    const { url, headers, proxy } = await readDestination(dir, target.name);
-    const { contentType, body } = contentOf(fact, { ...target, cluster });
+    const { url, headers, proxy, token } = await readDestination(dir, target.name);
+    const { contentType, body } = contentOf(fact, { ...target, cluster, token });
     const outgoing = { method: 'POST', url, headers: { 'content-type': contentType, ...headers }, body } as const;
     const reply = await exchange({ ...outgoing, proxy: proxy ?? target.proxy, ca: target.ca }, { clock, signal });
     return outcomeOf(reply, clock.now());

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { join } from 'node:path';
 import { type NotificationConfig, parseNotificationConfig } from '../../../api/notifications/config.ts';
-import { NOTIFICATIONS_FILE } from '../../../api/notifications/names.ts';
+import { NOTIFICATIONS_FILE, SECRET_KEYS } from '../../../api/notifications/names.ts';
 
 /** Address and headers of a target. */
 interface Destination {
@@ -10,6 +10,8 @@ interface Destination {
   readonly headers: Readonly<Record<string, string>>;
   /** With credentials; used in place of the proxy in the configuration, which everybody may read. */
   readonly proxy: string | undefined;
+  /** For templates, where the server wants a secret in the body. */
+  readonly token: string | undefined;
 }
 
 /** A Secret cannot be used. The message says why, and never quotes the Secret. */
@@ -25,12 +27,13 @@ export async function readConfig(dir: string): Promise<NotificationConfig> {
 /** Read anew for each attempt: the kubelet updates the files of a Secret without notice. @throws SecretError */
 export async function readDestination(dir: string, target: string): Promise<Destination> {
   const read = (key: string): Promise<string | undefined> => textIn(join(dir, target, key));
-  const [url, headers, proxy] = await Promise.all([read('url'), read('headers'), read('proxy')]);
+  const [url, headers, proxy, token] = await Promise.all(SECRET_KEYS.map(read));
   if (url === undefined) throw new SecretError('its Secret is not there, or has no url');
   return {
     url: urlIn(url, 'url'),
     headers: headersIn(headers ?? ''),
     proxy: proxy === undefined ? undefined : urlIn(proxy, 'proxy').href,
+    token,
   };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rfc3339 } from '../../../lib/clock.ts';
 import { shortened } from '../../../lib/parts.ts';
-import { type Fact, KINDS } from '../../../api/notifications/fact.ts';
+import { type Fact, KINDS, LONGEST_MESSAGE } from '../../../api/notifications/fact.ts';
 import type { Statement, Statements } from '../statements.ts';
 import type { SilencedNodes } from './silences.ts';
 
@@ -22,8 +22,6 @@ export const NOTHING: Memory = { told: undefined, waiting: new Map(), silences: 
 
 /** Characters of all that is remembered as told: some thousand topics. It keeps the ConfigMap below 1 MiB. */
 const REMEMBERED = 360_000;
-/** Bytes, as of an Event. */
-const LONGEST_MESSAGE = 1024;
 
 /** What there is to tell, and what has to be remembered then. */
 interface News {

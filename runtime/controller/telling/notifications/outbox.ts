@@ -3,16 +3,18 @@ import type { Logger } from '../../../lib/log.ts';
 import type { Random } from '../../../lib/random.ts';
 import { backoff } from '../../../lib/retry.ts';
 import { Wakeup } from '../../../lib/wakeup.ts';
-import type { Fact } from '../../../api/notifications/fact.ts';
+import { type Fact, isOfNodes, joined } from '../../../api/notifications/fact.ts';
 import type { NotificationMetrics } from '../notification-metrics.ts';
 import type { DeliveryOutcome } from './outcome.ts';
 
-/** Facts that may wait for one target. The oldest makes room for the newest. */
+/** Facts that may wait for one target. The oldest of nodes makes room, and the oldest of all where none is of nodes. */
 export const CAPACITY = 200;
 /** After an attempt that may succeed later. */
 const PAUSE = { firstMs: 1000, maxMs: 300_000 };
-/** A fact that is older than this is not tried again. */
+/** A fact of nodes that is older than this is not tried again. */
 export const GIVE_UP_MS = 6 * 3_600_000;
+/** Any other: a rollout that is halted on a Friday is news on a Monday. */
+export const LASTING_MS = 72 * 3_600_000;
 
 interface OutboxOptions {
   /** Name of the target. */
@@ -27,11 +29,13 @@ interface OutboxOptions {
   readonly logger: Logger;
 }
 
-/** The facts that wait for one target. They are sent one after the other, in order. A slow target delays no other. */
+/** The facts that wait for one target. They are sent one after the other, in order; what is the same of several nodes, as one. A slow target delays no other. */
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #wakeup = new Wakeup();
   #waiting: readonly Fact[];
+  /** The last that the target may have got. */
+  #tried: Fact | undefined;
 
   /** @param waiting what an earlier process has not sent */
   constructor(options: OutboxOptions, waiting: readonly Fact[]) {
@@ -45,15 +49,25 @@ export class Outbox {
   }
 
   add(fact: Fact): void {
-    const { target, logger, metrics } = this.#options;
-    const [oldest] = this.#waiting;
-    if (oldest && this.#waiting.length >= CAPACITY) {
-      this.#remove(oldest);
-      metrics.ended(target, 'dropped');
-      logger.warn('notification dropped: too many wait for its target', { target, kind: oldest.kind, id: oldest.id });
-    }
-    this.#set([...this.#waiting, fact]);
+    this.#set(this.#with(fact));
+    if (this.#waiting.length > CAPACITY) this.#drop(this.#waiting.find(isOfNodes) ?? this.#waiting[0]);
     this.#wakeup.ring();
+  }
+
+  #with(fact: Fact): readonly Fact[] {
+    for (const [index, one] of this.#waiting.entries()) {
+      const both = one === this.#tried ? undefined : joined(one, fact);
+      if (both) return this.#waiting.with(index, both);
+    }
+    return [...this.#waiting, fact];
+  }
+
+  #drop(fact: Fact | undefined): void {
+    if (!fact) return;
+    const { target, logger, metrics } = this.#options;
+    this.#remove(fact);
+    metrics.ended(target, 'dropped');
+    logger.warn('notification dropped: too many wait for its target', { target, kind: fact.kind, id: fact.id });
   }
 
   /** Works until the signal aborts. What waits then stays. */
@@ -75,6 +89,7 @@ export class Outbox {
   /** @returns milliseconds until the next attempt; undefined where the fact waits no more */
   async #try(fact: Fact, failures: number, signal: AbortSignal): Promise<number | undefined> {
     const { target, deliver, clock, random, logger, metrics } = this.#options;
+    this.#tried = fact;
     const outcome = await deliver(fact, signal);
     if (signal.aborted && outcome.kind !== 'accepted') return undefined;
     metrics.failing(target, outcome.kind !== 'accepted');
@@ -84,7 +99,7 @@ export class Outbox {
       this.#end(fact, 'sent');
       return undefined;
     }
-    const isTooOld = clock.now() - (instantOf(fact.time) ?? 0) > GIVE_UP_MS;
+    const isTooOld = clock.now() - (instantOf(fact.time) ?? 0) > (isOfNodes(fact) ? GIVE_UP_MS : LASTING_MS);
     if (outcome.kind === 'refused' || isTooOld) {
       logger.error('notification given up', { ...about, why: outcome.why });
       this.#end(fact, 'failed');

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { jsonObject } from '../../../lib/json.ts';
-import { type Fact, KINDS, TEST_KIND } from '../../../api/notifications/fact.ts';
+import { type Fact, isOfNodes, KINDS, TEST_KIND } from '../../../api/notifications/fact.ts';
 import { SILENCE_ID } from '../../../api/notifications/silence.ts';
 import type { Memory } from './memory.ts';
 
@@ -17,6 +17,7 @@ const fact = z.object({
   time: z.string(),
   message: z.string(),
   node: z.string().exactOptional(),
+  together: z.object({ count: z.number(), nodes: z.array(z.string()), first: z.string() }).exactOptional(),
   policy: z.string().exactOptional(),
   family: z.string().exactOptional(),
   version: z.string().exactOptional(),
@@ -35,7 +36,7 @@ const storedSchema = z.object({
   silences: z.record(z.string(), z.record(z.string(), silenced)).catch({}),
 });
 
-/** A fact that waits for several targets is written once. Where not all facts fit, the newest are written. */
+/** A fact that waits for several targets is written once. Where not all fit, those of nodes go first, and the oldest before the newest. */
 export function written({ told, waiting, silences }: Memory): string {
   const facts = fitting(waiting);
   const ids = [...waiting].map(([target, list]) => [target, list.flatMap(({ id }) => (facts.has(id) ? id : []))]);
@@ -57,12 +58,14 @@ function fitting(waiting: Memory['waiting']): ReadonlyMap<string, Fact> {
   const bytes = new Map<string, number>();
   // The id of a fact stands in the list of each target that it waits for.
   for (const one of all) bytes.set(one.id, (bytes.get(one.id) ?? bytesOf(one)) + bytesOf(one.id) + 1);
-  const newestFirst = [...new Map(all.map((one) => [one.id, one])).values()]
+  const lastFirst = [...new Map(all.map((one) => [one.id, one])).values()]
     .toReversed()
-    .toSorted((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0));
+    .toSorted(
+      (a, b) => Number(isOfNodes(a)) - Number(isOfNodes(b)) || (a.time < b.time ? 1 : a.time > b.time ? -1 : 0),
+    );
   const facts = new Map<string, Fact>();
   let room = FACT_BYTES;
-  for (const one of newestFirst) {
+  for (const one of lastFirst) {
     room -= bytes.get(one.id) ?? 0;
     if (room < 0) break;
     facts.set(one.id, one);
