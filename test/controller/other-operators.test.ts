@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { shadowsOf } from '../../runtime/api/resources.ts';
-import { API_VERSION, KIND } from '../../runtime/api/shadow/names.ts';
+import { API_VERSION, KIND, NAMESPACE, PAUSED_ANNOTATION } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 
 /** Beside another operator two agents share one host, and two controllers keep a budget each. */
@@ -28,6 +28,18 @@ test('nothing starts while another namespace has shadows, and people are told on
   await others().delete('brs-a', {});
   await stage.pass(60_000);
   expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+});
+
+test('nothing starts beside one that came since the last look', async () => {
+  const pause = (paused: string | null) =>
+    stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations: { [PAUSED_ANNOTATION]: paused } } });
+  await pause('');
+  stage.start();
+  await stage.pass(10_000);
+  await leave();
+  await pause(null);
+  await stage.pass(10_000);
+  expect(await stage.spec('a')).toBe('Idle');
 });
 
 test('one that comes later keeps what is staged in service', async () => {

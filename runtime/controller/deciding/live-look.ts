@@ -10,6 +10,7 @@ import { inParallel } from '../../lib/parallel.ts';
 import { type ActionPorts, agentsOn } from '../writing/actions/ports.ts';
 import { type Caches, type ClusterView, isPaused, type LiveNode } from '../seeing/caches.ts';
 import type { ControlPlane } from '../seeing/control-plane.ts';
+import type { OtherOperators } from '../seeing/other-operators.ts';
 import type { Start } from '../plan/facts/commands.ts';
 import type { Planner } from './planner.ts';
 import type { Policies } from '../seeing/policies.ts';
@@ -35,6 +36,7 @@ interface LiveLookOptions extends Pick<ActionPorts, 'shadows' | 'nodes' | 'pods'
   readonly planner: Pick<Planner, 'look' | 'planOn'>;
   readonly ledger: Pick<PermitLedger, 'confirm' | 'enter'>;
   readonly controlPlane: Pick<ControlPlane, 'read'>;
+  readonly otherOperators: Pick<OtherOperators, 'read'>;
 }
 
 /** What became of the starts of a plan. */
@@ -68,7 +70,7 @@ export class LiveLook {
    * @throws UnreadError: nothing may start; NotLeadingError, PermitsMovedError, UnreadablePermitsError
    */
   async confirm(starts: readonly Start[], outer: AbortSignal): Promise<Looked> {
-    const { clock, caches, policies, planner, ledger, controlPlane } = this.#options;
+    const { clock, caches, policies, planner, ledger, controlPlane, otherOperators } = this.#options;
     return withDeadline({ clock, ms: LOOK_MS, signal: outer }, async (signal) => {
       await reading('the list of permits', () => ledger.confirm(signal));
       // From before everything else is read, so that nothing older is laid over something newer.
@@ -80,6 +82,7 @@ export class LiveLook {
         reading('the list of releases', () => this.#releases.list({}, signal)),
         inParallel(starts, AT_ONCE, (start) => this.#candidate(start, signal)),
         controlPlane.read(signal),
+        otherOperators.read(signal),
       ]);
       const live = candidates.flatMap((one) => one.live ?? []);
       outer.throwIfAborted();

@@ -10,7 +10,7 @@ import { GROUP, PLURAL, STORAGE_VERSION } from '../../api/shadow/names.ts';
 import type { ControllerConfig } from '../config.ts';
 import { listed } from '../plan/facts/verdict.ts';
 
-/** How often it is looked while there is none, and while there is one. */
+/** How often it is looked, besides before each start, while there is none, and while there is one. */
 const LOOK_MS = 600_000;
 const FOUND_MS = 30_000;
 const READ_MS = 5000;
@@ -49,17 +49,17 @@ export class OtherOperators {
 
   /** Looks at once, and now and then, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, config } = this.#options;
-    if (config.OTHER_OPERATORS === 'ignore') return;
+    const { clock } = this.#options;
     while (!signal.aborted) {
-      await withDeadline({ clock, ms: READ_MS, signal }, (inner) => this.#look(inner)).catch(() => undefined);
+      await withDeadline({ clock, ms: READ_MS, signal }, (inner) => this.read(inner)).catch(() => undefined);
       await clock.sleep(this.#namespaces.length > 0 ? FOUND_MS : LOOK_MS, signal).catch(() => undefined);
     }
   }
 
-  /** What is not answered stays as it was; who may not look says nothing. */
-  async #look(signal: AbortSignal): Promise<void> {
-    const { namespace, wakeup } = this.#options;
+  /** Looks now. What is not answered stays as it was; who may not look says nothing. */
+  async read(signal: AbortSignal): Promise<void> {
+    const { namespace, config, wakeup } = this.#options;
+    if (config.OTHER_OPERATORS === 'ignore') return;
     const before = this.found;
     try {
       const shadows = await this.#shadows.list({ fieldSelector: `metadata.namespace!=${namespace}` }, signal);
