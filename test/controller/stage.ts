@@ -286,8 +286,7 @@ export class Stage {
 
   async end(): Promise<void> {
     this.#stop.abort();
-    await this.pass(5000);
-    await Promise.all(this.#running);
+    await Promise.all([this.pass(5000), ...this.#running]);
   }
 }
 
