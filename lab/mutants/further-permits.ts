@@ -141,4 +141,20 @@ export const furtherPermits: readonly Mutant[] = [
     replace: 'if (last !== undefined) continue;',
     tests: ['test/controller/rulers.test.ts'],
   },
+  {
+    rule: 'L5',
+    does: 'leaves it to the next term to ask again for what an API server has turned away',
+    file: 'runtime/kube/asking-again.ts',
+    find: 'return error instanceof BusyError || (',
+    replace: 'return (',
+    tests: ['test/kube/asking-again.test.ts'],
+  },
+  {
+    rule: 'L4',
+    does: 'asks again for a write that may have been carried out',
+    file: 'runtime/kube/asking-again.ts',
+    find: '(error instanceof UnreachableError && error.isUnsent)',
+    replace: 'error instanceof UnreachableError',
+    tests: ['test/kube/asking-again.test.ts'],
+  },
 ];

@@ -68,6 +68,18 @@ function present({ now, scenario: { policies } }: World): World['scenario']['pol
   return now > (policies.definedAt ?? Infinity) ? policies.policies : {};
 }
 
+function flickers(world: World, terms: Terms): Begun | undefined {
+  const policy = policyOf(world, terms);
+  if (policy === undefined) return undefined;
+  const { people } = world.environment;
+  let was: PolicySpec | undefined;
+  people.changePolicy(policy, (spec) => {
+    was = spec;
+    return undefined;
+  });
+  return { about: policy, end: () => people.changePolicy(policy, (spec) => spec ?? was) };
+}
+
 /** Another one comes and goes. */
 function creates(world: World, { random }: { readonly random: Random }): Begun | undefined {
   const { definedAt = Infinity } = world.scenario.policies;
@@ -116,11 +128,14 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
     { what: 'an update policy is edited into one that cannot be obeyed', weight: 2 },
     (spec, { random, name }) => broken(random, name, spec),
   ),
-  edits(
-    'policy-flickers',
-    { what: 'a tool deletes an update policy and makes it again at once', weight: 2, lasts: FLICKERS },
-    'delete',
-  ),
+  {
+    name: 'policy-flickers',
+    what: 'a tool deletes an update policy and makes it again at once, as it was',
+    weight: 2,
+    lasts: FLICKERS,
+    aim: DECIDES,
+    begin: flickers,
+  },
   edits('policy-deleted', { what: 'an update policy is deleted, and made anew', weight: 2 }, 'delete'),
   {
     name: 'policy-created',
@@ -144,6 +159,20 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
         const value = terms.random() < 0.2 ? null : (oneOf<string>(values, terms.random) ?? null);
         people.relabel(node, { [key]: value });
         return () => people.relabel(node, { [key]: labels[key] ?? null });
+      }),
+  },
+  {
+    name: 'labels-flicker',
+    what: 'a tool takes the label away by which policies select a node, and sets it again at once',
+    weight: 2,
+    lasts: FLICKERS,
+    aim: DECIDES,
+    begin: (world, terms) =>
+      onNode(world, terms, (node) => {
+        const { people } = world.environment;
+        const { [POOL]: label = null } = world.environment.labelsOf(node);
+        people.relabel(node, { [POOL]: null });
+        return () => people.relabel(node, { [POOL]: label });
       }),
   },
   {

@@ -5,6 +5,7 @@ import { concurrency, outOfService } from './budget.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
 import { current } from './current.ts';
 import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
+import { kept } from './kept.ts';
 import { leadership } from './leadership.ts';
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
@@ -14,6 +15,7 @@ import { Picture } from './picture.ts';
 import { reach } from './reach.ts';
 import { atRest } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
+import { rulers } from './rulers.ts';
 import { lastLook, swaps } from './swaps.ts';
 
 /** Every rule; lab/simulation/README.md says what each holds. */
@@ -28,9 +30,11 @@ export const RULES: readonly Rule[] = [
   administratorsCordons,
   nothingLeft,
   obeyed,
+  rulers,
   current,
   swaps,
   leadership,
+  kept,
   lastLook,
   ownStatus,
   conversion,

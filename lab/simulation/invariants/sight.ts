@@ -46,6 +46,11 @@ export class Sight {
     this.#clearFrom = Math.max(this.#clearFrom, entry.at + (this.#lasts.get(entry.id) ?? 0) + LINGERS);
   }
 
+  /** Whether nothing has been in the way of anybody's view for a while. */
+  isClear(instant: Instant): boolean {
+    return instant - this.#clearFrom >= SEEN_AFTER;
+  }
+
   /** When the process last went on after it had stood still: what it has read before, it may take for new. */
   wentOnAt(process: string): Instant {
     return this.#wentOnAt.get(process) ?? -Infinity;

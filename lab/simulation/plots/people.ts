@@ -11,6 +11,14 @@ export const DECISIONS: readonly Plot[] = [
   [decided('policy-broken'), paused],
   [scene('kind-unreadable', 'after', 'status-idle'), scene('kill-replicas', 'after', 'status-idle', LATER)],
   [scene('kind-unreadable', 'before', 'drain-asked')],
+  [
+    lasting(minutes(12, 40), scene('policy-frozen', 'after', 'status-idle')),
+    scene('policy-flickers', 'after', 'status-idle', minutes(2, 8)),
+  ],
+  [
+    lasting(minutes(12, 40), scene('policy-paused', 'after', 'status-idle')),
+    scene('labels-flicker', 'after', 'status-idle', minutes(2, 8)),
+  ],
 ];
 
 /** Rules L8 and P: what holds for a node changes while it starts, or before it is disturbed. */
