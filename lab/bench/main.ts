@@ -4,35 +4,27 @@ import { parseArgs } from 'node:util';
 import { agentMemory } from './agent/memory.ts';
 import { agentReaction } from './agent/reaction.ts';
 import { apiserverAbuse } from './apiserver/abuse.ts';
-import { blockedDrain } from './apiserver/blocked-drain.ts';
-import { conversion } from './apiserver/conversion.ts';
 import { controlPlaneDrain } from './apiserver/drain-on-control-plane.ts';
 import { apiserverDrains } from './apiserver/drains.ts';
 import { heavyDrains } from './apiserver/heavy-drains.ts';
-import { apiserverRotation } from './apiserver/rotation.ts';
 import { apiserverStatuses } from './apiserver/statuses.ts';
 import type { Bench, Figure } from './bench.ts';
 import { cliStatus } from './cli/status.ts';
 import { controllerFootprint } from './controller/footprint.ts';
 import { planCost } from './controller/plan-cost.ts';
-import { planRollout } from './controller/plan-rollout.ts';
 import { rollouts } from './rollout/rollouts.ts';
 
 const BENCHES: readonly Bench[] = [
   agentMemory,
   agentReaction,
   planCost,
-  planRollout,
   controllerFootprint,
   apiserverStatuses,
-  apiserverRotation,
   apiserverDrains,
   heavyDrains,
   apiserverAbuse,
-  blockedDrain,
   controlPlaneDrain,
   rollouts,
-  conversion,
   cliStatus,
 ];
 /** This file is bundled into `build/`, one below the project. */

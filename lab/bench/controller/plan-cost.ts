@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   fleet,
   NOW,
@@ -14,7 +12,6 @@ import {
 import { plan } from '../../../runtime/controller/plan/plan.ts';
 import type { PolicyView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import type { Bench, Figure } from '../bench.ts';
-import { logLogChart } from '../chart.ts';
 import { cpuMs, quantile } from './cpu.ts';
 
 const SIZES = [100, 250, 500, 1000, 2500, 5000, 10_000];
@@ -25,19 +22,15 @@ const WARM_UP = 30;
 const runsOf = (size: number): number => Math.max(500, 5_000_000 / size);
 const RULES: Rules = { ...POLICY, maxConcurrent: { kind: 'percent', percent: 10 }, conditionWrites: 600 };
 
-/** From the project's root; drawn anew by each run. */
-const CHART = 'docs/plan-cost.svg';
-
 export const planCost: Bench = {
   name: 'plan-cost',
-  what: `CPU time of one plan by the size of the fleet, after one node has changed: at rest, and all waiting with their conditions to be written; draws ${CHART}`,
+  what: 'CPU time of one plan by the size of the fleet, after one node has changed: at rest, and all waiting with their conditions to be written',
   async run(context) {
     const measure = (what: string, parts: Parts): Costs => {
       context.progress(what);
       return { what, costs: SIZES.map((size) => costOf(size, parts)) };
     };
     const [resting, waiting] = [measure('at rest', updated), measure('all waiting', {})];
-    await writeFile(join(context.root, CHART), chartOf(resting, waiting));
     context.progress('under policies');
     const governed = ['at rest', 'all waiting'].map((what) => {
       const name = `${MOST} nodes under ${POLICIES} policies ${what}`;
@@ -134,27 +127,6 @@ function figuresOf(what: string, { size, mean, worst }: Cost): Figure[] {
     { name: `${name}, 99th percentile`, value: worst, unit: 'ms CPU', atMost: 20 },
     { name: `${name}, mean per n log n`, value: (mean / nLogN(size)) * 1_000_000, unit: 'ns' },
   ];
-}
-
-/** Beside each other with the line of n log n through the largest fleet: whatever lies above it on the left grows more slowly. */
-function chartOf(resting: Costs, waiting: Costs): string {
-  const largest = waiting.costs.at(-1) ?? { size: 1, mean: 1 };
-  const perUnit = largest.mean / nLogN(largest.size);
-  return logLogChart({
-    title: 'CPU time of one plan, that is of one event',
-    x: 'nodes',
-    y: 'ms',
-    series: [
-      {
-        name: 'n log n',
-        colour: '#888',
-        isReference: true,
-        points: SIZES.map((size) => [size, perUnit * nLogN(size)]),
-      },
-      { name: waiting.what, colour: '#c33', points: waiting.costs.map(({ size, mean }) => [size, mean]) },
-      { name: resting.what, colour: '#36c', points: resting.costs.map(({ size, mean }) => [size, mean]) },
-    ],
-  });
 }
 
 function fleetOf(size: number, parts: Parts): World {
