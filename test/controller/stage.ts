@@ -36,7 +36,6 @@ interface Starting extends Partial<Pick<Parameters<typeof createManager>[0], Par
   readonly signal?: AbortSignal;
 }
 
-/** As much of an Event as tests look at. */
 interface Told {
   readonly type: string;
   readonly reason: string;
