@@ -3,16 +3,19 @@ import { plan as planOnce } from '../../../runtime/controller/plan/plan.ts';
 import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { type Ledger } from '../../../runtime/api/release/ledger.ts';
 import {
+  DRAINED,
   fleet,
+  MARKS,
   minutes,
   moment,
   monitoring,
   node,
   NOW,
   type Parts,
-  POLICY,
-  shadow,
   permit,
+  POLICY,
+  rebooting,
+  shadow,
   underRules,
   updated,
   type World,
@@ -152,6 +155,44 @@ describe('a node that is gone with its permit', () => {
     expect(freed(said)).toEqual([{ kind: 'free', because: 'node-gone', shadow: 'brs-a', nodeUid: 'uid-a' }]);
     const ofAnother = said.deletedShadows.map((one) => ({ ...one, owners: ['uid-another'] }));
     expect(failures({ ...said, deletedShadows: ofAnother })).toContain('Gone');
+  });
+});
+
+describe('a node that is gone, whose agent keeps no records and was told to drain it,', () => {
+  const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
+  const said = shadow('a', rebooting);
+  const worldOf = (...deletedNodes: readonly NodeView[]): World => {
+    const world = fleet({ b: {} }, { permits: [held] });
+    return withLedger({ ...world, shadows: [...world.shadows, said], deletedNodes }, {});
+  };
+  const planned = (world: World) => planOnce(underRules(world, POLICY), POLICY, NOW);
+  const isBlamed = (world: World) =>
+    planned(world).ledger.some(({ ledger }) => ledger?.failures['uid-a'] !== undefined);
+  const cordoned = { unschedulable: true };
+
+  test.each<[string, NodeView]>([
+    ['it bore the marks of a drain', node('a', { marks: MARKS, ...cordoned })],
+    ['no drain had begun', node('a')],
+  ])('was not asked to reboot where %s when it was deleted', (_, last) => {
+    expect(isBlamed(worldOf(last))).toBe(false);
+    const { marks, unschedulable } = last;
+    expect(planned(worldOf(last)).commands).toContainEqual(
+      expect.objectContaining({
+        kind: 'free',
+        isUnasked: true,
+        lastNode: expect.objectContaining({ marks, unschedulable }),
+      }),
+    );
+  });
+
+  test.each<[string, readonly NodeView[]]>([
+    ['its drain was over', [node('a', { marks: DRAINED, ...cordoned })]],
+    ['it was cordoned, as an older apiserver leaves it', [node('a', cordoned)]],
+    ['only a list has shown it to be gone', []],
+    ['another Node of its name was deleted', [node('a', { uid: 'another', marks: MARKS })]],
+  ])('counts as failed where %s', (_, last) => {
+    expect(isBlamed(worldOf(...last))).toBe(true);
+    expect(planned(worldOf(...last)).commands).not.toContainEqual(expect.objectContaining({ kind: 'free' }));
   });
 });
 

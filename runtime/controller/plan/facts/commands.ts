@@ -1,6 +1,7 @@
 import type { ShadowCondition, Spec } from '../../../api/shadow/model.ts';
 import type { BadEnd } from '../../../api/release/model.ts';
 import type { PermitTerms } from './permit.ts';
+import type { LastHost } from './phase.ts';
 import type { Finding } from './verdict.ts';
 
 /** A write to make. It names the state that it was decided on. If that has changed, the write gets 409 and a new plan is made. */
@@ -87,6 +88,8 @@ export interface Free {
   readonly because: 'idle' | 'node-gone' | 'shadow-gone' | 'rescued' | 'called-off';
   /** Of a node that is gone only its shadow says that no reboot was asked for: it is read once more, and deleted first (rule F3). */
   readonly isUnasked?: true;
+  /** The Node as it was deleted, where that is known: of an agent that keeps no records it tells whether the drain was over. */
+  readonly lastNode?: LastHost | undefined;
 }
 
 /** Keeps on the Lease when the reboot of this attempt was first seen to be requested: a controller that restarts counts on from there. */

@@ -202,6 +202,11 @@ function requestOf({ spec, status: { reboot } }: Reported, { marks, unschedulabl
   return reboot.requested_at != null && reboot.version === spec.version ? reboot.boot_id : undefined;
 }
 
+/** What tells that a drain is over, where nothing else does. */
+export type LastHost = Pick<Host, 'marks' | 'unschedulable'>;
+export const isDrainOver = ({ marks, unschedulable }: LastHost): boolean =>
+  marks ? marks.drained !== undefined : unschedulable;
+
 function bootOf(said: Reported, host: Host, isAsked: boolean): Boot {
   const { reboot, current_state: reached } = said.status;
   const recorded = reboot?.requested_at == null ? undefined : reboot.boot_id;

@@ -251,7 +251,7 @@ export interface LastOfShadow extends Pick<ShadowView, 'name' | 'owners' | 'spec
 /** What a Node said last. */
 export type LastOfNode = Pick<
   NodeView,
-  'name' | 'uid' | 'family' | 'labels' | 'managed' | 'ready' | 'held' | 'leaving'
+  'name' | 'uid' | 'family' | 'labels' | 'managed' | 'ready' | 'held' | 'leaving' | 'marks' | 'unschedulable'
 >;
 
 /** What a host that offers no versions by itself is ordered to run. The same object for as long as it says the same. */

@@ -3,7 +3,7 @@ import type { Failure } from '../../../api/release/model.ts';
 import { nodeNameOf, shadowName } from '../../../api/shadow/names.ts';
 import type { Fleet } from './health.ts';
 import type { Ledgers, OsReleaseName } from '../facts/ledgers.ts';
-import { isAtRest } from '../facts/phase.ts';
+import { isAtRest, isDrainOver, type LastHost } from '../facts/phase.ts';
 import type { PermitKey, PermitView } from '../facts/permit.ts';
 import type { Rulings } from '../facts/rulings.ts';
 import { keepsOut, type LastOfNode, type LastOfShadow, type ShadowView, type Snapshot } from '../facts/snapshot.ts';
@@ -40,7 +40,7 @@ function withPermit(permit: PermitView, { snapshot, now }: Gone): FailureOn | un
   const { nodeUid: uid, id: attempt, policy, ended } = permit;
   const release = releaseOf(permit, snapshot);
   if (!release) return undefined;
-  if (!ended && !mayBeAsked(permit, lastOf(permit, snapshot))) return undefined;
+  if (!ended && !mayBeAsked(permit, lastOf(permit, snapshot), lastOfNode(uid, snapshot))) return undefined;
   const node = nodeNameOf(permit.shadow) ?? permit.shadow;
   const failure = { node, policy: policy?.name ?? '', attempt, reason: ended ?? 'Gone', at: rfc3339(now) };
   return { ...release, uid, failure };
@@ -49,7 +49,7 @@ function withPermit(permit: PermitView, { snapshot, now }: Gone): FailureOn | un
 /** What the permit of a node that is gone was for. Of one that an older controller has held, the shadow and the Node tell. */
 export function releaseOf(permit: PermitView, snapshot: Gone['snapshot']): OsReleaseName | undefined {
   const { nodeUid, version = lastOf(permit, snapshot)?.spec.version } = permit;
-  const { family = snapshot.deletedNodes?.find(({ uid }) => uid === nodeUid)?.family } = permit;
+  const { family = lastOfNode(nodeUid, snapshot)?.family } = permit;
   return family === undefined || version == null ? undefined : { family, version };
 }
 
@@ -81,20 +81,28 @@ function finishedBy(shadow: LastOfShadow | undefined): Finished | undefined {
 }
 
 /**
- * Whether a node that is gone may have been asked for its reboot. What is not known counts as asked: nobody but its shadow tells that it was not.
+ * Whether a node that is gone may have been asked for its reboot. What is not known counts as asked: only its shadow tells that it was not, and where
+ * its agent keeps no records, the Node besides.
  * @param shadow of that very node, as it is or as it was when it was deleted; undefined where neither is known
+ * @param node as it was when it was deleted; undefined where that is not known
  */
 export function mayBeAsked(
   { rebootAskedAt }: Pick<PermitView, 'rebootAskedAt'>,
   shadow: Pick<ShadowView, 'spec' | 'status'> | undefined,
+  node: LastHost | undefined,
 ): boolean {
   if (rebootAskedAt !== undefined || !shadow?.status) return true;
   const { spec, status } = shadow;
   if (spec.state === 'Idle' || spec.state === 'StagedAndPerformedUpdate') return false;
   const { reboot, current_state: reached } = status;
+  if (reached !== 'StagedAndPerformedUpdate') return true;
   // An agent that keeps records leaves a probe with what it has staged, so that one without a time says that none was asked for.
-  return reached !== 'StagedAndPerformedUpdate' || !reboot || reboot.requested_at != null;
+  return reboot ? reboot.requested_at != null : !node || isDrainOver(node);
 }
+
+/** Nothing ends a drain on a Node that is gone. */
+export const lastOfNode = (uid: string, { deletedNodes }: Pick<Snapshot, 'deletedNodes'>): LastOfNode | undefined =>
+  deletedNodes?.findLast((node) => node.uid === uid);
 
 export function shadowOf(permit: PermitKey, { shadows }: Pick<Snapshot, 'shadows'>): ShadowView | undefined {
   return shadows.find((shadow) => isOf(permit, shadow));

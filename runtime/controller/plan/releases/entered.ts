@@ -2,7 +2,7 @@ import { EMPTY, enter, isFullFor, type Ledger, remove } from '../../../api/relea
 import type { Decision, Failure } from '../../../api/release/model.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
 import { badEndOf, type End, failureOf, recoveredAt } from '../nodes/ends.ts';
-import { type FailureOn, failuresOfGone, type Gone, lastOf, mayBeAsked, releaseOf, shadowOf } from '../nodes/gone.ts';
+import { type FailureOn, failuresOfGone, type Gone, lastOf, lastOfNode, mayBeAsked, releaseOf, shadowOf } from '../nodes/gone.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import type { PermitView } from '../facts/permit.ts';
 import { keyOf, type Ledgers, type OsReleaseName } from '../facts/ledgers.ts';
@@ -105,8 +105,9 @@ export class EnteredLedgers {
   /** Nothing is asked for by way of a shadow that is gone. */
   #freedUnasked(free: Free, permit: PermitView): readonly Free[] {
     const { snapshot } = this.#known;
-    if (mayBeAsked(permit, lastOf(permit, snapshot))) return [];
-    return [shadowOf(permit, snapshot) ? { ...free, isUnasked: true } : free];
+    const lastNode = lastOfNode(permit.nodeUid, snapshot);
+    if (mayBeAsked(permit, lastOf(permit, snapshot), lastNode)) return [];
+    return [shadowOf(permit, snapshot) ? { ...free, isUnasked: true, lastNode } : free];
   }
 
   /** A full ledger is not waited for: its release has failed often enough without this. */

@@ -68,7 +68,7 @@ const foundNone = ({ ledger }: ActionPorts, { nodeUid }: Free): boolean =>
 /** After this nobody can ask for a reboot in this attempt any more. What is not known counts as asked, and is entered first. */
 async function endsUnasked(ports: ActionPorts, permit: Free, signal: AbortSignal): Promise<boolean> {
   const shadow = await ownShadow(ports, permit, signal);
-  if (!shadow || mayBeAsked({ rebootAskedAt: undefined }, shadow)) return false;
+  if (!shadow || mayBeAsked({ rebootAskedAt: undefined }, shadow, permit.lastNode)) return false;
   const { uid, resourceVersion } = shadow;
   await ports.shadows.delete(permit.shadow, { uid, resourceVersion }, signal);
   return true;
