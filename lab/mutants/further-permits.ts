@@ -1,7 +1,9 @@
 import type { Mutant } from './mutant.ts';
 
 const GATES = 'runtime/controller/plan/gates/gates.ts';
-const GATE_TESTS = ['test/controller/plan/second-gate.test.ts', 'test/controller/plan/starts.test.ts'];
+const PLAN = 'test/controller/plan';
+const GATE_TESTS = [`${PLAN}/second-gate.test.ts`, `${PLAN}/starts.test.ts`];
+const TOLD = [`${PLAN}/told-to-drain.test.ts`];
 
 /** Rules L: who may be updating. */
 export const furtherPermits: readonly Mutant[] = [
@@ -17,9 +19,25 @@ export const furtherPermits: readonly Mutant[] = [
     rule: 'L8',
     does: 'drains what is staged under a pause',
     file: GATES,
-    find: "again: 'wait', ask: nowPaused",
+    find: 'again: whilePaused, ask: nowPaused',
     replace: 'again: undefined, ask: nowPaused',
     tests: GATE_TESTS,
+  },
+  {
+    rule: 'L8',
+    does: 'lets a node that is told to drain be drained under a pause',
+    file: GATES,
+    find: "return phase.kind === 'asked' ? 'call-off' : 'wait';",
+    replace: "return 'wait';",
+    tests: TOLD,
+  },
+  {
+    rule: 'L8',
+    does: 'calls nothing off once it is told to drain',
+    file: 'runtime/controller/plan/gates/again.ts',
+    find: "phase.kind === 'staging' || !mayCallOff(phase)",
+    replace: "phase.kind !== 'staged'",
+    tests: TOLD,
   },
   {
     rule: 'L8',

@@ -149,8 +149,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'disturbs all that has staged what is not proven',
     file: OTHERS,
-    find: 'isRetry || release.proof.letsThrough',
-    replace: 'isRetry || !release.isHalted',
+    find: '!proof.isExceeded : proof.letsThrough',
+    replace: '!proof.isExceeded : !release.isHalted',
     tests: PROPERTIES,
   },
   {

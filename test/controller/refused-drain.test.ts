@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readMarks } from '../../runtime/api/marks/marks.ts';
-import { COMPONENT_LABEL, NAME_LABEL, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import { RELEASES_PATH } from '../../runtime/api/resources.ts';
+import { RELEASE_API_VERSION, RELEASE_KIND } from '../../runtime/api/release/names.ts';
+import {
+  COMPONENT_LABEL,
+  HOLD_ANNOTATION,
+  NAME_LABEL,
+  NAMESPACE,
+  PAUSED_ANNOTATION,
+} from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { intercepted } from './transports.ts';
 
@@ -135,23 +143,43 @@ describe('a machine that dies while its version is staged, which its agent never
   });
 });
 
-describe('a drain that nobody has answered for half an hour', () => {
+const HALT = {
+  apiVersion: RELEASE_API_VERSION,
+  kind: RELEASE_KIND,
+  metadata: { name: 'bad' },
+  spec: { family: 'aws-k8s-1.33/amd64', version: '1.1.0', decision: 'Halt' },
+};
+
+describe('a node that is told to drain, and is not answered yet', () => {
   const replica = (name: string, labels: object) =>
     stage.create(`/api/v1/namespaces/${NAMESPACE}/pods`, {
       metadata: { name, labels: { [COMPONENT_LABEL]: 'apiserver', ...labels } },
       spec: { containers: [{ name: 'apiserver', image: 'apiserver' }] },
     });
+  const told = { [PAUSED_ANNOTATION]: '', [HOLD_ANNOTATION]: '' };
 
-  test.each([
-    ['is called off where all replicas are ours', { [NAME_LABEL]: 'brupop' }, 'Idle 1.1.0'],
-    ['goes on where one is of the older operator', {}, 'RebootedIntoUpdate 1.1.0'],
-  ])('%s', async (_what, labels, expected) => {
-    await replica('ours', { [NAME_LABEL]: 'brupop' });
-    await replica('other', labels);
-    stage.start();
-    await stage.pass();
-    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
-    await stage.pass(31 * MINUTE);
-    expect(await stage.spec('a')).toBe(expected);
+  describe.each<[string, () => Promise<unknown>]>([
+    ['nobody has answered for half an hour, and others wait', () => stage.pass(31 * MINUTE)],
+    [
+      'the namespace is paused',
+      () => stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations: told } }),
+    ],
+    ['a person holds it', () => stage.patchNode('a', { metadata: { annotations: told } })],
+    ['a person halts its release', () => stage.create(RELEASES_PATH, HALT)],
+  ])('where %s', (_why, happens) => {
+    test.each([
+      ['is called off, as all replicas are ours', { [NAME_LABEL]: 'brupop' }, 'Idle 1.1.0'],
+      ['goes on, as one is of the older operator', {}, 'RebootedIntoUpdate 1.1.0'],
+    ])('%s', async (_what, labels, expected) => {
+      await replica('ours', { [NAME_LABEL]: 'brupop' });
+      await replica('other', labels);
+      stage.start();
+      await stage.pass();
+      await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+      await stage.pass();
+      await happens();
+      await stage.pass(MINUTE);
+      expect(await stage.spec('a')).toBe(expected);
+    });
   });
 });

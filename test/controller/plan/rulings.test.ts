@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PolicyView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import {
+  DRAINED,
   fleet,
   minutes,
   moment,
@@ -135,7 +136,7 @@ test('of several zones, one is worked on at a time, and the others are told whic
 
 test('a node in mid-update that several policies claim by now is busy for each of them', () => {
   const nodes = [
-    node('a', { labels: { pool: 'p0', tier: 'x', [ZONE]: 'z1' } }),
+    node('a', { labels: { pool: 'p0', tier: 'x', [ZONE]: 'z1' }, unschedulable: true, marks: DRAINED }),
     node('b', inPool('p0', 'z0')),
     node('c', { labels: { tier: 'x' } }),
     node('d'),

@@ -110,7 +110,7 @@ describe('a node that is refused its drain for two minutes', () => {
 
   test.each<[string, World]>([
     ['nobody waits', fleet({ a: blocked, b: updated }, since(9))],
-    ['others are held, paused or not their turn', fleet({ a: blocked, b: {} }, { ...since(9), paused: true })],
+    ['others are held', fleet({ a: blocked, b: {} }, { ...since(9), nodes: [node('a'), node('b', { held: true })] })],
     ['its drain has begun', fleet({ a: blocked, b: {} }, { ...since(9), nodes: [drained, node('b')] })],
     [
       'its reboot is asked for',
@@ -225,14 +225,6 @@ describe('a node that another policy rules by now than when its permit was taken
     expect(kinds(under('made before', 'p'), {})).toEqual(['set-spec']);
     expect(kinds([permit('a')], { window: closed })).toEqual(['set-spec']);
   });
-});
-
-test.each<[string, Parts, Partial<World>]>([
-  ['on its way into its reboot', rebooting, {}],
-  ['drained', rebooting, { nodes: [drained, node('b')] }],
-])('a node that is %s is called off by nobody', (_state, parts, more) => {
-  const world = halted(parts, { paused: true, ...more });
-  expect([planned(world).commands, verdictOnA(world)]).toEqual([[], 'Updating']);
 });
 
 test('a staged node whose last write is in doubt is called off for the node that proves its release, if no host is offered it any more', () => {

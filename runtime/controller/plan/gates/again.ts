@@ -29,7 +29,7 @@ export function stopsOf(
     if (instant !== NEVER) stopsAt.set(group, nextAfter(before.now, [instant, stopsAt.get(group) ?? NEVER]));
   };
   let { given } = before;
-  for (const asking of stagedOnes(unsettled, before)) {
+  for (const asking of undisturbedOnes(unsettled, before)) {
     const world = { ...before, given };
     const { stop, changesAt } = askedAgain(asking, world);
     note(asking.group, changesAt);
@@ -47,16 +47,17 @@ export function stopsOf(
 }
 
 /**
- * Nodes that may be disturbed next, who has its permit for longest first. One that is not Ready comes last: where the others take all places in the
- * proof of its release, this plan calls it off, and not the next. A stale view may hide that the node was let through already: `Tally.begin` counts it as such.
+ * Nodes that may be disturbed next, or have been told to drain and may still be called off, who has its permit for longest first. One that is not
+ * Ready comes last: where the others take all places in the proof of its release, this plan calls it off, and not the next. A stale view may hide
+ * that the node was let through already: `Tally.begin` counts it as such.
  */
-function stagedOnes(unsettled: readonly AssessedNode[], world: World): readonly Asking[] {
-  const staged = unsettled.flatMap((info) => {
+function undisturbedOnes(unsettled: readonly AssessedNode[], world: World): readonly Asking[] {
+  const undisturbed = unsettled.flatMap((info) => {
     const { node, shadow, phase } = info;
-    if (!node.managed || !shadow || phase.kind !== 'staged') return [];
+    if (!node.managed || !shadow || phase.kind === 'staging' || !mayCallOff(phase)) return [];
     return askingOf(info, { shadow, version: shadow.stale ? undefined : (shadow.spec.version ?? undefined) }, world);
   });
-  return staged.toSorted(
+  return undisturbed.toSorted(
     ({ info: a }, { info: b }) => Number(b.node.ready) - Number(a.node.ready) || compare(sinceOf(a), sinceOf(b)),
   );
 }
@@ -73,7 +74,7 @@ interface Answer {
 /**
  * May the node be disturbed for the version that it has staged (rule L8)? What calls its update off outranks what it only waits for, or it would
  * hold its permit for as long. Under another policy than the one that its permit was taken under, all that the present one says is asked, and what it
- * forbids calls the update off: the first was away for a moment, or is gone.
+ * forbids calls the update off: the first was away for a moment, or is gone. A node that is told to drain waits for nothing any more.
  */
 function askedAgain(asking: Asking, world: World): Answer {
   let waitsFor: Finding | undefined;
@@ -90,8 +91,14 @@ function askedAgain(asking: Asking, world: World): Answer {
     if (becomes === 'unknown') break;
   }
   const changesAt = Math.min(...Object.values(changes));
-  return { stop: waitsFor && { kind: 'wait', because: waitsFor }, changesAt };
+  return { stop: waitsFor && waiting(asking, waitsFor), changesAt };
 }
+
+const waiting = (asking: Asking, because: Finding): Stop | undefined =>
+  isToldToDrain(asking) ? undefined : { kind: 'wait', because };
+
+/** Such a node counts as let through already. */
+const isToldToDrain = ({ info: { phase } }: Asking): boolean => phase.kind === 'asked';
 
 /** Of several that let it wait, the first says so. */
 const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): becomes is Again =>
@@ -112,7 +119,9 @@ function isUnderAnother({ info, group, version }: Asking): boolean {
 }
 
 /** Counts the node for the next ones. */
-function letThrough({ info, release, group, version }: Asking, { settings, places, given }: World): Given {
+function letThrough(asking: Asking, { settings, places, given }: World): Given {
+  if (isToldToDrain(asking)) return given;
+  const { info, release, group, version } = asking;
   if (release && !release.failed.has(info.node.uid)) release.proof.disturb(lostAt(info, settings));
   return group ? give(given, claimsOf({ info, group, version }, places)) : given;
 }

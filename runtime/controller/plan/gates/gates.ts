@@ -46,7 +46,7 @@ export const GATES: readonly Gate[] = [
   { name: 'held', of: 'node', forbidsHint: true, again: 'call-off', ask: held },
   { name: 'leaving', of: 'node', forbidsHint: true, again: 'call-off', ask: leaving },
   { name: 'current', of: 'fleet', forbidsHint: true, again: 'unknown', ask: notCurrent },
-  { name: 'paused', of: 'fleet', forbidsHint: true, again: 'wait', ask: nowPaused },
+  { name: 'paused', of: 'fleet', forbidsHint: true, again: whilePaused, ask: nowPaused },
   { name: 'policies', of: 'fleet', forbidsHint: true, again: 'unknown', ask: unreadable },
   { name: 'other operators', of: 'fleet', forbidsHint: true, again: 'wait', ask: besideOthers },
   { name: 'order', of: 'node', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
@@ -137,6 +137,11 @@ function leaving({ info }: Asking): GateResult {
 
 function notCurrent(_: Asking, { snapshot: { notCurrent: lost } }: World): GateResult {
   return lost === undefined ? PASS : stoppedBy(found('NotCurrent', lost));
+}
+
+/** Nobody knows for how long: a node that is told to drain would be drained under the pause. */
+function whilePaused({ info: { phase } }: Asking): Again {
+  return phase.kind === 'asked' ? 'call-off' : 'wait';
 }
 
 function nowPaused(_: Asking, { snapshot }: World): GateResult {

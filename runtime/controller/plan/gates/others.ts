@@ -22,7 +22,9 @@ export function unproven({ release, isRetry }: Asking): GateResult {
 
 /** Proof is counted again: since the start, lost nodes may have come back, and nodes that proved the release may be gone. */
 export function unprovenBefore({ info, release, isRetry }: Asking): GateResult {
-  if (!release || isRetry || release.proof.letsThrough) return PASS;
+  if (!release || isRetry) return PASS;
+  const { proof } = release;
+  if (info.phase.kind === 'asked' ? !proof.isExceeded : proof.letsThrough) return PASS;
   return { finding: release.unprovenBut(info.node.name), changesAt: release.proof.letsThroughAt };
 }
 

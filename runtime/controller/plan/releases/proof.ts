@@ -148,6 +148,11 @@ export class Proof {
     return this.proven || this.#surplus(this.#disturbed) <= 0;
   }
 
+  /** Whether more nodes are disturbed for it, or told to be, than may be. */
+  get isExceeded(): boolean {
+    return !this.proven && this.#surplus(this.#disturbed) > 1;
+  }
+
   /** When time alone admits a node that is not admitted. */
   get admitsAt(): number {
     return Math.min(this.provenAt, this.#roomAt(this.#inFlight));
