@@ -94,8 +94,7 @@ export class Stage {
   }
 
   static async #build(names: readonly string[], definition: object, now = Date.parse('2026-01-01')): Promise<Stage> {
-    const clock = new VirtualClock(now - 60_000);
-    const stage = new Stage(clock);
+    const stage = new Stage(new VirtualClock(now - 60_000));
     await stage.create('/api/v1/namespaces', { metadata: { name: NAMESPACE } });
     const metadata = { name: CONTROLLER_LEASE, annotations: { [PERMITS_ANNOTATION]: '[]' } };
     await stage.leases.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: {} });
@@ -105,7 +104,7 @@ export class Stage {
       metadata: { name: 'brupop-agent' },
     })) as KubeObject;
     for (const name of names) await stage.join(name);
-    await clock.advance(60_000);
+    await stage.clock.advance(60_000);
     return stage;
   }
 
