@@ -6,7 +6,7 @@
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { kubeconfigsOnly } from './client-node.mjs';
+import { leftOut } from './left-out.mjs';
 
 const PROCESSES = {
   controller: 'runtime/main/controller.ts',
@@ -98,11 +98,14 @@ async function buildProcesses() {
     ...common,
     entryPoints: processes,
     minifySyntax: true,
+    minifyWhitespace: true,
+    // A stack whose lines nobody looks up in the source map still tells one place from another.
+    lineLimit: 120,
     keepNames: true,
     // For the lines of a stack alone; the text would be most of the file.
     sourcesContent: false,
     banner: { js: REQUIRE },
-    plugins: [clientNodeApart, kubeconfigsOnly],
+    plugins: [clientNodeApart, leftOut],
     metafile: true,
   });
   return metafile;
@@ -150,7 +153,7 @@ async function buildCli() {
     legalComments: 'eof',
     sourcemap: false,
     banner: { js: REQUIRE },
-    plugins: [kubeconfigsOnly],
+    plugins: [leftOut],
     metafile: true,
   });
   await writeFile('build/kubectl_complete-brupop.mjs', COMPLETION);
