@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Testing, Yaml } from 'cdk8s';
 import { buildSync } from 'esbuild';
 import { parseAllDocuments } from 'yaml';
+import { BrupopChart } from '../../infra/index.ts';
 import { examples, ROOT } from '../documents.ts';
 import type { PolicyObject } from '../../runtime/api/policy/model.ts';
 import { parsePolicy } from '../../runtime/api/policy/parse.ts';
@@ -63,6 +66,20 @@ test('no command that a document shows writes a field of the manifests, which wh
   // The definition's webhook is taken away where nobody is left to answer it; the page says what sets it again.
   const writing = /kubectl (set|scale|edit|autoscale|rollout undo)\b|kubectl patch (?!crd bottlerocketshadows)/;
   expect(lines.filter((line) => writing.test(line))).toEqual([]);
+});
+
+test('the test that README.md shows compares the manifests with those that were reviewed', () => {
+  const [[, source = ''] = []] = examples('README.md', 'js');
+  const seen: string[] = [];
+  const expected = (text: string) => ({ toMatchSnapshot: () => seen.push(text) });
+  runInNewContext(source, {
+    BrupopChart,
+    Testing,
+    Yaml,
+    expect: expected,
+    test: (_: string, run: () => void) => run(),
+  });
+  expect(seen).toEqual([expect.stringMatching(/^kind: DaemonSet$/m)]);
 });
 
 describe.each(['README.md', 'docs/deploying.md'])('%s', (document) => {
