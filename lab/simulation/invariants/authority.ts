@@ -4,7 +4,7 @@ import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import type { Sight } from './sight.ts';
 
-/** What an agent has asked a replica for may still be written then, or what a replica that stood still had of it, milliseconds. */
+/** How long after an agent's request a replica may still write what it asked for, also one that stood still meanwhile, milliseconds. */
 const LANDS_WITHIN = 300_000;
 /** The older operator's agent waits for its answer for as long as that takes. Ours asks again each minute. */
 const countsFor = ({ by }: AskedEntry): number => (by.startsWith('upstream-') ? Infinity : LANDS_WITHIN);
@@ -66,7 +66,7 @@ function foreign(picture: Picture, asked: AgentRequests, write: Write): readonly
   ];
 }
 
-/** Of a status, what nobody but an agent says. */
+/** The part of a status that only an agent writes. */
 const SAID = ['state', 'current', 'target', 'crashes'] as const;
 
 const saysOf = (body: unknown, { state, current, crashes }: StatusFacts): boolean =>
@@ -95,7 +95,7 @@ function ofAnotherHost(
 const CONVERSION_DATA = 'brupop.bottlerocket.aws/conversion-data';
 const SEEN_AS = 'example.com/seen-as';
 
-/** C1: who writes a shadow back as v1 with all that he was given changes nothing that v1 has no field for. */
+/** C1: a client that writes a shadow back as v1, with all that it was given, changes no field that v1 does not have. */
 function lost({ by, name, before, after, subresource }: Write): readonly string[] {
   if (!before || !after || isOperator(by) || subresource !== undefined) return NOTHING;
   if (after.metadata.annotations?.[SEEN_AS] !== 'v1') return NOTHING;

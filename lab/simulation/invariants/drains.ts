@@ -6,9 +6,9 @@ import { clock, NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { isReboot } from './seen-host.ts';
 import type { SeenNode } from './seen-node.ts';
 
-/** A list of pods may be as old as a request may take, when what is proven by it is written, milliseconds. */
+/** How old the list of pods behind a proof may be when the proof is written, milliseconds: as long as a request may take. */
 const LISTED_WITHIN = 35_000;
-/** Whoever uncordons a node in the middle of its drain has another drain begun: so long it may take until nothing of that goes on, milliseconds. */
+/** After somebody uncordons a node in mid-drain another drain begins. How long the first may still act, milliseconds. */
 const UNSETTLED = 900_000;
 
 /** Times in marks are whole seconds. */

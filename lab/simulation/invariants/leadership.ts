@@ -4,9 +4,9 @@ import { at, isController, isOperator, LEASE, leaseFacts, shadowFacts } from './
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule, type Span, type Write } from './rule.ts';
 
-/** For so long after it has sent the last renewal that took effect a process may lead, milliseconds: others take over later. */
+/** How long a process may lead after it sent the last renewal that took effect, milliseconds. Others take over later. */
 const TERM_MS = 10_000;
-/** By so much it may be late in noticing that, and when it goes on after it stood still, milliseconds. */
+/** How late it may notice that its term is over, also when it goes on after it stood still, milliseconds. */
 const NOTICES_WITHIN = 1_000;
 
 /** One run of a controller: the next one in its place knows nothing of its terms. */
@@ -29,7 +29,7 @@ class Reigns {
     this.#picture = picture;
   }
 
-  /** The run that has sent something: it may land when the next one runs. */
+  /** The run that sent something, which may land when the next one runs. */
   runOf(process: string, sentAt: Instant): Run {
     const key = `${process}, begun at ${this.#picture.beginnings.of(process, sentAt)}`;
     const run = this.#runs.get(key) ?? { process, terms: [] };
@@ -56,7 +56,7 @@ class Reigns {
     if (made === '' && this.ownerOf(last) === run) giveBack(run, sentAt);
   }
 
-  /** A process that goes on has its term still before it, and learns at once that it is over. */
+  /** A process that goes on after it stood still believes that it leads, and learns at once that its term is over. */
   see(entry: Entry): void {
     if (entry.kind !== 'fault' || !entry.name.startsWith('freeze')) return;
     if (entry.phase === 'begins') this.#frozenAt.set(entry.id, entry.at);
@@ -88,8 +88,8 @@ function giveBack({ terms }: Run, sentAt: Instant): void {
 const LED = new Set(['bottlerocketshadows', 'nodes', 'bottlerocketupdatepolicies']);
 
 /**
- * L5: who leads is who has written himself into the Lease, under a name that is new for each start of a process. He alone changes the permits, and
- * what else controllers write, for as long as a term lasts. Spec is written by controllers alone.
+ * L5: the leader is the process that has written itself into the Lease, under a name that is new for each start. For as long as its term lasts, it
+ * alone changes permits, and whatever else controllers write. Controllers alone write spec.
  */
 export const leadership: Rule = {
   name: 'leadership',

@@ -14,10 +14,10 @@ const HOUR = 60 * MINUTE;
 const UPDATE = 20 * MINUTE;
 /** An agent waits so long for a host whose lock is held, and says then that it hangs (docs/operating.md). */
 const HANGS = 3 * HOUR + 15 * MINUTE;
-/** The calm lasts no longer, and fleets that would need more are held to their pace. An update that hangs is told of by then. */
+/** The longest calm. Larger fleets are held to their pace, and an update that hangs has been reported by then. */
 const LONGEST = 4.5 * HOUR;
 
-/** So long after a change verdicts and agents have caught up. */
+/** How long verdicts and agents may take to catch up with a change. */
 const SAID_WITHIN = 10 * MINUTE;
 
 /** What a node's update takes. */
@@ -82,7 +82,7 @@ export class Fleet {
   #holder = '';
   /** When another controller came to lead, or one began or ended: who begins counts anew how long something lasts. */
   ledSince: Instant = 0;
-  /** Found not to be settled last. Most likely it still is not, and nobody has to look at the others. */
+  /** The node that was last found not to be settled. It is looked at first: most likely it still is not. */
   #awaited: string | undefined;
 
   constructor(picture: Picture, scenario: Scenario) {
@@ -129,7 +129,7 @@ export class Fleet {
     return this.#isIdle(now) ? [`${going} nodes wait, and nobody is on his way`] : NOTHING;
   }
 
-  /** Who takes places, and whether each of them waits for a person and says so. One that has just gone down is most likely rebooting. */
+  /** Whether each node that takes a place waits for a person and says so. One that has just gone down is most likely rebooting. */
   places(now: Instant): 'free' | 'moving' | 'stuck' | 'silent' {
     const { nodes, updates } = this.picture;
     const takers = [...nodes.values()].filter(({ facts }) => facts.marks || updates.has(facts.uid) || isOut(facts));
@@ -142,7 +142,7 @@ export class Fleet {
     return takers.some((node) => now - this.#changedAt(node) < returnsWithin) ? 'moving' : 'silent';
   }
 
-  /** Whether somebody of the policy goes on who may some day be through. */
+  /** Whether a node of the policy is still being updated, and may finish. */
   isMoving(name: string, now: Instant): boolean {
     const group = this.picture.rulings.groups.find((one) => one.name === name);
     const members = group ? this.picture.membersOf(group) : [];
@@ -170,7 +170,7 @@ export class Fleet {
     return isYoung ? 'going' : standing;
   }
 
-  /** As it would be if everybody had caught up. */
+  /** As it would be if every process had caught up. */
   #standingNow(node: SeenNode, now: Instant): Standing {
     const shadow = this.picture.shadowOf(node.facts);
     // Conditions have no place without a status.
@@ -198,7 +198,7 @@ export class Fleet {
     return facts.ready && !this.picture.agentOf(facts.name).runs;
   }
 
-  /** A kubelet that is down leaves it open whether the agent runs. What somebody has taken from its owner, no Event tells of. */
+  /** While a kubelet is down nobody knows whether the agent runs. No Event tells of a pod that was taken from its owner. */
   #isUntold(node: SeenNode): boolean {
     const { facts } = node;
     const isTaken = this.picture.shadows.get(`brs-${facts.name}`)?.owners.length === 0;
@@ -269,7 +269,7 @@ export class Fleet {
     return Math.max(0, rounds) * this.#terms.maxConcurrent(this.picture.managed());
   }
 
-  /** Nobody is on his way, and nobody has been for longer than any schedule and any pause last. */
+  /** No node is being updated, and none has been for longer than any schedule or pause lasts. */
   #isIdle(now: Instant): boolean {
     const { updates, endedAt, calmAt = now } = this.picture;
     const last = Math.max(calmAt, ...endedAt.values());
@@ -288,7 +288,7 @@ const stepOf = (shadow: ShadowFacts | undefined): string => {
 
 const STILL: ReadonlySet<Standing> = new Set(['done', 'kept'] as const);
 
-/** Verdicts of nodes for which somebody has to come. */
+/** Verdicts of nodes that wait for a person. */
 const PERSON: ReadonlySet<string> = new Set([
   'NotReturned',
   'SoakFailed',

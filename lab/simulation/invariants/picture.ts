@@ -24,7 +24,7 @@ import { Beginnings, SeenAgents, type SeenProcess } from './seen-process.ts';
 import { type Terms, termsOf } from './settings.ts';
 import { Sight } from './sight.ts';
 
-/** A node from the landing of its start until it is at rest, or nothing of its update can go on. */
+/** A node's update: from when its start was written until it is at rest, or nothing of the update can go on. */
 export interface Update {
   readonly node: string;
   readonly uid: string;
@@ -276,8 +276,8 @@ export class Picture {
   }
 
   /**
-   * Its permit is given back, and nobody is there who could go on: (c) and (d) of L3, where who begins once its shadow is gone knows of nothing; (e), where
-   * it was called off and asks for no reboot, though its agent has yet to say that it is at rest.
+   * Its permit is given back and no process could go on with it: (c) and (d) of L3, where an agent that starts once its shadow is gone knows of no update;
+   * (e), where it was called off and asks for no reboot, though its agent has yet to say that it is at rest.
    */
   #isAbandoned({ node, uid, at }: Update): boolean {
     if (this.lease.permits.some((permit) => permit.nodeUid === uid)) return false;
