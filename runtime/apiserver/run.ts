@@ -14,7 +14,7 @@ import { type ServingCertificate, servingCertificates } from './tls.ts';
  * How long it continues to serve after it was asked to end, because others may still send requests here. The Kubernetes API tries no second
  * replica when a conversion fails.
  */
-const FAREWELL_MS = 3_000;
+const SERVE_ON_MS = 3_000;
 /** How long requests may go on after that; drains are answered "ask again" at once. */
 const GRACE_MS = 5_000;
 /** How long evictions that were sent may take after that. They wait for webhooks, which have ten seconds by default. */
@@ -84,7 +84,7 @@ interface ShutDownOptions extends Pick<ProcessContext, 'clock'> {
 
 /** Continues to serve for a while. Then ends drains, and waits for the requests that are under way. */
 export async function shutDown({ clock, service, server }: ShutDownOptions): Promise<void> {
-  if (server) await clock.sleep(FAREWELL_MS);
+  if (server) await clock.sleep(SERVE_ON_MS);
   service.close();
   const bound = { clock, ms: EVICTIONS_MS };
   const answered = withDeadline(bound, (late) => unlessAborted(service.settled(), late)).catch(() => undefined);
