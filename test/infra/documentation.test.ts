@@ -69,10 +69,10 @@ test('no command that a document shows writes a field of the manifests, which wh
 });
 
 test('the test that README.md shows compares the manifests with those that were reviewed', () => {
-  const [[, source = ''] = []] = examples('README.md', 'js');
+  const sources = examples('README.md', 'js').map(([, source]) => source);
   const seen: string[] = [];
   const expected = (text: string) => ({ toMatchSnapshot: () => seen.push(text) });
-  runInNewContext(source, {
+  runInNewContext(sources.join('\n'), {
     BrupopChart,
     Testing,
     Yaml,
