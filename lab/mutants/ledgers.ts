@@ -7,7 +7,7 @@ const BOOKS = 'runtime/controller/plan/releases/books.ts';
 const PROOF = 'runtime/controller/plan/releases/proof.ts';
 const HALTS = ['test/controller/plan/halts.test.ts'];
 const ENTRIES = ['test/controller/plan/entries.test.ts'];
-const KEPT = [...HALTS, ...ENTRIES, 'test/releases/kept.test.ts'];
+const KEPT = [...HALTS, ...ENTRIES, 'test/api/release/kept.test.ts'];
 const OF_BLAME = ['test/controller/plan/blame.test.ts'];
 
 /** Rules F2 to F4: what is remembered of a release, and what is risked on it. */
@@ -50,7 +50,7 @@ export const ledgerMutants: readonly Mutant[] = [
     file: GONE,
     find: 'if (!ended && !mayBeAsked(permit, lastOf(permit, snapshot), lastOfNode(uid, snapshot))) return undefined;',
     replace: 'if (!ended) return undefined;',
-    tests: ['test/releases/two-leaders.test.ts'],
+    tests: ['test/api/release/two-leaders.test.ts'],
   },
   {
     rule: 'F3',

@@ -34,7 +34,7 @@ const USED_ELSEWHERE: Readonly<Record<Component, readonly string[]>> = {
     `delete ${GROUP}/${PLURAL}`,
     // Somebody has made a policy: policies.e2e.ts.
     `patch ${GROUP}/${POLICY_PLURAL}/status`,
-    // Nobody has run, or was offered, a release for a week: test/releases/kept.test.ts.
+    // Nobody has run, or was offered, a release for a week: test/api/release/kept.test.ts.
     `delete ${GROUP}/${RELEASE_PLURAL}`,
   ],
 };

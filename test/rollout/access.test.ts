@@ -140,7 +140,7 @@ function callsOf(process: Process, entries: readonly AuditEntry[]): AuditEntry[]
 const USED_ELSEWHERE: readonly string[] = [
   // A webhook for nodes, pods or evictions fails closed: test/drain/webhooks.test.ts.
   'list discovery.k8s.io/endpointslices',
-  // Nobody has run, or was offered, a release for a week: test/releases/kept.test.ts.
+  // Nobody has run, or was offered, a release for a week: test/api/release/kept.test.ts.
   'delete brupop.bottlerocket.aws/bottlerocketreleases',
 ];
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { releasesOf } from '../../runtime/api/resources.ts';
-import { rfc3339 } from '../../runtime/lib/clock.ts';
-import { CONTROLLER_LEASE, STAGE_ANNOTATION } from '../../runtime/api/shadow/names.ts';
-import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
-import { Stage } from '../controller/stage.ts';
+import { releasesOf } from '../../../runtime/api/resources.ts';
+import { rfc3339 } from '../../../runtime/lib/clock.ts';
+import { CONTROLLER_LEASE, STAGE_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
+import { PERMITS_ANNOTATION } from '../../../runtime/controller/permits/entries.ts';
+import { Stage } from '../../controller/stage.ts';
 
 /** What is taken over from older parts of ours, which drop what they do not know. */
 

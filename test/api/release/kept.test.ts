@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { KEEPER_ANNOTATION } from '../../runtime/controller/permits/ledger.ts';
-import { UnreachableError } from '../../runtime/kube/errors.ts';
-import { RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
-import { rfc3339 } from '../../runtime/lib/clock.ts';
-import type { ReleaseStatus } from '../../runtime/api/release/model.ts';
-import { RELEASE_API_VERSION, RELEASE_CRD_NAME, RELEASE_KIND } from '../../runtime/api/release/names.ts';
-import { CONTROLLER_LEASE } from '../../runtime/api/shadow/names.ts';
-import { definePolicies } from '../policies.ts';
-import { Stage } from '../controller/stage.ts';
-import { intercepted } from '../controller/transports.ts';
+import { KEEPER_ANNOTATION } from '../../../runtime/controller/permits/ledger.ts';
+import { UnreachableError } from '../../../runtime/kube/errors.ts';
+import { RELEASES_PATH, releasesOf } from '../../../runtime/api/resources.ts';
+import { rfc3339 } from '../../../runtime/lib/clock.ts';
+import type { ReleaseStatus } from '../../../runtime/api/release/model.ts';
+import { RELEASE_API_VERSION, RELEASE_CRD_NAME, RELEASE_KIND } from '../../../runtime/api/release/names.ts';
+import { CONTROLLER_LEASE } from '../../../runtime/api/shadow/names.ts';
+import { definePolicies } from '../../policies.ts';
+import { Stage } from '../../controller/stage.ts';
+import { intercepted } from '../../controller/transports.ts';
 
 const NAME = '1.1.0.aws-k8s-1.33.amd64';
 const CRD = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${RELEASE_CRD_NAME}`;

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
-import { RELEASE_API_VERSION, RELEASE_KIND, releaseObjectName } from '../../runtime/api/release/names.ts';
-import { VirtualClock } from '../../lab/sim/clock.ts';
-import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
-import { seeded } from '../random.ts';
-import { releaseCrd } from '../release-crd.ts';
+import { RELEASES_PATH, releasesOf } from '../../../runtime/api/resources.ts';
+import { RELEASE_API_VERSION, RELEASE_KIND, releaseObjectName } from '../../../runtime/api/release/names.ts';
+import { VirtualClock } from '../../../lab/sim/clock.ts';
+import { ADMIN, EmbeddedCluster } from '../../../lab/sim/cluster/cluster.ts';
+import { seeded } from '../../random.ts';
+import { releaseCrd } from '../../release-crd.ts';
 
 const cluster = (): EmbeddedCluster => new EmbeddedCluster({ clock: new VirtualClock(), random: seeded(1) });
 let admin = cluster().transport(ADMIN);

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
-import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
-import { RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
-import type { ReleaseStatus } from '../../runtime/api/release/model.ts';
-import { Stage } from '../controller/stage.ts';
+import type { KubeRequest, KubeTransport } from '../../../runtime/kube/transport.ts';
+import { RELEASES_PATH, releasesOf } from '../../../runtime/api/resources.ts';
+import type { ReleaseStatus } from '../../../runtime/api/release/model.ts';
+import { Stage } from '../../controller/stage.ts';
 
 /** What one leader knows of a release, and the next one has to. */
 
