@@ -152,8 +152,8 @@ export const ledgerMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'ends a halt while it is not known whether people have ended it',
     file: BOOKS,
-    find: 'counted: limit !== undefined && !isCurrent ? Math.max(counted, limit) : counted,',
-    replace: 'counted: limit !== undefined && !isCurrent ? counted : counted,',
+    find: 'counted: limit !== undefined && !isCurrent ? Math.max(own.length, limit) : own.length,',
+    replace: 'counted: limit !== undefined && !isCurrent ? own.length : own.length,',
     tests: HALTS,
   },
   {
