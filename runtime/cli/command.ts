@@ -48,6 +48,8 @@ export interface ProgramContext {
   err(text: string): void;
   /** Replaces the text that was shown before on a terminal. Elsewhere it prints the text below. */
   redraw(text: string): void;
+  /** Shows how far long work is, on a terminal besides the output. Each text replaces the one before; an empty one ends it. */
+  progress(text: string): void;
 }
 
 /** What a command needs to run. */
@@ -60,6 +62,8 @@ export interface CommandRequest {
   readonly user: string;
   /** Reads the kubeconfig, and finds the operator's namespace where none is given. @throws AccessError, and as `KubeTransport.request` */
   readonly connect: () => Promise<Cluster>;
+  /** As that of `ProgramContext`. @default nobody sees it */
+  readonly progress?: (text: string) => void;
 }
 
 /** The result of a command. */

@@ -104,9 +104,10 @@ async function execute(invocation: Invocation, context: ProgramContext): Promise
     clock: context.clock,
     user: context.env['USER'] || context.env['LOGNAME'] || context.env['USERNAME'] || 'somebody',
     connect: () => (cluster ??= clusterFor(invocation, context)),
+    progress: (text) => context.progress(text),
   };
   if (values['watch']) return watch({ invocation, request, context });
-  const answer = await command.run(request);
+  const answer = await command.run(request).finally(() => context.progress(''));
   context.out(textOf(answer, format, context.terminal()));
   await answer.continues?.(context.signal);
   return answer.exitCode ?? EXIT.ok;

@@ -33,5 +33,7 @@ process.exitCode = await runProgram({
   terminal: () => terminalOf(stdout, env),
   out: (text) => stdout.write(text),
   err: (text) => stderr.write(text),
+  // Carriage return, and erase the line.
+  progress: (text) => stderr.isTTY && stderr.write(`\r\u001B[K${text}`),
   redraw: (text) => (stdout.isTTY ? live(text.trimEnd()) : stdout.write(text)),
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { statusLines } from '../../runtime/cli/status/lines.ts';
 import type { Counts, FleetStatus, Reasoned } from '../../runtime/cli/status/status.ts';
+import type { Pace } from '../../runtime/cli/status/pace.ts';
 import { PLAIN } from '../../runtime/cli/output/terminal.ts';
 
 /** What people see of a fleet, by its values alone. */
@@ -43,7 +44,15 @@ const status = (some: Partial<FleetStatus> = {}): FleetStatus => ({
   needsYou: [],
   updating: [],
   waiting: [],
-  pace: { finishedLastHour: 4, typicalMs: 6 * MINUTE, left: 4, stuck: 0, endsAt: NOW + 24 * MINUTE },
+  pace: {
+    finishedLastHour: 4,
+    typicalMs: 6 * MINUTE,
+    left: 4,
+    stuck: 0,
+    waitsFor: [],
+    endsAt: NOW + 24 * MINUTE,
+    isCut: false,
+  },
   ...some,
 });
 
@@ -124,10 +133,20 @@ test('colours mean something, and are absent without them', () => {
   expect(statusLines(seen, { columns: 100, colours: false }).join('')).not.toContain('\u001B');
 });
 
-test('when all is done it says so, and of those that wait for somebody it promises nothing', () => {
-  const done = { finishedLastHour: 0, typicalMs: undefined, left: 0, stuck: 0, endsAt: undefined };
-  expect(statusLines(status({ pace: done }), PLAIN).at(-1)).toMatch(/^All nodes/);
-  expect(statusLines(status({ pace: { ...done, stuck: 2 } }), PLAIN).at(-1)).toBe(
-    '0 finished in the last hour; 2 do not go on by themselves.',
+test('when all is done it says so, and what does not go on by itself is told with whom it waits for', () => {
+  const done = { finishedLastHour: 0, typicalMs: undefined, left: 0, stuck: 0, endsAt: undefined, isCut: false };
+  const last = (pace: Partial<Pace>) => statusLines(status({ pace: { ...done, waitsFor: [], ...pace } }), PLAIN).at(-1);
+  expect(last({})).toMatch(/^All nodes/);
+  const waitsFor = [
+    { reason: 'NotReturned', nodes: ['b'] },
+    { reason: 'Held', nodes: ['c', 'd', 'e', 'f'] },
+  ] as const;
+  const stuck = 'waits for b (NotReturned), c, d, e and 1 more (Held)';
+  expect(last({ stuck: 5, waitsFor })).toBe(
+    `0 finished in the last hour; 5 nodes do not go on by themselves: ${stuck}.`,
   );
+  expect(last({ left: 2, endsAt: NOW + 24 * MINUTE, stuck: 5, waitsFor })).toContain(
+    `about 24 min to go, until 2026-01-01T12:24:00Z; 5 nodes do not go on by themselves: ${stuck}.`,
+  );
+  expect(last({ left: 2, endsAt: NOW, isCut: true })).toContain('; it ends after 2026-01-01T12:00:00Z.');
 });

@@ -52,7 +52,9 @@ virtual clock: updates take as long as the nodes' last ones, and no further node
     const shown = { seen: known, stuck: drains.stuck, here: hereOf(request.values) };
     if (request.values['until-done'] !== true)
       return { value: planValue(known, drains.stuck), lines: (terminal) => planLines(shown, terminal) };
-    const forecast = forecastFrom(known);
+    const forecast = forecastFrom(known, {
+      progress: (starts) => request.progress?.(`simulates: ${starts} updates so far`),
+    });
     return {
       value: forecastValue(known, forecast, drains.stuck),
       lines: (terminal) => forecastLines({ ...shown, forecast }, terminal),

@@ -1,6 +1,7 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { hereOf } from '../arguments.ts';
 import type { Command } from '../command.ts';
+import { forecastFrom } from '../forecast/forecast.ts';
 import { inspect } from '../inspect.ts';
 import { noLeaderValue } from '../leader.ts';
 import { timeValue } from '../output/output.ts';
@@ -12,11 +13,12 @@ export const status: Command = {
   args: '',
   summary: 'show the whole fleet: what needs you, how far it is, what waits and why',
   details: `The signs in a bar: # runs what it is offered, > is being updated, ! has failed, . waits.
-The end is an estimate, from the duration of the nodes' last updates and from how many may be updated at once.`,
+The end is that of plan --until-done: it assumes that updates take as long as the nodes' last ones, and that none fails.`,
   options: { watch: { type: 'boolean', short: 'w', help: 'repeat until Ctrl-C' } },
   maxArgs: 0,
   async run({ clock, connect, values }) {
-    const seen = statusOf(await inspect(await connect(), clock.now()));
+    const inspected = await inspect(await connect(), clock.now());
+    const seen = statusOf(inspected, forecastFrom(inspected));
     return { value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal, hereOf(values)) };
   },
 };

@@ -7,7 +7,7 @@ import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
 import { haltedRemedy, haltedText } from '../halted.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
-import { aheadText } from '../output/output.ts';
+import { aheadText, firstOf } from '../output/output.ts';
 import { byTime, type Moment } from '../past/moments.ts';
 import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
@@ -29,21 +29,20 @@ import type {
 
 interface Sources {
   readonly seen: Inspection;
-  /** Limited to the next starts. */
   readonly forecast: Forecast;
   readonly past: { readonly moments: readonly Moment[]; readonly unknown: readonly string[] };
   /** The context of the kubeconfig; undefined in a pod. */
   readonly cluster: string | undefined;
 }
 
-/** How many Events are shown, and how many nodes of a group are named. */
-const MAX = { events: 40, named: 4 } as const;
+/** How many Events and next starts are shown, and how many nodes of a group are named. */
+const MAX = { events: 40, named: 4, starts: 12 } as const;
 
 /** Makes the page's model from what the commands print. */
 function modelOf(sources: Sources): Model {
   const { seen, forecast, past } = sources;
   const members = membersOf(seen);
-  const status = statusOf(seen, members);
+  const status = statusOf(seen, forecast, members);
   return {
     sections: {
       fleet: fleetOf(status, sources),
@@ -78,7 +77,7 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: S
       holders: holders.slice(0, MAX.named).map((holder) => placeOf(holder, seen)),
       taken: holders.length,
     },
-    pace,
+    pace: { ...pace, waitsFor: pace.waitsFor.map(({ reason, nodes }) => `${firstOf(nodes, MAX.named)} (${reason})`) },
   };
 }
 
@@ -138,6 +137,7 @@ function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Sources): Que
   const started = new Set(seen.plan.budget.holders.map(({ node }) => node));
   return {
     next: forecast.starts
+      .slice(0, MAX.starts)
       .filter(({ node }) => !started.has(node))
       .map(({ node, policy, version, at }) => ({ node, policy, version, at })),
     waiting: waiting.map(troubleOf),
@@ -193,14 +193,11 @@ const eventRowOf = ({ at, object, type, reason, message, count }: Moment): Event
   times: count,
 });
 
-/** Limits of the page's forecast. `plan --until-done` has none and may take long. */
-const AHEAD = { starts: 12, plans: 120 } as const;
-
 /** Reads the fleet for the page. @param now milliseconds since the Unix epoch @throws as `inspect` */
 export async function readModel(cluster: Cluster, now: number): Promise<Model> {
   const [seen, past] = await Promise.all([inspect(cluster, now), pastEvents(cluster)]);
   const moments = byTime(past.moments);
-  return modelOf({ seen, forecast: forecastFrom(seen, AHEAD), past: { ...past, moments }, cluster: cluster.context });
+  return modelOf({ seen, forecast: forecastFrom(seen), past: { ...past, moments }, cluster: cluster.context });
 }
 
 /** Reads the past of a node, the newest moment first. @throws RefusedCommandError where nothing is known of it, and as `KubeTransport.request` */

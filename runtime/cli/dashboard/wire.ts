@@ -32,6 +32,8 @@ export interface FleetCard {
     readonly finishedLastHour: number;
     readonly left: number;
     readonly stuck: number;
+    /** Nodes that only a person can let go on, e.g. `a, b (Held)`. */
+    readonly waitsFor: readonly string[];
     readonly typicalMs?: number | undefined;
     readonly endsAt?: number | undefined;
   };

@@ -1,5 +1,7 @@
 import { nodeInfos } from '../../controller/plan/nodes/join.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
+import { needsPerson } from '../../controller/plan/facts/reasons.ts';
+import { PHASES } from '../../controller/plan/facts/phase.ts';
 import type { NodeInfo, NodeView, ShadowView, Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import type { Inspection } from '../inspect.ts';
@@ -10,17 +12,23 @@ const NEVER_MS = 10_000 * DAY_MS;
 /** What a forecast starts from. */
 interface Assumed {
   readonly snapshot: Snapshot;
-  /** Names of the nodes that failed on a halted release. It is assumed that they fail again, so that they end no halt. */
-  readonly failed: ReadonlySet<string>;
+  /** Names of the nodes that stay as they are, because only a person can change that, or because they fail again and so end no halt. */
+  readonly stuck: ReadonlySet<string>;
 }
 
-/** The fleet with what only a forecast assumes: a node that is away for its reboot returns, and what failed on a halted release fails again. */
+/**
+ * The fleet with what only a forecast assumes: a node that is away for its reboot returns, what failed on a halted release fails again, and an
+ * update that needs somebody does not go on.
+ */
 export function assumedOf({ snapshot, plan, now }: Pick<Inspection, 'snapshot' | 'plan' | 'now'>): Assumed {
   const failing = failingOn(plan.halted);
   const infos = nodeInfos(snapshot);
   const failed = infos.filter((info) => failing.get(info.node.name)?.has(info.shadow?.status?.target_version ?? ''));
   const away = awayIn(infos, plan);
-  if (failed.length === 0 && away.size === 0) return { snapshot, failed: new Set() };
+  const waiting = infos.filter(({ phase }) => PHASES[phase.kind].isUnderWay).map(({ node }) => node.name);
+  const helpless = new Set(plan.verdicts.filter(({ reason }) => needsPerson(reason)).map(({ node }) => node));
+  const stuck = new Set([...failed.map(({ node }) => node.name), ...waiting.filter((name) => helpless.has(name))]);
+  if (failed.length === 0 && away.size === 0) return { snapshot, stuck };
   const again = new Map(failed.flatMap(({ shadow }) => (shadow ? [[shadow.name, failingAgain(shadow, now)]] : [])));
   const nodes = new Set(failed.map(({ node }) => node.name));
   return {
@@ -30,7 +38,7 @@ export function assumedOf({ snapshot, plan, now }: Pick<Inspection, 'snapshot' |
       shadows: snapshot.shadows.map((shadow) => again.get(shadow.name) ?? shadow),
       silentSince: new Map([...snapshot.silentSince].filter(([name]) => !away.has(name))),
     },
-    failed: nodes,
+    stuck,
   };
 }
 

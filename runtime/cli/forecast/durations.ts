@@ -1,5 +1,4 @@
 import type { NodeView, ShadowView, Snapshot } from '../../controller/plan/facts/snapshot.ts';
-import { medianOf } from '../status/pace.ts';
 
 /** Assumed duration of an update where no node has completed one, milliseconds. */
 const ASSUMED_MS = 600_000;
@@ -7,6 +6,11 @@ const ASSUMED_MS = 600_000;
 const STAGING_SHARE = 0.4;
 /** Instants are rounded to this share of an update, because a large fleet then needs far fewer plans. */
 const GRAIN = 0.02;
+
+/** The median; undefined for no durations. */
+export function medianOf(durations: readonly number[]): number | undefined {
+  return durations.toSorted((a, b) => a - b)[durations.length >> 1];
+}
 
 /** How long steps take, estimated from the nodes' last updates. */
 export class Durations {

@@ -1,10 +1,13 @@
 import { settingsOf } from '../../controller/config.ts';
 import { type Plan, plan } from '../../controller/plan/plan.ts';
 import { isDone } from '../../controller/plan/facts/reasons.ts';
+import { concurrency } from '../../api/policy/quantity.ts';
 import { Rulings } from '../../controller/plan/facts/rulings.ts';
+import type { Settings, Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import type { Inspection } from '../inspect.ts';
 import { assumedOf } from './assumed.ts';
+import type { CrowdTerms } from './crowd.ts';
 import { Durations } from './durations.ts';
 import { REACTION_MS, VirtualFleet } from './virtual-fleet.ts';
 
@@ -35,49 +38,68 @@ export interface Forecast {
 
 const LONGEST_MS = 400 * 24 * 3_600_000;
 const MOST_PLANS = 100_000;
+/** Plans from one word on the progress to the next. */
+const PROGRESS_EVERY = 500;
 
-/** Limits of a forecast. */
+/** How a forecast is made. */
 interface Limits {
-  readonly starts: number;
-  readonly plans: number;
+  /** @default no limit */
+  readonly starts?: number;
+  readonly plans?: number;
+  /** Every plan looks at every node, which takes a time that grows with the square of the fleet. */
+  readonly allInSight?: boolean;
+  /** Is told again and again how many updates were simulated. */
+  readonly progress?: (starts: number) => void;
 }
 
 /** Simulates the rollout with the controller's own plan, from the moment of the inspection. */
-export function forecastFrom(seen: Inspection, limits: Limits = { starts: Infinity, plans: MOST_PLANS }): Forecast {
+export function forecastFrom(seen: Inspection, limits: Limits = {}): Forecast {
   const rollout = new Rollout(seen, limits);
   while (rollout.advance());
   return rollout.forecast();
 }
 
+/** How many nodes of a policy can start or prepare at once, and a few more. */
+function roomsOf({ nodes, shadows }: Snapshot, { maxConcurrent, readAhead }: Settings): CrowdTerms['roomUnder'] {
+  const all = concurrency(maxConcurrent, nodes.filter(({ managed }) => managed).length);
+  const isPreparing = shadows.some(({ status }) => status?.staged != null);
+  return (rules, members) => {
+    const atOnce = Math.min(all, concurrency(rules.maxConcurrent, members));
+    const ahead = readAhead === undefined ? atOnce : concurrency(readAhead, nodes.length);
+    return 2 + atOnce + (isPreparing ? ahead : 0);
+  };
+}
+
 class Rollout {
   readonly #seen: Inspection;
-  readonly #limits: Limits;
+  readonly #limits: Required<Limits>;
   readonly #settings;
   readonly #durations: Durations;
   readonly #fleet: VirtualFleet;
-  /** By name of the node: the verdicts on those that are assumed to fail again. */
-  readonly #failed: ReadonlyMap<string, Verdict>;
+  /** By name of the node: the verdicts on those that stay as they are. */
+  readonly #stuck: ReadonlyMap<string, Verdict>;
   readonly #starts: ForecastStart[] = [];
   readonly #ends = new Map<string, number[]>();
   #now: number;
-  #last: Plan;
   #plans = 0;
   #changedAt: number;
   #mostAtOnce = 0;
   #isCut = false;
 
   constructor(seen: Inspection, limits: Limits) {
-    this.#limits = limits;
+    this.#limits = { plans: MOST_PLANS, starts: Infinity, allInSight: false, progress: () => undefined, ...limits };
     this.#seen = seen;
     this.#now = seen.now;
     this.#changedAt = seen.now;
-    this.#last = seen.plan;
     this.#settings = { ...settingsOf(seen.config), conditionWrites: 0 };
-    const { snapshot, failed } = assumedOf(seen);
+    const { snapshot, stuck } = assumedOf(seen);
     const { claims } = new Rulings(snapshot);
     this.#durations = new Durations(snapshot, (node) => claims.of(node).rules.soakMs);
-    this.#fleet = new VirtualFleet(snapshot, this.#durations, seen.now);
-    this.#failed = new Map(seen.plan.verdicts.filter(({ node }) => failed.has(node)).map((one) => [one.node, one]));
+    const { ownNode } = this.#settings;
+    const terms = { durations: this.#durations, stuck, ownNode, now: seen.now };
+    const roomUnder = limits.allInSight ? () => Infinity : roomsOf(snapshot, this.#settings);
+    this.#fleet = new VirtualFleet(snapshot, { ...terms, roomUnder });
+    this.#stuck = new Map(seen.plan.verdicts.filter(({ node }) => stuck.has(node)).map((one) => [one.node, one]));
   }
 
   /** Makes one plan, carries it out, and moves the clock to the next change. @returns whether there is a next change */
@@ -87,7 +109,6 @@ class Rollout {
       this.#changedAt = this.#now;
     }
     const made = plan(this.#fleet.snapshot(this.#seen.policiesAt(this.#now)), this.#settings, this.#now);
-    this.#last = made;
     this.#plans += 1;
     this.#note(made);
     this.#fleet.carryOut(made, this.#now);
@@ -96,32 +117,35 @@ class Rollout {
       made.commands.length + made.ledger.length > 0
         ? this.#now + REACTION_MS
         : Math.min(this.#fleet.nextStep, made.requeueAt ?? Infinity);
-    const isEnough = this.#plans >= this.#limits.plans || this.#starts.length >= this.#limits.starts;
+    const { plans, starts, progress } = this.#limits;
+    if (this.#plans % PROGRESS_EVERY === 0) progress(this.#starts.length);
+    const isEnough = this.#plans >= plans || this.#starts.length >= starts;
     this.#isCut = next < Infinity && (isEnough || next > this.#seen.now + LONGEST_MS);
     if (next === Infinity || this.#isCut) return false;
     this.#now = next;
     return true;
   }
 
-  #note({ commands, verdicts }: Plan): void {
-    const policies = new Map(verdicts.map(({ node, policy }) => [node, policy]));
+  #note({ commands }: Plan): void {
     for (const command of commands) {
       if (command.kind !== 'start') continue;
-      const { node, spec } = command;
+      const { node, spec, policy } = command;
       const version = spec.version ?? undefined;
-      this.#starts.push({ at: this.#now, node, policy: policies.get(node), version, endsAt: undefined });
+      this.#starts.push({ at: this.#now, node, policy: policy?.name || undefined, version, endsAt: undefined });
       this.#changedAt = this.#now;
     }
   }
 
   forecast(): Forecast {
+    const { policiesAt } = this.#seen;
+    const last = plan(this.#fleet.whole(policiesAt(this.#now)), this.#settings, this.#now);
     return {
       starts: this.#starts.map((start) => Object.assign(start, { endsAt: this.#endOf(start) })),
       endsAt: this.#changedAt,
       mostAtOnce: this.#mostAtOnce,
-      left: this.#last.verdicts
+      left: last.verdicts
         .filter(({ reason }) => !isDone(reason))
-        .map((verdict) => this.#failed.get(verdict.node) ?? verdict),
+        .map((verdict) => this.#stuck.get(verdict.node) ?? verdict),
       isCut: this.#isCut,
       typicalMs: this.#durations.typicalMs,
       isDurationAssumed: this.#durations.isAssumed,

@@ -9,11 +9,22 @@ import {
   type Snapshot,
 } from '../../controller/plan/facts/snapshot.ts';
 import { instantOf } from '../../lib/clock.ts';
+import { releaseObjectName } from '../../api/release/names.ts';
 import type { Spec, Status } from '../../api/shadow/model.ts';
+import { Crowd, type CrowdTerms, type Pair } from './crowd.ts';
 import type { Durations } from './durations.ts';
 
 /** Milliseconds until controller or agent has seen a write of the other. */
 export const REACTION_MS = 1000;
+
+interface FleetTerms {
+  readonly durations: Durations;
+  /** Names of nodes whose agents do nothing. */
+  readonly stuck: ReadonlySet<string>;
+  readonly roomUnder: CrowdTerms['roomUnder'];
+  readonly ownNode: string;
+  readonly now: number;
+}
 
 /**
  * The fleet on a virtual clock. It carries out the plan's commands, and its agents take the estimated time for each step. No update fails
@@ -32,16 +43,26 @@ export class VirtualFleet {
   /** By name. */
   readonly #releases: Map<string, ReleaseView>;
   readonly #rest: Snapshot;
+  readonly #stuck: ReadonlySet<string>;
+  readonly #crowd: Crowd;
+  /** By name of the shadow: nodes whose update is over, and at which plans need not look any more. */
+  readonly #over = new Map<string, Pair>();
   readonly #durations: Durations;
 
-  constructor(snapshot: Snapshot, durations: Durations, now: number) {
+  /** @param terms `roomUnder` as `Crowd` has it */
+  constructor(snapshot: Snapshot, { durations, stuck, roomUnder, ownNode, now }: FleetTerms) {
     this.#rest = snapshot;
     this.#durations = durations;
-    this.#nodes = new Map(snapshot.nodes.map((node) => [node.shadowName, node]));
-    this.#shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
+    this.#stuck = stuck;
     this.#releases = new Map(snapshot.releases.objects.map((release) => [release.name, release]));
     this.#permits = new Map(snapshot.permits.map((permit) => [permit.shadow, permit]));
-    for (const shadow of snapshot.shadows) {
+    this.#crowd = new Crowd(snapshot, { roomUnder, ownNode, isProven: (pair, policy) => this.#isProven(pair, policy) });
+    const nodes = snapshot.nodes.filter(({ shadowName }) => !this.#crowd.isHidden(shadowName));
+    this.#nodes = new Map(nodes.map((node) => [node.shadowName, node]));
+    const shadows = snapshot.shadows.filter(({ name }) => !this.#crowd.isHidden(name));
+    this.#shadows = new Map(shadows.map((shadow) => [shadow.name, shadow]));
+    this.#countAlike();
+    for (const shadow of shadows) {
       if (isUnderWay(shadow)) this.#ask(shadow, { began: instantOf(shadow.spec.state_transition_timestamp), now });
       else this.#prepare(shadow, now);
     }
@@ -56,6 +77,24 @@ export class VirtualFleet {
       permits: [...this.#permits.values()],
       releases: { ...this.#rest.releases, objects: [...this.#releases.values()], seeds: false },
       policies,
+    };
+  }
+
+  /** The same with every node, also those that plans need not look at. */
+  whole(policies: Snapshot['policies']): Snapshot {
+    const sight = this.snapshot(policies);
+    const { nodes, shadows } = this.#rest;
+    const unseen = nodes.filter(({ shadowName }) => this.#crowd.isHidden(shadowName) && !this.#over.has(shadowName));
+    const waiting = new Set(unseen.map(({ shadowName }) => shadowName));
+    const over = [...this.#over.values()];
+    return {
+      ...sight,
+      nodes: [...sight.nodes.map((node) => ({ ...node, alike: 0 })), ...unseen, ...over.map(({ node }) => node)],
+      shadows: [
+        ...sight.shadows,
+        ...shadows.filter(({ name }) => waiting.has(name)),
+        ...over.map(({ shadow }) => shadow),
+      ],
     };
   }
 
@@ -89,6 +128,42 @@ export class VirtualFleet {
       else this.#releases.delete(name);
     }
     for (const command of commands) this.#carryOut(command, now);
+    this.#countAlike();
+  }
+
+  #isProven({ node, shadow }: Pair, policy: string): boolean {
+    const version = shadow.status?.current_version ?? '';
+    const release = this.#releases.get(releaseObjectName({ family: node.family, version }));
+    return release?.ledger.policies[policy]?.provenAt != null;
+  }
+
+  #countAlike(): void {
+    for (const [name, alike] of this.#crowd.alike()) {
+      const node = this.#nodes.get(name);
+      if (node) this.#nodes.set(name, { ...node, alike });
+    }
+  }
+
+  #bringInFront(pair: Pair | undefined): void {
+    if (!pair) return;
+    this.#nodes.set(pair.node.shadowName, pair.node);
+    this.#shadows.set(pair.shadow.name, pair.shadow);
+  }
+
+  #keep(name: string): void {
+    const [node, shadow] = [this.#nodes.get(name), this.#shadows.get(name)];
+    if (node && shadow) this.#over.set(name, { node, shadow });
+  }
+
+  /** Of nodes that are done with a release that is proven, one tells as much as all. */
+  #letGo(name: string): void {
+    const [node, shadow] = [this.#nodes.get(name), this.#shadows.get(name)];
+    const isDone = shadow?.status?.current_version === shadow?.status?.target_version;
+    const hidden = node && shadow && isDone ? this.#crowd.finished({ node, shadow }) : undefined;
+    if (hidden === undefined) return;
+    this.#keep(hidden);
+    this.#nodes.delete(hidden);
+    this.#shadows.delete(hidden);
   }
 
   #carryOut(command: Command, now: number): void {
@@ -97,11 +172,14 @@ export class VirtualFleet {
       const permit = { shadow, nodeUid, family, version, policy, zone, since: now, writes: 'settled' } as const;
       this.#permits.set(shadow, { ...permit, id: `${nodeUid} ${now}` });
       this.#wish(command, now);
+      this.#bringInFront(this.#crowd.started(shadow));
     } else if (command.kind === 'set-spec') this.#wish(command, now);
     else if (command.kind === 'call-off') this.#wish(command, now);
     else if (command.kind === 'set-hint') this.#hint(command, now);
-    else if (command.kind === 'free') this.#permits.delete(command.shadow);
-    else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
+    else if (command.kind === 'free') {
+      this.#permits.delete(command.shadow);
+      this.#letGo(command.shadow);
+    } else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
     else if ('nodeUid' in command) this.#note(command);
     else if ('node' in command) this.#leaveAlone(command.node);
   }
@@ -172,7 +250,8 @@ export class VirtualFleet {
   /** A node that is not Ready, or has no agent, does nothing. */
   #workingNode(shadow: string): NodeView | undefined {
     const node = this.#nodes.get(shadow);
-    return node?.ready && !this.#rest.silentSince.has(node.name) ? node : undefined;
+    const isWorking = node?.ready && !this.#rest.silentSince.has(node.name) && !this.#stuck.has(node.name);
+    return isWorking ? node : undefined;
   }
 
   /** @returns whether this ends an update well */

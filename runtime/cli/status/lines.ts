@@ -6,6 +6,7 @@ import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
 import { firstOf, unknownLines } from '../output/output.ts';
 import { type Terminal, paint, table, wrapped } from '../output/terminal.ts';
 import { STEPS } from './members.ts';
+import type { Pace } from './pace.ts';
 import type { Counts, FamilyStatus, FleetStatus, PolicyStatus, Reasoned, Updating } from './status.ts';
 
 /** The status for people: what needs them comes first. */
@@ -155,14 +156,27 @@ function waitingLines({ waiting, now }: FleetStatus, terminal: Terminal): readon
 }
 
 function paceLines({ pace, noLeader, now }: FleetStatus, terminal: Terminal): readonly string[] {
-  const { finishedLastHour, typicalMs, left, stuck, endsAt } = pace;
+  const { finishedLastHour, typicalMs, left, stuck } = pace;
   if (left === 0 && stuck === 0)
     return noLeader ? [] : [paint(terminal, 'good', 'All nodes that agents report run what they are offered.')];
   const sentences = [
     `${finishedLastHour} finished in the last hour`,
     ...(typicalMs === undefined ? [] : [`an update takes ${durationText(typicalMs)}`]),
-    ...(endsAt === undefined ? [] : [`about ${durationText(endsAt - now)} to go, until ${rfc3339(endsAt)}`]),
-    ...(stuck > 0 ? [`${stuck} do not go on by themselves`] : []),
+    ...endTexts(pace, now),
   ];
   return wrapped(`${sentences.join('; ')}.`, { columns: terminal.columns, indent: 2 });
 }
+
+/** When the rollout ends, and who has to do something first. */
+function endTexts({ left, stuck, waitsFor, endsAt, isCut }: Pace, now: number): readonly string[] {
+  const rest = waitsFor.map(({ reason, nodes }) => `${firstOf(nodes, MAX_NAMED)} (${reason})`);
+  const waits = rest.length > 0 ? `: waits for ${rest.join(', ')}` : '';
+  const many = `${stuck} ${stuck === 1 ? 'node does' : 'nodes do'} not go on by ${stuck === 1 ? 'itself' : 'themselves'}`;
+  return [
+    ...(left === 0 || endsAt === undefined ? [] : [endText(endsAt, now, isCut)]),
+    ...(stuck > 0 ? [`${many}${waits}`] : []),
+  ];
+}
+
+const endText = (endsAt: number, now: number, isCut: boolean): string =>
+  isCut ? `it ends after ${rfc3339(endsAt)}` : `about ${durationText(endsAt - now)} to go, until ${rfc3339(endsAt)}`;

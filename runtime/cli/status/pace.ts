@@ -1,66 +1,61 @@
 import { VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import type { Reason } from '../../controller/plan/facts/reasons.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
-import { concurrency } from '../../api/policy/quantity.ts';
+import type { Forecast } from '../forecast/forecast.ts';
+import { medianOf } from '../forecast/durations.ts';
 import type { Inspection } from '../inspect.ts';
 import type { Member } from './members.ts';
 
-/** The speed of the rollout, and its estimated end. */
+/** The speed of the rollout, and its end by the forecast. */
 export interface Pace {
   /** Updates that were finished within the last hour. */
   readonly finishedLastHour: number;
   /** Median duration of the nodes' last updates, milliseconds; undefined where none is known. */
   readonly typicalMs: number | undefined;
-  /** Nodes that are being updated, or will start by themselves. */
+  /** Nodes that are being updated, or start by themselves, and are done in the end. */
   readonly left: number;
-  /** Nodes with an update that a person must act on before it goes on. */
+  /** Nodes with an update that is not done by itself. */
   readonly stuck: number;
-  /** Milliseconds since the Unix epoch; undefined where it cannot be estimated. */
+  /** What they wait for that only a person ends. */
+  readonly waitsFor: readonly Blocker[];
+  /** When the last of `left` is done, milliseconds since the Unix epoch; undefined where there is none, or that is not known. */
   readonly endsAt: number | undefined;
+  /** More is to come after `endsAt`: the forecast does not go so far. */
+  readonly isCut: boolean;
 }
 
-export function paceOf(members: readonly Member[], { snapshot, plan, noLeader, now }: Inspection): Pace {
+/** Nodes of one reason. */
+export interface Blocker {
+  readonly reason: Reason;
+  readonly nodes: readonly string[];
+}
+
+export function paceOf(
+  members: readonly Member[],
+  { forecast, noLeader, now }: Pick<Inspection, 'noLeader' | 'now'> & { readonly forecast: Forecast },
+): Pace {
   const finished = members.filter(({ info }) => (info.shadow?.finishedAt ?? -Infinity) > now - HOUR_MS);
   const ahead = members.filter(isAhead);
-  const left = ahead.filter(goesByItself);
-  const typicalMs = medianOf(members.flatMap(({ info }) => info.shadow?.lastUpdateMs ?? []));
-  const endsAt =
-    typicalMs === undefined || noLeader ? undefined : endOf(left, { typicalMs, members, snapshot, plan, now });
-  return { finishedLastHour: finished.length, typicalMs, left: left.length, stuck: ahead.length - left.length, endsAt };
+  const waiting = new Set(forecast.left.map(({ node }) => node));
+  const stuck = ahead.filter(({ info }) => noLeader || waiting.has(info.node.name));
+  const left = ahead.length - stuck.length;
+  return {
+    finishedLastHour: finished.length,
+    typicalMs: medianOf(members.flatMap(({ info }) => info.shadow?.lastUpdateMs ?? [])),
+    left,
+    stuck: stuck.length,
+    waitsFor: blockersIn(forecast.left),
+    endsAt: left > 0 ? forecast.endsAt : undefined,
+    isCut: forecast.isCut,
+  };
 }
 
 const isAhead = ({ standing }: Member): boolean => !['upToDate', 'unreported'].includes(standing);
 
-/** Time ends it, or it ends when other nodes are done. */
-const goesByItself = ({ verdict }: Member): boolean => VERDICTS[verdict.reason].ends !== 'person';
-
-/** The median; undefined for no durations. */
-export function medianOf(durations: readonly number[]): number | undefined {
-  return durations.toSorted((a, b) => a - b)[durations.length >> 1];
-}
-
-interface Known extends Pick<Inspection, 'snapshot' | 'plan' | 'now'> {
-  readonly typicalMs: number;
-  readonly members: readonly Member[];
-}
-
-/**
- * Each policy updates as many nodes at a time as its own budget and the fleet's budget allow. Windows, zones and proof are left out, so the
- * real end may be later.
- */
-function endOf(left: readonly Member[], { typicalMs, members, snapshot, plan, now }: Known): number | undefined {
-  if (left.length === 0) return undefined;
-  const over = Math.max(1, plan.budget.capacity);
-  const ruled = Map.groupBy(members, ({ verdict }) => verdict.policy);
-  const ends = [...Map.groupBy(left, ({ verdict }) => verdict.policy)].map(([name, those]) => {
-    const quantity = snapshot.policies.find(({ policy }) => policy.name === name);
-    const own = quantity?.kind === 'valid' ? quantity.policy.maxConcurrent : undefined;
-    const atOnce = own ? Math.min(over, concurrency(own, ruled.get(name)?.length ?? 0)) : 1;
-    return beginOf(those, now) + Math.ceil(those.length / Math.max(1, atOnce)) * typicalMs;
-  });
-  return Math.max(...ends, now + Math.ceil(left.length / over) * typicalMs);
-}
-
-/** The earliest start: now, or the first time for which a node waits where all of them wait. */
-function beginOf(members: readonly Member[], now: number): number {
-  return Math.max(now, Math.min(...members.map(({ verdict }) => verdict.until ?? now)));
+function blockersIn(left: Forecast['left']): readonly Blocker[] {
+  const byReason = Map.groupBy(
+    left.filter(({ reason }) => VERDICTS[reason].ends === 'person'),
+    ({ reason }) => reason,
+  );
+  return [...byReason].map(([reason, those]) => ({ reason, nodes: those.map(({ node }) => node) }));
 }

@@ -4,6 +4,7 @@ import type { NodeView, PolicyView } from '../../controller/plan/facts/snapshot.
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { progressAt } from '../../api/shadow/drain.ts';
+import type { Forecast } from '../forecast/forecast.ts';
 import type { Inspection } from '../inspect.ts';
 import type { NoLeader } from '../leader.ts';
 import { type Member, membersOf, type Standing, STANDINGS, type Step } from './members.ts';
@@ -77,7 +78,7 @@ export interface Updating {
 }
 
 /** @param members of `seen`, for a caller that has them already */
-export function statusOf(seen: Inspection, members = membersOf(seen)): FleetStatus {
+export function statusOf(seen: Inspection, forecast: Forecast, members = membersOf(seen)): FleetStatus {
   const { snapshot, plan, unknown, noLeader, now } = seen;
   const [troubled, idle] = [
     members.filter(isTroubled),
@@ -95,7 +96,7 @@ export function statusOf(seen: Inspection, members = membersOf(seen)): FleetStat
     needsYou: grouped(troubled),
     updating: members.flatMap((member) => (member.step ? updatingOf(member, member.step, now) : [])),
     waiting: grouped(idle),
-    pace: paceOf(members, seen),
+    pace: paceOf(members, { forecast, noLeader, now }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { countNodes } from './facts/counts.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { stopsOf, type Stops } from './gates/again.ts';
 import { busyNodes, type Holder, holdersOf, isOut, placesOf, unhealthyOf } from './groups/busy.ts';
@@ -29,7 +30,7 @@ import {
 import { NONE_GIVEN } from './groups/places.ts';
 import { NEVER, nextAfter } from './facts/requeue.ts';
 import { Rulings } from './facts/rulings.ts';
-import type { NodeView, Settings, ShadowView, Snapshot } from './facts/snapshot.ts';
+import { type NodeView, type Settings, type ShadowView, type Snapshot } from './facts/snapshot.ts';
 import { chooseStarts, type Starts } from './gates/starts.ts';
 import type { Finding, Stop, Verdict } from './facts/verdict.ts';
 import { judge } from './answer/verdicts.ts';
@@ -104,7 +105,7 @@ function start(snapshot: Snapshot, settings: Settings, now: number) {
   const books = new Books(entered, { names, isCurrent: snapshot.notCurrent === undefined, now });
   const groups = new Groups(rulings, managed, { ...settings, now, books });
   const busy = busyNodes(fleet, snapshot);
-  const limits = { ...settings, ...snapshot, members: managed.length };
+  const limits = { ...settings, ...snapshot, members: countNodes(managed) };
   const facts = {
     snapshot,
     settings,

@@ -133,7 +133,8 @@ export function Summary({ fleet, now }: FleetProps) {
       </Stat>
       <Stat name="To go" value={pace.endsAt === undefined ? leftText(pace) : `about ${roughText(pace.endsAt - now)}`}>
         {pace.endsAt !== undefined && `until ${timeText(pace.endsAt, now)}; `}
-        {plural(pace.left, 'node')} left{pace.stuck > 0 && `, ${countText(pace.stuck)} stuck`}
+        {plural(pace.left, 'node')} left{pace.stuck > 0 && `, ${countText(pace.stuck)} not by themselves`}
+        {pace.stuck > 0 && pace.waitsFor.length > 0 && `: waits for ${pace.waitsFor.join(', ')}`}
       </Stat>
       <Stat name="Pace" value={`${countText(pace.finishedLastHour)} in the last hour`}>
         {pace.typicalMs === undefined
@@ -148,7 +149,7 @@ export function Summary({ fleet, now }: FleetProps) {
   );
 }
 
-const leftText = ({ left, stuck }: FleetCard['pace']): string => (left + stuck === 0 ? 'all done' : 'not known');
+const leftText = ({ left, stuck }: FleetCard['pace']): string => (left + stuck === 0 ? 'all done' : 'not by itself');
 
 function budgetText({ capacity, taken }: FleetCard['budget']): string {
   return `${countText(taken)} ${capacity === undefined ? 'taken, no limit' : `of ${countText(capacity)} taken`}`;

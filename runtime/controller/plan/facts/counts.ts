@@ -2,6 +2,14 @@ import type { ProofRules } from '../../../api/policy/policy.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
 import type { Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { NEVER } from './requeue.ts';
+import type { NodeView } from './snapshot.ts';
+
+/** How many nodes these are. */
+export function countNodes(infos: readonly { readonly node: Pick<NodeView, 'alike'> }[]): number {
+  let count = infos.length;
+  for (const { node } of infos) count += node.alike ?? 0;
+  return count;
+}
 
 /** A number of nodes, each counted until it is lost. */
 export class NodeCount {

@@ -151,6 +151,8 @@ export interface NodeView {
   readonly shadowName: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly createdAt: number;
+  /** How many more nodes it counts for as a member of the fleet: those that a forecast leaves out. Absent = none. */
+  readonly alike?: number;
   /** Bears the label that asks for updates. */
   readonly managed: boolean;
   /** Runs Bottlerocket, and it was not decided yet whether it is managed. */

@@ -1,3 +1,4 @@
+import { countNodes } from '../facts/counts.ts';
 import { concurrency } from '../../../api/policy/quantity.ts';
 import { askingOf, type World } from './asking.ts';
 import type { SetHint } from '../facts/commands.ts';
@@ -6,7 +7,7 @@ import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { PHASES } from '../facts/phase.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
-import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
+import { type NodeInfo, type ShadowView } from '../facts/snapshot.ts';
 import type { Starts } from './starts.ts';
 import { type Candidate, candidateOf, inTurn } from './turns.ts';
 import type { Ahead } from '../facts/verdict.ts';
@@ -22,7 +23,7 @@ interface Hints {
 export function hintsFor(managed: readonly AssessedNode[], starts: Starts, world: World): Hints {
   const { now } = world;
   const deserving = managed.filter((info) => isDeserving(info, starts));
-  const room = new Room(managed.length, world);
+  const room = new Room(countNodes(managed), world);
   // Those that have theirs keep it, or hints would go round.
   const right = deserving.filter(({ shadow, offered }) => shadow?.hint?.version === offered);
   const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(world.groups.of(info))));
@@ -125,7 +126,7 @@ class Room {
 
   #leftUnder(group: Group): number {
     const { readAhead } = this.#world.settings;
-    const limit = readAhead === undefined ? group.capacity : concurrency(readAhead, group.members.length);
+    const limit = readAhead === undefined ? group.capacity : concurrency(readAhead, countNodes(group.members));
     return this.#under.get(group) ?? limit;
   }
 }

@@ -1,3 +1,4 @@
+import { countNodes } from '../facts/counts.ts';
 import { concurrency, unhealthyLimit } from '../../../api/policy/quantity.ts';
 import type { Group, Groups } from './groups.ts';
 import { type AssessedNode, type Fleet, isLeftOver, wasReady } from '../nodes/health.ts';
@@ -73,7 +74,8 @@ export function unhealthyOf(
   { managed, unsettled }: Fleet,
   { maxUnhealthy }: Pick<Settings, 'maxUnhealthy'>,
 ): Finding | undefined {
-  const limit = unhealthyLimit(maxUnhealthy, managed.length);
+  const members = countNodes(managed);
+  const limit = unhealthyLimit(maxUnhealthy, members);
   const down = unsettled.filter((info) => {
     const { managed: isOurs, ready, held } = info.node;
     return isOurs && !ready && !held && wasReady(info) && !info.permit && !isOccupied(info);
@@ -83,7 +85,7 @@ export function unhealthyOf(
     down.map(({ node }) => node.name),
     NAMED,
   );
-  const share = `${down.length} of ${managed.length} nodes are not Ready`;
+  const share = `${down.length} of ${members} nodes are not Ready`;
   return found('TooManyUnhealthy', `${share}, and MAX_UNHEALTHY lets ${limit} be: ${names}`);
 }
 

@@ -2,13 +2,13 @@ import { concurrency } from '../../../api/policy/quantity.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { newerOf } from '../../../api/shadow/semver.ts';
 import type { Books } from '../releases/books.ts';
-import type { Book } from '../facts/counts.ts';
+import { type Book, countNodes } from '../facts/counts.ts';
 import { type GroupTimes, timesOf } from './group-times.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import { OsReleases } from '../releases/releases.ts';
 import type { Ruling, Rulings } from '../facts/rulings.ts';
-import type { PolicyView, Settings } from '../facts/snapshot.ts';
+import { type PolicyView, type Settings } from '../facts/snapshot.ts';
 
 /** The managed nodes that one policy rules, with all that is counted among them alone. */
 export interface Group extends GroupTimes {
@@ -120,7 +120,7 @@ function groupOf({ ruling: { rules, against }, view, counted }: CountedPolicy, b
     against,
     members,
     releases,
-    capacity: concurrency(rules.maxConcurrent, members.length),
+    capacity: concurrency(rules.maxConcurrent, countNodes(members)),
     ...timesOf({ rules, view }, pausesUntil, now),
     now,
   };

@@ -116,7 +116,7 @@ export class OsReleases {
   count(info: AssessedNode): void {
     const { node, shadow, phase } = info;
     const family = this.#family(node.family);
-    family.members += 1;
+    family.members += 1 + (node.alike ?? 0);
     if (!shadow?.status) return;
     const { current_version: current, target_version: target } = shadow.status;
     const running = family.tally(current);
