@@ -113,10 +113,15 @@ class Rollout {
     this.#note(made);
     this.#fleet.carryOut(made, this.#now);
     this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#fleet.updating);
-    const next =
+    return this.#goOn(
       made.commands.length + made.ledger.length > 0
         ? this.#now + REACTION_MS
-        : Math.min(this.#fleet.nextStep, made.requeueAt ?? Infinity);
+        : Math.min(this.#fleet.nextStep, made.requeueAt ?? Infinity),
+    );
+  }
+
+  /** @param next when something changes; Infinity = never */
+  #goOn(next: number): boolean {
     const { plans, starts, progress } = this.#limits;
     if (this.#plans % PROGRESS_EVERY === 0) progress(this.#starts.length);
     const isEnough = this.#plans >= plans || this.#starts.length >= starts;

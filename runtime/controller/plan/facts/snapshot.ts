@@ -93,10 +93,7 @@ export interface Settings {
   readonly conditionWrites: number;
 }
 
-/**
- * Either the drain is refused, without a break since `since`. Or its update was called off for that, and is not tried again before
- * `retryAt`.
- */
+/** Without a break since when the drain is refused; or before when its update, which was called off for that, is not tried again. */
 export type DrainRefusal =
   { readonly kind: 'refused'; readonly since: number } | { readonly kind: 'called-off'; readonly retryAt: number };
 
