@@ -83,8 +83,8 @@ export const furtherPermits: readonly Mutant[] = [
     rule: 'L6',
     does: 'does not count a node that became NotReady',
     file: 'runtime/controller/plan/groups/busy.ts',
-    find: '? NEVER : info.health.outageUntil;',
-    replace: '? NEVER : undefined;',
+    find: 'if (!permit && !isOccupied(info)) return outageUntil;',
+    replace: 'if (!permit && !isOccupied(info)) return undefined;',
     tests: ['test/controller/plan/starts.test.ts'],
   },
   {
@@ -123,8 +123,8 @@ export const furtherPermits: readonly Mutant[] = [
     rule: 'L8',
     does: 'disturbs all that has staged though a node was lost since',
     file: 'runtime/controller/plan/groups/busy.ts',
-    find: 'if (!info || until !== NEVER || info.node.marks !== undefined) return true;',
-    replace: 'if (!info || info.node.marks !== undefined) return true;',
+    find: '  if (until !== NEVER) return true;\n',
+    replace: '',
     tests: ['test/controller/plan/second-gate.test.ts'],
   },
   {

@@ -16,6 +16,7 @@ import {
   type Rules,
   permit,
   staging,
+  UNPROVEN_TOO,
   updated,
   type World,
 } from './fleet.ts';
@@ -96,6 +97,50 @@ describe('requeueAt', () => {
     };
     expect(wakes(false)).toBe(NOW + POLICY.returnTimeoutMs);
     expect(wakes(true)).toBeUndefined();
+  });
+
+  const STAGED = { current_state: 'StagedAndPerformedUpdate' } as const;
+  const cordoned = (name: string, minute: number) => node(name, { unschedulable: true, outAt: minutes(minute - 60) });
+  const atOnce = (count: number): Rules => ({ ...POLICY, ...UNPROVEN_TOO, maxConcurrent: { kind: 'count', count } });
+  test.each<readonly [why: string, wakes: number | undefined, world: World, rules: Rules]>([
+    [
+      'one that was called off and has no permit, where nobody waits for its place',
+      minutes(30),
+      fleet({ a: { status: { ...STAGED, target_version: '1.0.0' } } }),
+      POLICY,
+    ],
+    [
+      'its new ruler, where its agent is silent, so that nothing goes on with its update',
+      undefined,
+      fleet(
+        { a: { ...staging, status: STAGED } },
+        { silentSince: new Map([['a', NOW - POLICY.agentTimeoutMs]]), ruledSince: new Map([['uid-a', NOW - 15_000]]) },
+      ),
+      POLICY,
+    ],
+    [
+      'its new ruler, where it is told to drain, and waits for nothing any more',
+      minutes(90),
+      fleet({ a: rebooting }, { ruledSince: new Map([['uid-a', NOW - 15_000]]) }),
+      POLICY,
+    ],
+    [
+      'a place under its policy, where none is left over all policies',
+      minutes(180),
+      fleet(
+        { a: {}, b: updated, c: staging },
+        { nodes: [node('a'), cordoned('b', 20), node('c')], permits: [permit('c'), permit('ghost')] },
+      ),
+      atOnce(2),
+    ],
+    [
+      'its own place, which it would need again',
+      minutes(180),
+      fleet({ a: {}, b: staging }, { nodes: [cordoned('a', 20), node('b')], permits: [permit('b')] }),
+      atOnce(1),
+    ],
+  ])('leaves out %s', (_why, wakes, world, rules) => {
+    expect(plan(world, rules, NOW).requeueAt).toBe(wakes);
   });
 });
 

@@ -53,8 +53,8 @@ export function stopsOf(
  */
 function undisturbedOnes(unsettled: readonly AssessedNode[], world: World): readonly Asking[] {
   const undisturbed = unsettled.flatMap((info) => {
-    const { node, shadow, phase } = info;
-    if (!node.managed || !shadow || phase.kind === 'staging' || !mayCallOff(phase)) return [];
+    const { node, shadow, phase, health } = info;
+    if (!node.managed || !shadow || health.agentSilent || phase.kind === 'staging' || !mayCallOff(phase)) return [];
     return askingOf(info, { shadow, version: shadow.stale ? undefined : (shadow.spec.version ?? undefined) }, world);
   });
   return undisturbed.toSorted(
@@ -106,8 +106,9 @@ const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): b
 
 /** @param isNew another policy rules the node than before */
 function becomesBy({ of, again }: Gate, asking: Asking, isNew: boolean): Again | undefined {
-  if (again !== undefined) return typeof again === 'function' ? again(asking) : again;
-  return isNew && (of === 'policy' || of === 'release') ? 'call-off' : undefined;
+  if (again === undefined) return isNew && (of === 'policy' || of === 'release') ? 'call-off' : undefined;
+  const becomes = typeof again === 'function' ? again(asking) : again;
+  return becomes === 'wait' && isToldToDrain(asking) ? undefined : becomes;
 }
 
 /** Its permit was taken under another policy than the one that rules it. */

@@ -42,32 +42,34 @@ const WAITING_IN_POLICY = found('WaitingForSlot', 'other nodes of the policy are
 const CAPPED = found('WaitingForSlot', 'nodes of all policies together are being updated up to MAX_CONCURRENT_UPDATE');
 const NO_ROOM = found('WaitingForSlot', 'the list of the nodes that are being updated is full');
 
-export function policyFull(asking: Asking, world: World): GateResult {
-  return full('budget', WAITING_IN_POLICY, { asking, world });
+type Full = 'budget' | 'all' | 'room';
+
+/** What a full place says, in the order of the gates. Under the variables, which know no other policies, both budgets are one. */
+const FULL: readonly (readonly [which: Full, says: Finding, underVariables: Finding])[] = [
+  ['budget', WAITING_IN_POLICY, WAITING],
+  ['all', CAPPED, WAITING],
+  ['room', NO_ROOM, NO_ROOM],
+];
+
+export const policyFull = (asking: Asking, world: World): GateResult => full(0, asking, world);
+export const fleetFull = (asking: Asking, world: World): GateResult => full(1, asking, world);
+export const listFull = (asking: Asking, world: World): GateResult => full(2, asking, world);
+
+/** A place that is freed changes nothing where the next one says the same. */
+function full(at: number, asking: Asking, world: World): GateResult {
+  const result = fullOf(at, asking, world);
+  if (!result.finding || at + 1 === FULL.length) return result;
+  const next = full(at + 1, asking, world);
+  if (next.finding !== result.finding) return result;
+  return { finding: result.finding, changesAt: Math.max(result.changesAt, next.changesAt) };
 }
 
-export function fleetFull(asking: Asking, world: World): GateResult {
-  return full('all', CAPPED, { asking, world });
-}
-
-export function listFull(asking: Asking, world: World): GateResult {
-  return full('room', NO_ROOM, { asking, world });
-}
-
-interface Asked {
-  readonly asking: Asking;
-  readonly world: World;
-}
-
-function full(
-  which: 'budget' | 'all' | 'room',
-  says: Finding,
-  { asking, world: { places, given } }: Asked,
-): GateResult {
-  const { info, group, version } = asking;
-  if (!group) return PASS;
+function fullOf(at: number, { info, group, version }: Asking, { places, given }: World): GateResult {
+  const row = FULL[at];
+  if (!group || !row) return PASS;
+  const [which, says, underVariables] = row;
   const claim = claimOf(which, { info, group, version }, places);
   if (shortFor(claim, given) <= 0) return PASS;
-  const taken = group.rules.name === undefined && which !== 'room' ? WAITING : says;
+  const taken = group.rules.name === undefined ? underVariables : says;
   return { finding: isHeldByTime(claim.place, given) ? NOT_READY_FIRST : taken, changesAt: freedAt(claim, given) };
 }

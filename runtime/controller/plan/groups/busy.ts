@@ -3,7 +3,7 @@ import { concurrency, unhealthyLimit } from '../../../api/policy/quantity.ts';
 import type { Group, Groups } from './groups.ts';
 import { type AssessedNode, type Fleet, isLeftOver, wasReady } from '../nodes/health.ts';
 import { bytesOf, LIST_BYTES, type PermitTerms, type PermitKey } from '../facts/permit.ts';
-import { isLetThrough, isUnderWay, PHASES } from '../facts/phase.ts';
+import { isCalledOff, isLetThrough, isUnderWay, PHASES } from '../facts/phase.ts';
 import { type Claim, type Place, placeOf } from './places.ts';
 import { NEVER } from '../facts/requeue.ts';
 import { compare, type NodeInfo, type NodeView, type Settings, type Snapshot } from '../facts/snapshot.ts';
@@ -38,7 +38,7 @@ export function busyNodes(
   for (const info of unsettled) {
     const { uid } = info.node;
     strays.delete(uid);
-    const until = info.permit || isOccupied(info) ? NEVER : info.health.outageUntil;
+    const until = busyUntil(info);
     if (until !== undefined) busy.push({ uid, info, until });
   }
   // A settled node has no active shadow, but may be named as the owner of another's.
@@ -46,15 +46,25 @@ export function busyNodes(
   return [...busy, ...[...strays].map((uid) => ({ uid, info: undefined, until: NEVER }))];
 }
 
+function busyUntil(info: AssessedNode): number | undefined {
+  const { node, permit, phase, health } = info;
+  const { outageUntil, overdueFrom } = health;
+  if (!permit && !isOccupied(info)) return outageUntil;
+  if (permit || node.marks || !isCalledOff(phase)) return NEVER;
+  return Math.max(overdueFrom, outageUntil ?? -Infinity);
+}
+
 /**
  * Who is out of service, or may be at any moment: what is disturbed or asked to be, or lost. An update that has disturbed nothing yet is not, but for
  * one whose view may hide that it was let through.
  */
 export function isOut({ info, until }: Busy): boolean {
-  if (!info || until !== NEVER || info.node.marks !== undefined) return true;
-  const { phase, shadow } = info;
+  if (!info || info.node.marks !== undefined) return true;
+  const { phase, shadow, health } = info;
+  if (isCalledOff(phase)) return health.outageUntil !== undefined;
+  if (until !== NEVER) return true;
   if (phase.kind === 'staged') return shadow?.stale === true;
-  return phase.kind === 'unknown' || (phase.kind === 'returning' && !phase.calledOff) || isLetThrough(phase);
+  return phase.kind === 'unknown' || phase.kind === 'returning' || isLetThrough(phase);
 }
 
 /** Whether an update occupies the node, with or without a permit. One that was called off, and has given its permit back, disturbs it no more. */
@@ -78,7 +88,8 @@ export function unhealthyOf(
   const limit = unhealthyLimit(maxUnhealthy, members);
   const down = unsettled.filter((info) => {
     const { managed: isOurs, ready, held } = info.node;
-    return isOurs && !ready && !held && wasReady(info) && !info.permit && !isOccupied(info);
+    const isUpdated = info.permit !== undefined || (isOccupied(info) && !isCalledOff(info.phase));
+    return isOurs && !ready && !held && wasReady(info) && !isUpdated;
   });
   if (down.length <= limit) return undefined;
   const names = listed(
@@ -193,7 +204,8 @@ export function holdersOf(busy: readonly Busy[], starting: readonly AssessedNode
 
 function holderOf({ info: { node, permit, phase }, until }: Pick<Busy, 'until'> & { readonly info: NodeInfo }): Holder {
   const isThere = node.outAt === undefined ? 'AgentSilent' : 'Cordoned';
-  if (until !== NEVER) return { node: node.name, because: node.ready ? isThere : 'NodeNotReady', until };
+  if (until !== NEVER && !isCalledOff(phase))
+    return { node: node.name, because: node.ready ? isThere : 'NodeNotReady', until };
   const isMarked = node.marks !== undefined && !permit && !PHASES[phase.kind].isUnderWay;
   return { node: node.name, because: isMarked ? 'Marks' : 'Update' };
 }

@@ -77,7 +77,7 @@ function underPolicy(ledger: Ledger, group: Group, { release, now }: At): Ledger
   const at = rfc3339(now);
   const seen = releases.of(release.family, release.version);
   return under(ledger, name, {
-    ...seen.standing(at),
+    ...seen.proof.standing(at),
     lastFinishedAt: laterOf(before.lastFinishedAt, seen.finishedAt),
     completedAt: before.completedAt ?? (seen.completeAt <= now ? at : null),
     lastSeenAt: isRecent(before.lastSeenAt, now) ? before.lastSeenAt : at,

@@ -67,21 +67,22 @@ export function give(given: Given, claims: readonly Claim[]): Given {
   return next;
 }
 
-/** When time alone has given back what the claim is short of. */
+/** When time alone has given back what the claim is short of. A part that it has itself helps it no more once it is gone. */
 export function freedAt(claim: Claim, given: Given): number {
-  return endsUnder(claim.place, given)[shortFor(claim, given) - 1] ?? NEVER;
+  const { keys } = given.get(claim.place) ?? NO_PART;
+  return endsWithout(claim.place, [...keys, claim.key])[shortFor(claim, given) - 1] ?? NEVER;
 }
 
 /** No running update will give anything back. */
 export function isHeldByTime(place: Place, given: Given): boolean {
-  const { used } = given.get(place) ?? NO_PART;
-  return endsUnder(place, given).length === place.used + used;
+  const { used, keys } = given.get(place) ?? NO_PART;
+  return endsWithout(place, keys).length === place.used + used;
 }
 
 /** A part that time would give back stays taken where it was given to an update meanwhile. */
-function endsUnder(place: Place, given: Given): readonly number[] {
-  const { keys } = given.get(place) ?? NO_PART;
-  return keys.length === 0 ? place.ends : endsOf(place.taken, keys);
+function endsWithout(place: Place, keys: readonly string[]): readonly number[] {
+  const isOne = keys.some((key) => (place.taken.get(key) ?? NEVER) !== NEVER);
+  return isOne ? endsOf(place.taken, keys) : place.ends;
 }
 
 /** Which other key takes its part for longest, the first by name of several; undefined where none does. */

@@ -129,8 +129,7 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   const soak = trial.endsAt <= now ? trial.result : trial.meanwhile;
   const overdueFrom = overdueFromOf(info);
   const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;
-  const freedAt =
-    isCalledOff(info.phase) && info.permit?.writes !== 'unknown' && !info.node.marks ? overdueFrom : NEVER;
+  const freedAt = isGivingBack(info) && info.permit?.writes !== 'unknown' ? overdueFrom : NEVER;
   const unstableUntil = unstableUntilOf(info, measures);
   const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt, freedAt, unstableUntil]);
   const outageUntil = outageOf(info, measures, now);
@@ -168,6 +167,10 @@ function overdueFromOf({ node, shadow, phase }: NodeInfo): number {
   if (phase.kind !== 'staged') return shadow.stepBeganAt + givesBackMs;
   return node.ready ? NEVER : Math.max(shadow.stateSeenAt, node.readyChangedAt) + givesBackMs;
 }
+
+/** Its update was called off, and has left it a permit that time alone gives back. */
+const isGivingBack = ({ node, permit, phase }: NodeInfo): boolean =>
+  isCalledOff(phase) && permit !== undefined && !node.marks;
 
 /**
  * A host that is down cannot run its agent, so silence counts from when the node became Ready. Where a node has no shadow yet, it counts

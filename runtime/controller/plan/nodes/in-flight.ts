@@ -1,5 +1,6 @@
 import type { AssessedNode } from './health.ts';
-import { isLetThrough, PHASES } from '../facts/phase.ts';
+import { isCalledOff, isLetThrough, PHASES } from '../facts/phase.ts';
+import { NEVER } from '../facts/requeue.ts';
 import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
 
 /** Who counts as on its way to a release. */
@@ -22,6 +23,10 @@ export function headsFor({ shadow, health, phase }: AssessedNode): string | unde
   const isOnItsWay = PHASES[phase.kind].isUnderWay && !health.isGivenBack;
   return isOnItsWay ? (shadow?.spec.version ?? undefined) : undefined;
 }
+
+/** From when on one that was called off counts no more. While it has a permit, that is what is waited for. */
+export const givenBackAt = ({ permit, phase, health }: AssessedNode): number =>
+  isCalledOff(phase) && !permit ? health.overdueFrom : NEVER;
 
 /**
  * A start may have been written that is not seen yet, perhaps by a leader that knew of a newer offer. Until then the node counts as on its way

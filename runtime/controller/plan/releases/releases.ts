@@ -1,10 +1,11 @@
 import { failureBudget, provingNodes } from '../../../api/policy/quantity.ts';
-import type { Failure, UnderPolicy } from '../../../api/release/model.ts';
+import type { Failure } from '../../../api/release/model.ts';
 import { hasFailed } from '../nodes/blame.ts';
 import type { Book } from '../facts/counts.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
-import { headsFor, isAtRestOn, isDisturbed, isInDoubt } from '../nodes/in-flight.ts';
+import { givenBackAt, headsFor, isAtRestOn, isDisturbed, isInDoubt } from '../nodes/in-flight.ts';
+import { isCalledOff } from '../facts/phase.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
 import { NEVER, type Stopped } from '../facts/requeue.ts';
 import { keepsOut, type ShadowView } from '../facts/snapshot.ts';
@@ -46,8 +47,6 @@ export interface OsRelease extends OsReleaseName {
   readonly entries: readonly Failure[];
   /** No further node starts on it, besides those that have an entry. */
   readonly isHalted: boolean;
-  /** What the ledger is to say of it under the policy. @param at RFC 3339 */
-  standing(at: string): UnderPolicy;
   /** When the last update to it was finished; -Infinity where that is not known. */
   readonly finishedAt: number;
   /** Nodes wait for it. */
@@ -242,10 +241,6 @@ class Tally implements OsRelease {
     return this.proof.isHalted;
   }
 
-  standing(at: string): UnderPolicy {
-    return this.proof.standing(at);
-  }
-
   get completeAt(): number {
     if (!this.isRun || this.#isAwaited || this.isHalted || this.#family.isContested) return NEVER;
     return Math.max(this.proof.provenAt, this.#underWayUntil);
@@ -272,14 +267,18 @@ class Tally implements OsRelease {
 
   begin(info: AssessedNode): void {
     this.#unproven = undefined;
-    this.#underWay += 1;
-    this.hasBegun ||= !info.shadow || !isInDoubt(info, info.shadow);
-    this.canaries.push(info.node.name);
+    if (!isCalledOff(info.phase)) this.#head(info);
     if (this.failed.has(info.node.uid)) return;
-    const goneAt = lostAt(info, this.#rules);
+    const goneAt = Math.min(lostAt(info, this.#rules), givenBackAt(info));
     this.proof.begin(goneAt);
     if (isDisturbed(info, this.version)) this.proof.disturb(goneAt);
     this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
+  }
+
+  #head(info: AssessedNode): void {
+    this.#underWay += 1;
+    this.hasBegun ||= !info.shadow || !isInDoubt(info, info.shadow);
+    this.canaries.push(info.node.name);
   }
 
   unprovenBut(node: string): Finding {
