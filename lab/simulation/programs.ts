@@ -60,7 +60,7 @@ const controller: Program = async ({ container, member, network, settings, clock
 const apiserver: Program = async ({ container, member, network, settings, clock, random, logger, signal }) => {
   const { name } = member.process;
   const { handle, service } = createApiserver({
-    transport: askingAgain(network.kube(member), { clock, random }),
+    transport: askingAgain(network.kube(member), { clock, random, drains: true }),
     namespace: NAMESPACE,
     config: readApiserverConfig(settings.apiserver),
     clock,

@@ -15,7 +15,7 @@ export async function runAgent(
 ): Promise<string> {
   const nodeName = config.MY_NODE_NAME;
   const logger = log.with({ node: nodeName });
-  const { transport, namespace } = await connectInCluster(config, userAgent('agent'));
+  const { transport, namespace } = await connectInCluster(config, { userAgent: userAgent('agent') });
   const agent = createAgent({
     ...clusterView({ transport, namespace, nodeName, clock, random, logger }),
     host: hostUpdater(config, { clock, random }),

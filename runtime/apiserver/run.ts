@@ -22,7 +22,10 @@ const EVICTIONS_MS = 12_000;
 
 /** The apiserver as a process: until the signal aborts, it serves the API with whatever certificate is in place. */
 export async function runApiserver(config: ApiserverConfig, context: ProcessContext): Promise<void> {
-  const { transport, namespace } = await connect({ ...config, namespace: NAMESPACE }, userAgent('apiserver'));
+  const { transport, namespace } = await connect(
+    { ...config, namespace: NAMESPACE },
+    { userAgent: userAgent('apiserver'), drains: true },
+  );
   const apiserver = createApiserver({ ...context, transport, namespace, config, instance: hostname() });
   const serving = new Serving(config, context, apiserver);
   const { registry } = apiserver.metrics;

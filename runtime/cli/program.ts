@@ -134,6 +134,6 @@ async function connectionFor(
   const as = user === undefined ? undefined : { user, groups };
   const proxyFor = (server: string) => proxyFromEnvironment(server, env);
   const config = { ...read, KUBECONFIG: paths, context, as, proxyFor };
-  const connection = await connect(config, userAgent('kubectl'));
+  const connection = await connect(config, { userAgent: userAgent('kubectl') });
   return { transport: connection.transport, context: connection.context };
 }

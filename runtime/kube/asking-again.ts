@@ -9,14 +9,21 @@ const PATIENCE_MS = 10_000;
 /** Pauses where the API server does not say how long to wait: nobody listens there, as while it restarts. */
 const PAUSE = { firstMs: 250, maxMs: 2000 };
 /**
- * By how much of the pause that was asked for each comes: the Lease before its end, since who does not renew it in time leaves everything to
- * another, and it is one small request; then what cordons a node and gives it back; then all else, apart from each other.
+ * By how much of the pause that was asked for each comes. Before its end come the Lease, since who does not renew it in time leaves everything to
+ * another, and it is one small request; then drains and releases, each of them dozens of requests in turn while a node is out of service. After
+ * its end comes all else, apart from each other.
  */
-const ORDER = { lease: () => 0.5, node: () => 1, other: (random: Random) => 1 + 0.2 * random() };
+const ORDER = {
+  lease: () => 0.5,
+  drain: (random: Random) => 0.6 + 0.2 * random(),
+  other: (random: Random) => 1 + 0.2 * random(),
+};
 
 interface AskingAgainOptions {
   readonly clock: Clock;
   readonly random: Random;
+  /** Whatever it asks is part of a drain or of a release. @default writes to Nodes are */
+  readonly drains?: boolean | undefined;
 }
 
 /**
@@ -24,33 +31,26 @@ interface AskingAgainOptions {
  * the connection. That request alone is asked for again, so a chain of requests does not begin anew with each of them. What is urgent comes first.
  * A request that is `slow` is asked for again by who queues it, who knows whether it is still wanted.
  */
-export function askingAgain(transport: KubeTransport, { clock, random }: AskingAgainOptions): KubeTransport {
-  /** Waits until it may be asked for again. @throws `error` where it may not */
-  const pause = async (asked: Asked, error: unknown): Promise<void> => {
-    const waited = askedPauseMs(error) ?? backoff(asked.failures, { ...PAUSE, random });
-    const ms = waited * ORDER[asked.rank](random);
-    if (!isNotCarriedOut(error) || asked.signal?.aborted || clock.monotonic() + ms >= asked.end) throw error;
-    await clock.sleep(ms, asked.signal).catch(() => {
-      throw error;
-    });
-  };
+export function askingAgain(transport: KubeTransport, options: AskingAgainOptions): KubeTransport {
+  const { clock, drains = false } = options;
   return {
     async request(request) {
       const { slow, signal, timeoutMs = REQUEST_TIMEOUT_MS } = request;
       if (slow) return transport.request(request);
       const began = clock.monotonic();
-      const asked = { signal, rank: rankOf(request), end: began + Math.min(PATIENCE_MS, timeoutMs) };
+      const asked = { signal, rank: rankOf(request, drains), end: began + Math.min(PATIENCE_MS, timeoutMs) };
       for (let failures = 0; ; failures++) {
         const left = timeoutMs - (clock.monotonic() - began);
         try {
           return await transport.request(failures === 0 ? request : { ...request, timeoutMs: left });
         } catch (error) {
-          await pause({ ...asked, failures }, error);
+          await pause({ ...asked, failures }, error, options);
         }
       }
     },
     async *watch(watch) {
-      const asked = { signal: watch.signal, rank: 'other' as const, end: clock.monotonic() + PATIENCE_MS };
+      const rank = drains ? 'drain' : 'other';
+      const asked = { signal: watch.signal, rank, end: clock.monotonic() + PATIENCE_MS } as const;
       for (let failures = 0; ; failures++) {
         let isOpen = false;
         try {
@@ -58,11 +58,21 @@ export function askingAgain(transport: KubeTransport, { clock, random }: AskingA
           return;
         } catch (error) {
           if (isOpen) throw error;
-          await pause({ ...asked, failures }, error);
+          await pause({ ...asked, failures }, error, options);
         }
       }
     },
   };
+}
+
+/** Waits until it may be asked for again. @throws `error` where it may not */
+async function pause(asked: Asked, error: unknown, { clock, random }: AskingAgainOptions): Promise<void> {
+  const waited = askedPauseMs(error) ?? backoff(asked.failures, { ...PAUSE, random });
+  const ms = waited * ORDER[asked.rank](random);
+  if (!isNotCarriedOut(error) || asked.signal?.aborted || clock.monotonic() + ms >= asked.end) throw error;
+  await clock.sleep(ms, asked.signal).catch(() => {
+    throw error;
+  });
 }
 
 interface Asked {
@@ -87,9 +97,9 @@ const LEASES = '/apis/coordination.k8s.io/';
 const NODES = '/api/v1/nodes/';
 
 /** Evictions, which are `slow`, come back when they may and no later. */
-function rankOf({ method, path }: KubeRequest): keyof typeof ORDER {
+function rankOf({ method, path }: KubeRequest, drains: boolean): keyof typeof ORDER {
   if (path.startsWith(LEASES)) return 'lease';
-  return method !== 'GET' && path.startsWith(NODES) ? 'node' : 'other';
+  return drains || (method !== 'GET' && path.startsWith(NODES)) ? 'drain' : 'other';
 }
 
 function isNotCarriedOut(error: unknown): boolean {

@@ -23,7 +23,7 @@ const IDLE_SOCKET_MS = 50_000;
 const KEEPALIVE_MS = 30_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-interface HttpsOptions {
+export interface HttpsOptions {
   /** See `userAgent`. */
   readonly userAgent: string;
   /** An answer, or a watch event, above this many bytes is refused; default 64 MiB. */
@@ -35,6 +35,8 @@ interface HttpsOptions {
   readonly maxRequestSockets?: number;
   /** The same for requests that are `slow`, which have connections of their own. Default MAX_SLOW_REQUESTS. */
   readonly maxSlowSockets?: number;
+  /** See `askingAgain`. */
+  readonly drains?: boolean | undefined;
 }
 
 /** e.g. `brupop-agent/0.1.0`. */
@@ -44,7 +46,8 @@ export function userAgent(component: string): string {
 
 /** The Kubernetes API over TLS. Connections are kept alive and used again; see `askingAgain`. */
 export function httpsTransport(access: ClusterAccess, options: HttpsOptions): KubeTransport {
-  return askingAgain(new HttpsTransport(access, options), { clock: systemClock, random: Math.random });
+  const { drains } = options;
+  return askingAgain(new HttpsTransport(access, options), { clock: systemClock, random: Math.random, drains });
 }
 
 /** One request as it is sent. */

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '../lib/clock.ts';
 import { AccessError, type ClusterAccess, type Impersonation, impersonating, refreshed } from './access.ts';
-import { httpsTransport } from './https.ts';
+import { type HttpsOptions, httpsTransport } from './https.ts';
 import type { KubeTransport } from './transport.ts';
 
 /** Where a pod finds its cluster, by the names of the environment variables. */
@@ -23,14 +23,14 @@ export interface ClusterConnection {
   readonly context?: string;
 }
 
-/** Reaches the cluster as a pod does. @param agent see `userAgent` @throws AccessError when a file is missing or empty */
+/** Reaches the cluster as a pod does. @throws AccessError when a file is missing or empty */
 export async function connectInCluster(
   config: InClusterConfig,
-  agent: string,
+  client: HttpsOptions,
   as?: Impersonation,
 ): Promise<ClusterConnection> {
   const namespace = await readAccountFile(config, 'namespace');
-  return { transport: httpsTransport(impersonating(inClusterAccess(config), as), { userAgent: agent }), namespace };
+  return { transport: httpsTransport(impersonating(inClusterAccess(config), as), client), namespace };
 }
 
 /** Access with the pod's own service account. */

@@ -4,7 +4,7 @@ import { delimiter, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { KubeConfig } from './client-node.ts';
-import { httpsTransport } from './https.ts';
+import { type HttpsOptions, httpsTransport } from './https.ts';
 import { type ClusterConnection, connectInCluster, type InClusterConfig } from './in-cluster.ts';
 import {
   type AccessCredentials,
@@ -32,13 +32,12 @@ type ProxyFor = (server: string) => string | undefined;
 
 /**
  * Reaches the cluster as the environment says: by kubeconfig, else as a pod does.
- * @param agent see `userAgent`
  * @throws AccessError when a file is missing or makes no sense
  */
-export async function connect(config: AccessConfig, agent: string): Promise<ClusterConnection> {
-  if (config.KUBECONFIG === '') return connectInCluster(config, agent, config.as);
+export async function connect(config: AccessConfig, client: HttpsOptions): Promise<ClusterConnection> {
+  if (config.KUBECONFIG === '') return connectInCluster(config, client, config.as);
   const { access, ...named } = await kubeconfigAccess(config.KUBECONFIG, config);
-  return { transport: httpsTransport(impersonating(access, config.as), { userAgent: agent }), ...named };
+  return { transport: httpsTransport(impersonating(access, config.as), client), ...named };
 }
 
 interface KubeconfigOptions {

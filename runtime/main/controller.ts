@@ -9,7 +9,10 @@ import { createManager, newIdentity, routesOf } from '../controller/manager.ts';
 import { notificationsOf } from '../controller/telling/notifications/notifications.ts';
 
 async function run(config: ControllerConfig, { signal, logger, clock, random }: ProcessContext): Promise<void> {
-  const { transport, namespace } = await connect({ ...config, namespace: NAMESPACE }, userAgent('controller'));
+  const { transport, namespace } = await connect(
+    { ...config, namespace: NAMESPACE },
+    { userAgent: userAgent('controller') },
+  );
   const ordersOf = config.K3OS_NAMESPACE === '' ? undefined : channelOrders;
   const notifierOf = config.NOTIFICATIONS_DIR === '' ? undefined : notificationsOf;
   const parts = { transport, namespace, clock, random, logger, config, ordersOf, notifierOf };

@@ -89,7 +89,10 @@ describe('the service account', () => {
     write('token', 'one');
     write('namespace', 'brupop\n');
     const { port } = new URL(server.url);
-    const { transport, namespace } = await connect({ ...config('127.0.0.1'), KUBERNETES_SERVICE_PORT: port }, 'test');
+    const { transport, namespace } = await connect(
+      { ...config('127.0.0.1'), KUBERNETES_SERVICE_PORT: port },
+      { userAgent: 'test' },
+    );
     expect(namespace).toBe('brupop');
     await expect(transport.request({ method: 'GET', path: '/x' })).resolves.toEqual({ ok: true });
     server.close();
@@ -184,7 +187,7 @@ describe('a kubeconfig', () => {
     const proxy = await new ConnectProxy().listen();
     const proxyUrl = `http://user:secret@${proxy.address}`;
     const path = kubeconfig(server.url, {}, { 'proxy-url': proxyUrl, 'tls-server-name': undefined });
-    const { transport } = await connect({ ...config(), KUBECONFIG: path }, 'test');
+    const { transport } = await connect({ ...config(), KUBECONFIG: path }, { userAgent: 'test' });
     await expect(transport.request({ method: 'GET', path: '/x' })).resolves.toEqual({ ok: true });
     expect(proxy.asked).toEqual([new URL(server.url).host]);
     server.close();
@@ -209,13 +212,18 @@ describe('a kubeconfig', () => {
         users: [{ name: 'u', user: {} }],
       }),
     );
-    expect((await connect({ ...config(), KUBECONFIG: path, namespace: 'ours' }, 'test')).namespace).toBe('ours');
+    expect((await connect({ ...config(), KUBECONFIG: path, namespace: 'ours' }, { userAgent: 'test' })).namespace).toBe(
+      'ours',
+    );
     expect((await kubeconfigAccess(path)).namespace).toBe('default');
   });
 
   test('is chosen where the environment names one', async () => {
     write('ca.crt', 'the CA');
-    const { namespace } = await connect({ ...config(), KUBECONFIG: kubeconfig('https://kube:1', {}) }, 'test');
+    const { namespace } = await connect(
+      { ...config(), KUBECONFIG: kubeconfig('https://kube:1', {}) },
+      { userAgent: 'test' },
+    );
     expect(namespace).toBe('ours');
   });
 });

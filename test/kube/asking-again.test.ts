@@ -19,6 +19,11 @@ const SHUTTING_DOWN = 'The apiserver is shutting down, please try again later.';
 
 /** A transport whose first answers are these, and what is asked of it when. */
 function failing(...errors: readonly Error[]) {
+  return failingOf({}, ...errors);
+}
+
+/** The same, of a process that does nothing but drain where it says so. */
+function failingOf(options: { readonly drains?: boolean }, ...errors: readonly Error[]) {
   const clock = new VirtualClock();
   const began = clock.monotonic();
   const asked: number[] = [];
@@ -36,7 +41,7 @@ function failing(...errors: readonly Error[]) {
       yield { type: 'BOOKMARK', object: {} };
     },
   };
-  return { clock, asked, transport: askingAgain(inner, { clock, random: () => 0.5 }) };
+  return { clock, asked, transport: askingAgain(inner, { clock, random: () => 0.5, ...options }) };
 }
 
 const busy = (retryAfterSeconds = 1): Error =>
@@ -57,34 +62,36 @@ async function outcomeOf(transport: KubeTransport, request: KubeRequest, clock: 
 describe('what was certainly not carried out', () => {
   test('is asked for again when the API server said, that request alone', async () => {
     const { transport, clock, asked } = failing(busy(), busy(3));
-    expect(await outcomeOf(transport, NODE, clock)).toBe('done');
-    expect(asked).toEqual([0, 1000, 4000]);
+    expect(await outcomeOf(transport, POD, clock)).toBe('done');
+    expect(asked).toEqual([0, 1100, 4400]);
   });
 
   test('is asked for again soon where nobody listens', async () => {
     const { transport, clock, asked } = failing(unsent(), unsent());
-    expect(await outcomeOf(transport, NODE, clock)).toBe('done');
-    expect(asked).toEqual([0, 250, 750]);
+    expect(await outcomeOf(transport, POD, clock)).toBe('done');
+    expect(asked).toEqual([0, 275, 825]);
   });
 
   test('comes behind what cordons a node or gives it back, and that behind the Lease', async () => {
-    const first = async (request: KubeRequest): Promise<number | undefined> => {
-      const { transport, clock, asked } = failing(busy());
+    const first = async (request: KubeRequest, drains = false): Promise<number | undefined> => {
+      const { transport, clock, asked } = failingOf({ drains }, busy());
       await outcomeOf(transport, request, clock);
       return asked[1];
     };
     const lease = { method: 'PUT', path: '/apis/coordination.k8s.io/v1/namespaces/a/leases/b', body: {} } as const;
-    expect([await first(lease), await first(NODE), await first(POD)]).toEqual([500, 1000, 1100]);
+    expect([await first(lease), await first(NODE), await first(POD, true), await first(POD)]).toEqual([
+      500, 700, 700, 1100,
+    ]);
   });
 
   test('is given up after ten seconds, and sooner where the sender has less time', async () => {
     const always = Array.from({ length: 100 }, () => busy());
     const patient = failing(...always);
-    expect(await outcomeOf(patient.transport, NODE, patient.clock)).toBeInstanceOf(BusyError);
-    expect(patient.asked.at(-1)).toBe(9000);
+    expect(await outcomeOf(patient.transport, POD, patient.clock)).toBeInstanceOf(BusyError);
+    expect(patient.asked.at(-1)).toBe(9900);
     const hasty = failing(...always);
-    expect(await outcomeOf(hasty.transport, { ...NODE, timeoutMs: 2500 }, hasty.clock)).toBeInstanceOf(BusyError);
-    expect(hasty.asked).toEqual([0, 1000, 2000]);
+    expect(await outcomeOf(hasty.transport, { ...POD, timeoutMs: 2500 }, hasty.clock)).toBeInstanceOf(BusyError);
+    expect(hasty.asked).toEqual([0, 1100, 2200]);
   });
 
   test('is not asked for again by a sender that no longer wants it', async () => {
