@@ -74,12 +74,16 @@ export function shown(ledger: Ledger, decision: Decision): Ledger {
   return { ...ledger, state: stateOf(ledger, decision), failed: failures.length, message: messageOf(ledger) };
 }
 
-function stateOf({ policies, unusedSince }: Ledger, decision: Decision): ReleaseStatus['state'] {
+function stateOf(
+  { policies, unusedSince, published, firstOfferedAt }: Ledger,
+  decision: Decision,
+): ReleaseStatus['state'] {
   const all = Object.values(policies);
   if (decision === 'Halt') return 'Halted';
   if (decision === 'Allow') return 'Allowed';
   if (all.some(({ haltedAt }) => haltedAt != null)) return 'Halted';
   if (unusedSince != null) return 'Unused';
+  if (published != null && firstOfferedAt == null) return 'Published';
   return all.length > 0 && all.every(({ provenAt }) => provenAt != null) ? 'Proven' : 'Proving';
 }
 

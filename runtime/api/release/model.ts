@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { MAX_WAVES } from '../waves/waves.ts';
+import { MAX_URL } from '../shadow/update-settings.ts';
 
 /**
  * A BottlerocketRelease: what people have decided on a release, and what became of it. The schema of its CRD and the types come from here. Times are
@@ -59,11 +61,33 @@ const underPolicy = z.object({
   lastSeenAt: described(time, 'When nodes of the family were last seen under the policy, to the day.'),
 });
 
+/** Repositories that are remembered of one release at most. */
+export const MAX_REPOSITORIES = 16;
+
+const repository = z.object({
+  metadata: described(z.string().max(MAX_URL), 'The address of its metadata.'),
+  waves: described(
+    z.array(z.object({ seed: z.int().min(0), time: z.iso.datetime({ offset: true }) })).max(MAX_WAVES),
+    'Hosts of seeds up to this one have it by this time; none: nobody waits.',
+  ),
+});
+
+const publication = z.object({
+  maxVersion: described(text.nullish(), 'Hosts take no version above this one.'),
+  repositories: described(z.array(repository).max(MAX_REPOSITORIES), 'That list it.'),
+});
+
+const published = publication.extend({ firstSeenAt: z.iso.datetime({ offset: true }) });
+
 export const releaseStatus = z.object({
-  state: described(z.enum(['Proving', 'Proven', 'Halted', 'Allowed', 'Unused']).nullish(), 'In a word.'),
+  state: described(
+    z.enum(['Published', 'Proving', 'Proven', 'Halted', 'Allowed', 'Unused']).nullish(),
+    'In a word. Published: no node has been offered it yet.',
+  ),
   failed: described(z.int().min(0).nullish(), 'Nodes that have failed on it.'),
   message: described(z.string().nullish(), 'In a sentence, with the nodes that have failed.'),
   firstOfferedAt: time,
+  published: described(published.nullish(), 'What repositories say of it, whoever is offered it.'),
   unusedSince: described(time, 'Since when no node runs it, is offered it or heads for it.'),
   policies: described(z.record(z.string(), underPolicy).nullish(), 'By name; the empty name = the variables.'),
   failures: described(z.record(z.string(), failure).nullish(), 'By UID of the node.'),
@@ -75,6 +99,11 @@ export const releaseStatus = z.object({
 
 export type ReleaseSpec = z.infer<typeof releaseSpec>;
 export type ReleaseStatus = Readonly<z.infer<typeof releaseStatus>>;
+/** What the repositories of a family say of one version. */
+export type Publication = Readonly<z.infer<typeof publication>>;
+/** What repositories list: by family, then by version. */
+export type PublishedReleases = ReadonlyMap<string, ReadonlyMap<string, Publication>>;
+export type Published = Readonly<z.infer<typeof published>>;
 export type Failure = Readonly<z.infer<typeof failure>>;
 export type ClearedAttempt = Readonly<z.infer<typeof cleared>>;
 export type UnderPolicy = Readonly<z.infer<typeof underPolicy>>;

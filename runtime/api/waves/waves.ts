@@ -8,6 +8,9 @@ export interface Wave {
 /** Of the keys of waves. Hosts make themselves seeds below it. */
 export const MAX_SEED = 2048;
 
+/** Waves of one release that are believed at most: releases have seven. */
+export const MAX_WAVES = 64;
+
 const NS_PER_MS = 1e6;
 
 /**

@@ -72,7 +72,7 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
   const hints = hintsFor(managed, starts, world);
   const naming = withheld.due(unwritten(hints.commands, commands));
   const written = writtenShadows([...commands, ...naming]);
-  const ledger = ledgerWrites(ledgers, entered, groups);
+  const ledger = ledgerWrites(ledgers, entered, { groups, published: snapshot.releases.published });
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
   const conditions = conditionCommands(judged, { written, limit, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt, dependencies }) ?? []);

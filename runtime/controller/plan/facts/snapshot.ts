@@ -4,7 +4,7 @@ import type { InvalidPolicy, UpdatePolicy } from '../../../api/policy/policy.ts'
 import type { Quantity } from '../../../api/policy/quantity.ts';
 import type { Hint } from '../../../api/shadow/hint.ts';
 import type { Ledger } from '../../../api/release/ledger.ts';
-import type { Decision } from '../../../api/release/model.ts';
+import type { Decision, PublishedReleases } from '../../../api/release/model.ts';
 import type { Spec, Status } from '../../../api/shadow/model.ts';
 import type { Command } from './commands.ts';
 import type { PermitView } from './permit.ts';
@@ -37,10 +37,7 @@ export interface Snapshot {
   /** Which other operator is in the cluster, and why nobody would take the place of evicted pods, as sentences; undefined where that is not known. */
   readonly otherOperators?: string | undefined;
   readonly controlPlaneAway?: string | undefined;
-  /**
-   * Writes that the API server has refused or not answered of late, by name of the node's shadow. A write that it has taken since is not in
-   * here.
-   */
+  /** Writes that the API server has refused or not answered of late, and not taken since, by name of the node's shadow. */
   readonly refusals: ReadonlyMap<string, readonly WriteRefusal[]>;
   /** Nodes whose drain is refused, or whose update was called off for that, by name of the shadow. */
   readonly drainRefusals: ReadonlyMap<string, DrainRefusal>;
@@ -52,6 +49,8 @@ interface Releases {
   readonly refused: ReadonlyMap<string, string>;
   /** Another than this operator's last term has decided since: what shadows and policies say is added. */
   readonly seeds: boolean;
+  /** What repositories list, by family where that was read. Nothing that is done depends on it. */
+  readonly published?: PublishedReleases;
 }
 
 /** A BottlerocketRelease: the controller's own, or one that a person has made to decide. */

@@ -1,6 +1,6 @@
 import { concurrency } from '../../../api/policy/quantity.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
-import { newerOf } from '../../../api/shadow/semver.ts';
+import { compareSemver, newerOf } from '../../../api/shadow/semver.ts';
 import type { Books } from '../releases/books.ts';
 import { type Book, countNodes } from '../facts/counts.ts';
 import { type GroupTimes, timesOf } from './group-times.ts';
@@ -136,6 +136,14 @@ function lastEndOf(members: readonly AssessedNode[]): number {
 class Families {
   /** By family, the versions that any of its hosts runs or is offered. */
   readonly #versions = new Map<string, Set<string>>();
+  /** Whether it is newer than what any of its hosts runs. Of a family without hosts nothing is. */
+  isAhead(family: string, version: string): boolean {
+    const newest = this.#running.get(family);
+    return newest !== undefined && compareSemver(version, newest) > 0;
+  }
+
+  /** By family, the newest version that any of its hosts runs. */
+  readonly #running = new Map<string, string>();
   readonly #longestMs = new Map<string, number>();
 
   /** @param info a managed node */
@@ -143,7 +151,9 @@ class Families {
     if (!shadow?.status) return;
     const versions = this.#versions.get(node.family) ?? new Set();
     this.#versions.set(node.family, versions);
-    versions.add(shadow.status.current_version).add(shadow.status.target_version);
+    const { current_version: current, target_version: target } = shadow.status;
+    versions.add(current).add(target);
+    this.#running.set(node.family, newerOf(this.#running.get(node.family) ?? current, current));
     if (shadow.lastUpdateMs === undefined) return;
     this.#longestMs.set(node.family, Math.max(this.longestUpdateMs(node.family), shadow.lastUpdateMs));
   }

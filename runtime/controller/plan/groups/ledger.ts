@@ -1,13 +1,14 @@
 import { DAY_MS, instantOf, rfc3339 } from '../../../lib/clock.ts';
 import { mergePatch } from '../../../lib/json.ts';
 import { type Ledger, shown, under } from '../../../api/release/ledger.ts';
-import type { Decision } from '../../../api/release/model.ts';
+import type { Decision, Publication } from '../../../api/release/model.ts';
 import { releaseObjectName } from '../../../api/release/names.ts';
+import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { EnteredLedgers } from '../releases/entered.ts';
 import type { Group, Groups } from './groups.ts';
 import { keyOf, type Ledgers, type OsReleaseName } from '../facts/ledgers.ts';
 import type { OsRelease } from '../releases/releases.ts';
-import { compare, type ReleaseView } from '../facts/snapshot.ts';
+import { compare, type ReleaseView, type Snapshot } from '../facts/snapshot.ts';
 
 /** What the ledger of one release is to be. */
 export interface ReleaseWrite extends OsReleaseName {
@@ -20,19 +21,43 @@ export interface ReleaseWrite extends OsReleaseName {
 }
 
 /** What is to be written to the ledgers, at most one write for each release, in the order of their families. */
-export function ledgerWrites(ledgers: Ledgers, entered: EnteredLedgers, groups: Groups): readonly ReleaseWrite[] {
+export function ledgerWrites(
+  ledgers: Ledgers,
+  entered: EnteredLedgers,
+  { groups, published }: Seen,
+): readonly ReleaseWrite[] {
   const wanted = new Map<string, OsReleaseName>([...entered.all].map((one) => [keyOf(one), one]));
+  for (const release of ahead({ groups, published })) wanted.set(keyOf(release), release);
   for (const { releases } of groups.all) {
     for (const release of releases.all) if (needsLedger(release)) wanted.set(keyOf(release), release);
   }
   const sorted = [...wanted].toSorted(([a], [b]) => compare(a, b));
   return sorted.flatMap(([, release]) => {
     const seen = ledgers.of(release);
-    const kept = keptOf(entered.of(release), { release, decision: ledgers.decisionOn(release) }, groups);
+    const kept = keptOf(entered.of(release), { release, decision: ledgers.decisionOn(release) }, { groups, published });
     if (!kept && !seen) return [];
     if (kept && seen && isSame(kept, seen.ledger)) return [];
     return { family: release.family, version: release.version, name: releaseObjectName(release), seen, ledger: kept };
   });
+}
+
+interface Seen {
+  readonly groups: Groups;
+  readonly published: Snapshot['releases']['published'];
+}
+
+/** Releases of a family that get a ledger before anybody is offered them, at most: the newest. */
+const MOST_AHEAD = 20;
+
+/** Published releases that are newer than what their family runs, so that people can look at them, and halt them, first. */
+function ahead({ groups, published = new Map() }: Seen): readonly OsReleaseName[] {
+  return [...published].flatMap(([family, versions]) =>
+    [...versions.keys()]
+      .filter((version) => groups.families.isAhead(family, version))
+      .toSorted((a, b) => compareSemver(b, a))
+      .slice(0, MOST_AHEAD)
+      .map((version) => ({ family, version })),
+  );
 }
 
 const isSame = (a: Ledger, b: Ledger): boolean => Object.keys(mergePatch({ ...a }, { ...b })).length === 0;
@@ -49,19 +74,45 @@ interface Kept {
 const UNUSED_MS = 7 * DAY_MS;
 
 /** Undefined where it is to be forgotten. A person's decision keeps it, and so do failures. */
-function keptOf(before: Ledger, { release, decision }: Kept, groups: Groups): Ledger | undefined {
-  const { family, version } = release;
+function keptOf(before: Ledger, { release, decision }: Kept, { groups, published }: Seen): Ledger | undefined {
   const { now } = groups;
-  let ledger = before;
-  let isUsed = groups.families.knows(family, version);
-  for (const group of groups.all) {
-    ledger = underPolicy(ledger, group, { release, now });
-    isUsed ||= group.releases.of(family, version).isUnderWay;
-  }
-  const unusedSince = isUsed ? null : (ledger.unusedSince ?? rfc3339(now));
+  const said = withPublished(before, published?.get(release.family), { release, now });
+  const ledger = counted(said, release, groups);
+  const unusedSince = isNeeded(ledger, release, groups) ? null : (ledger.unusedSince ?? rfc3339(now));
   const isForgotten = (instantOf(unusedSince) ?? now) + UNUSED_MS <= now;
-  if (isForgotten && decision === 'Automatic' && Object.keys(ledger.failures).length === 0) return undefined;
-  return shown({ ...ledger, unusedSince, firstOfferedAt: ledger.firstOfferedAt ?? rfc3339(now) }, decision);
+  if (isForgotten && decision === 'Automatic' && !hasFailed(ledger)) return undefined;
+  return shown({ ...ledger, unusedSince }, decision);
+}
+
+const hasFailed = ({ failures }: Ledger): boolean => Object.keys(failures).length > 0;
+
+const isUsed = (release: OsReleaseName, { families, all }: Groups): boolean =>
+  families.knows(release.family, release.version) ||
+  all.some(({ releases }) => releases.of(release.family, release.version).isUnderWay);
+
+const isNeeded = ({ published }: Ledger, release: OsReleaseName, groups: Groups): boolean =>
+  isUsed(release, groups) || (published != null && groups.families.isAhead(release.family, release.version));
+
+/** Of what is only published nothing is counted until somebody is offered it. */
+function counted(ledger: Ledger, release: OsReleaseName, groups: Groups): Ledger {
+  const { now, all } = groups;
+  if (ledger.firstOfferedAt == null && !hasFailed(ledger) && !isUsed(release, groups)) return ledger;
+  const firstOfferedAt = ledger.firstOfferedAt ?? rfc3339(now);
+  const offered: Ledger = { ...ledger, firstOfferedAt };
+  return all.reduce((one, group) => underPolicy(one, group, { release, now }), offered);
+}
+
+/** What stood there stays while the repositories of the family have not been read. */
+function withPublished(
+  ledger: Ledger,
+  listed: ReadonlyMap<string, Publication> | undefined,
+  { release: { version }, now }: At,
+): Ledger {
+  if (listed === undefined) return ledger;
+  const publication = listed.get(version);
+  if (!publication) return ledger.published == null ? ledger : { ...ledger, published: null };
+  const firstSeenAt = ledger.published?.firstSeenAt ?? rfc3339(now);
+  return { ...ledger, published: { ...publication, firstSeenAt } };
 }
 
 interface At {
