@@ -7,7 +7,7 @@ import { AUTH_DELEGATOR_BINDING, CHANNELS_ROLE, roleName, SERVICE_ACCOUNTS } fro
 import { notifies } from './notifications.ts';
 import { addObject, globalMeta, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
-import { CHANNEL_RULES, LIFECYCLE_RULE, NOTIFICATION_RULES, rules, writesLifecycle } from './rules.ts';
+import { CHANNEL_RULES, LIFECYCLE_RULE, NOTIFICATION_RULE, rules, writesLifecycle } from './rules.ts';
 import { ServiceAccount } from './service-account.ts';
 
 interface AccessProps {
@@ -62,7 +62,7 @@ export class Access extends Construct {
     );
     this.clusterRoleBinding = this.#bindClusterRole('ClusterRoleBinding', { binding: `${name}-binding`, role: name });
     const isNotifying = component === 'controller' && notifies(settings);
-    const namespaced = isNotifying ? [...granted.namespace, ...NOTIFICATION_RULES] : granted.namespace;
+    const namespaced = isNotifying ? [...granted.namespace, NOTIFICATION_RULE] : granted.namespace;
     [this.role, this.roleBinding] = this.#addRole('Role', { name, granted: namespaced });
     if (component === 'controller' && settings.k3os.enabled) {
       const { namespace } = settings.k3os;

@@ -2,11 +2,12 @@ import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { controllerEnv } from '../runtime/controller/config.ts';
+import { PUBLIC } from '../runtime/api/waves/repositories.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_PORT_NAME, CONTROLLER_SERVICE } from '../runtime/api/shadow/names.ts';
 import { Access } from './access.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
 import { selectorLabels } from './labels.ts';
-import { manifest } from './manifest.ts';
+import { manifest, quantity } from './manifest.ts';
 import { NOTIFICATIONS_DIR, notificationVolume, notifies } from './notifications.ts';
 import { addObject, workloadMeta } from './objects.ts';
 import { HTTP_PORT_NAME, podTemplate } from './pods.ts';
@@ -49,19 +50,23 @@ export class Controller extends Construct {
   }
 }
 
+/** For the reader of repositories: the root file system cannot be written. */
+const REPOSITORIES_DIR = '/var/lib/brupop/repositories';
+const REPOSITORIES = 'repositories';
+
 function controllerPod(settings: Settings): k8s.PodTemplateSpec {
   const { controller } = settings;
-  const { volumeMounts, ...volumes } = notificationVolume(settings);
+  const notified = notificationVolume(settings);
   return podTemplate(settings, {
     component: 'controller',
-    ...(volumeMounts && { volumeMounts }),
+    volumeMounts: [...(notified.volumeMounts ?? []), { name: REPOSITORIES, mountPath: REPOSITORIES_DIR }],
     env: controllerEnvironment(settings),
     httpPort: controller.httpPort,
     probePeriod: 10,
     spec: {
       ...scheduling(settings, { component: 'controller', nodes: NOT_UPDATING }),
       ...tolerations(settings, 'controller'),
-      ...volumes,
+      volumes: [...(notified.volumes ?? []), { name: REPOSITORIES, emptyDir: { sizeLimit: quantity('32Mi') } }],
     },
   });
 }
@@ -96,6 +101,8 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: settings.agent.excludeFromLbWaitTimeInSec,
     K3OS_NAMESPACE: k3os.enabled ? k3os.namespace : undefined,
     K3OS_RELEASES_URL: k3os.enabled ? k3os.releasesUrl : undefined,
+    UPDATE_REPOSITORIES: settings.repositories === PUBLIC ? undefined : settings.repositories,
+    REPOSITORIES_DIR,
     NOTIFICATIONS_DIR: notifies(settings) ? NOTIFICATIONS_DIR : undefined,
     HTTP_PORT: controller.httpPort,
   });

@@ -1,6 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
+import { parseRepositories, PUBLIC_REPOSITORY } from '../runtime/api/waves/repositories.ts';
 import { type Component, selectorLabels } from './labels.ts';
 import { intOrString, manifest } from './manifest.ts';
 import { notificationPorts } from './notifications.ts';
@@ -37,7 +38,7 @@ export class NetworkPolicies extends Construct {
     });
     this.controller = this.#addPolicy('controller', {
       ingress: [{ ...from(this.#readers(this.#api())), ports: tcp([controller.httpPort]) }],
-      egress: [...releases.ask, ...this.#notified()],
+      egress: [...releases.ask, ...this.#repositories(), ...this.#notified()],
     });
   }
 
@@ -48,6 +49,15 @@ export class NetworkPolicies extends Construct {
     const { port, protocol } = new URL(releasesUrl);
     const asked = Number(port) || (protocol === 'http:' ? 80 : HTTPS_PORT);
     return { ask: [{ ports: tcp([asked]) }], download: [{ ports: tcp([HTTPS_PORT]) }] };
+  }
+
+  /** Egress of the controller to repositories of releases, at any address. */
+  #repositories(): readonly k8s.NetworkPolicyEgressRule[] {
+    const { repositories } = this.#settings;
+    const listed = parseRepositories(repositories) ?? [PUBLIC_REPOSITORY];
+    const addresses = listed.flatMap(({ metadata, targets }) => [metadata, targets]);
+    const ports = new Set(addresses.map((address) => Number(URL.parse(address)?.port) || HTTPS_PORT));
+    return ports.size === 0 ? [] : [{ ports: tcp([...ports].toSorted((a, b) => a - b)) }];
   }
 
   /** Egress of the controller to targets of notifications, at any address. */

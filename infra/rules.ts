@@ -3,6 +3,7 @@ import { CHANNEL_PLURAL, K3OS_GROUP } from '../runtime/api/k3os/names.ts';
 import { NOTIFICATIONS_STATE } from '../runtime/api/notifications/names.ts';
 import { POLICY_PLURAL } from '../runtime/api/policy/names.ts';
 import { RELEASE_PLURAL } from '../runtime/api/release/names.ts';
+import { REPOSITORIES_STATE } from '../runtime/api/waves/names.ts';
 import { CONTROL_PLANE_LEASES, CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../runtime/api/shadow/names.ts';
 import type { Component } from './labels.ts';
 import type { Settings } from './props/brupop.ts';
@@ -30,16 +31,13 @@ export const CHANNEL_RULES: readonly k8s.PolicyRule[] = [
 /** For lifecycle conditions. The controller takes its own away under the same right. */
 export const LIFECYCLE_RULE: k8s.PolicyRule = { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] };
 
-/** For notifications: what was told is remembered in a ConfigMap, and who asks for a test says so there. A create names no object yet. */
-export const NOTIFICATION_RULES: readonly k8s.PolicyRule[] = [
-  { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
-  {
-    apiGroups: [''],
-    resources: ['configmaps'],
-    resourceNames: [NOTIFICATIONS_STATE],
-    verbs: ['get', 'list', 'watch', 'patch'],
-  },
-];
+/** For notifications: what was told is remembered in a ConfigMap, and who asks for a test says so there. */
+export const NOTIFICATION_RULE: k8s.PolicyRule = {
+  apiGroups: [''],
+  resources: ['configmaps'],
+  resourceNames: [NOTIFICATIONS_STATE],
+  verbs: ['get', 'list', 'watch', 'patch'],
+};
 
 export function writesLifecycle({ controller }: Pick<Settings, 'controller'>): boolean {
   return controller.nodeLifecycleConditions !== 'none';
@@ -114,6 +112,9 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [GROUP], resources: [`${PLURAL}/status`], verbs: ['patch'] },
       // The controller watches which agents run.
       { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+      // What was trusted of repositories is remembered, and what was told. A create names no object yet.
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+      { apiGroups: [''], resources: ['configmaps'], resourceNames: [REPOSITORIES_STATE], verbs: ['get', 'patch'] },
       // Leadership and permits. A create names no object yet, so it cannot be granted by name.
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
       {

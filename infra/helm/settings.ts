@@ -47,6 +47,7 @@ function marked(entries: Entries, settings: object, parents: readonly string[] =
 
 function markOf(path: string, initial: unknown): unknown {
   if (path === 'controller.schedule') return schedule();
+  if (path === 'repositories') return mark(call('toJson', value(path)).text);
   if (path === 'image.registry') return mark(call('default', value(path), value('global.imageRegistry')).text);
   if (path === 'image.pullSecrets') return [itemMark(path, PULL_SECRETS.text)];
   if (LOG_FILTER.test(path)) return mark(optional(path, value('logging.filter')).text);

@@ -64,6 +64,7 @@ export const VALUES = {
     pullPolicy: 'default',
     pullSecrets: 'default',
   } satisfies Record<keyof ImageProps, Shown>,
+  repositories: 'unset',
   logging: { format: 'default', ansi: 'default', filter: 'default' } satisfies Record<keyof LoggingProps, Shown>,
   labels: 'default',
   annotations: 'default',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { agentEnv } from '../../runtime/agent/config.ts';
+import { PUBLIC, repositories } from '../../runtime/api/waves/repositories.ts';
 import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { type AgentProps, agentProps, type AgentUpdateStrategy } from './agent.ts';
 import { type ApiserverProps, apiserverProps } from './apiserver.ts';
@@ -82,10 +83,31 @@ export interface BrupopProps {
   readonly networkPolicies?: NetworkPolicyProps;
   /** Nodes that run k3OS. @default they are nobody's */
   readonly k3os?: K3osProps;
+  /**
+   * Where it is read which releases there are and when they reach hosts. `{variant}` and `{arch}` may stand in the addresses. It only tells people;
+   * an empty list reads none. @default Bottlerocket's public repository
+   */
+  readonly repositories?: readonly RepositoryProps[] | undefined;
   /** Who is told what happens, besides those who read Events. @default nobody */
   readonly notifications?: NotificationProps;
   /** What is decided for groups of nodes, one BottlerocketUpdatePolicy each. Nodes that none selects go by the settings of `controller`. @default none */
   readonly policies?: readonly UpdatePolicyProps[];
+}
+
+/** A repository of releases: that of a mirror, or of images of your own. */
+export interface RepositoryProps {
+  /** Address of its metadata, e.g. `https://mirror.example/metadata/{variant}/{arch}/`: what hosts have as `metadata-base-url`. */
+  readonly metadata: string;
+  /** What hosts have as `targets-base-url`. */
+  readonly targets: string;
+  /** The text of the root.json that is trusted. */
+  readonly root?: string | undefined;
+  /** Instead: the SHA-512 of the root.json at `rootUrl`. */
+  readonly rootSha512?: string | undefined;
+  /** @default https://cache.bottlerocket.aws/root.json */
+  readonly rootUrl?: string | undefined;
+  /** The only authorities that are trusted, PEM. @default those of Node */
+  readonly caBundle?: string | undefined;
 }
 
 export interface LoggingProps {
@@ -124,6 +146,7 @@ export interface Settings extends Required<
     | 'networkPolicies'
     | 'k3os'
     | 'notifications'
+    | 'repositories'
   >
 > {
   readonly image: ImageSettings;
@@ -137,6 +160,8 @@ export interface Settings extends Required<
   readonly certificates: CertificateSettings;
   readonly k3os: K3osSettings;
   readonly notifications: NotificationSettings;
+  /** As the controller's variable has it. */
+  readonly repositories: string;
   readonly networkPolicies: NetworkPolicyProps & Required<Pick<NetworkPolicyProps, 'enabled' | 'kubernetesApiPorts'>>;
 }
 
@@ -188,6 +213,7 @@ export const brupopProps = z
     certificates: certificateProps,
     networkPolicies: networkPolicyProps.prefault({}),
     k3os: k3osProps.prefault({}),
+    repositories: repositories.transform((list) => JSON.stringify(list)).default(PUBLIC),
     notifications: notificationProps.prefault({}),
     policies: policiesProp,
   } satisfies Record<keyof BrupopProps, z.ZodType>)

@@ -18,6 +18,7 @@ import {
 } from '../lib/env.ts';
 import { logEnv } from '../lib/log.ts';
 import { timeZone } from '../lib/time-zone.ts';
+import { parseRepositories, PUBLIC, type Repository } from '../api/waves/repositories.ts';
 import type { UpdatePolicy } from '../api/policy/policy.ts';
 import {
   ANY_COUNT,
@@ -167,6 +168,15 @@ export const controllerEnv = {
     default: 'https://api.github.com',
     parse: (value) => (/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(value) && URL.canParse(value) ? value : undefined),
   } satisfies EnvVar<string>,
+  UPDATE_REPOSITORIES: {
+    expected: 'a list of repositories as JSON, or null',
+    help: "repositories that say which releases there are and when they reach hosts: JSON [{metadata, targets, root or rootSha512}], null for Bottlerocket's own, [] for none",
+    default: PUBLIC,
+    parse: parseRepositories,
+  } satisfies EnvVar<readonly Repository[]>,
+  REPOSITORIES_DIR: optionalText({
+    help: 'folder that the reader of repositories may write to; none are read without it',
+  }),
   NOTIFICATIONS_DIR: optionalText({
     help: 'folder with whom to notify of what happens, and with their Secrets; nobody is notified without it',
   }),

@@ -7,7 +7,7 @@ import { policiesOf, releasesOf, shadowsOf } from '../api/resources.ts';
 import { crdsOf, leasesOf, nodesOf, podsOf } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { unlessAborted } from '../lib/abort.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, momentOf } from '../lib/clock.ts';
 import { type HttpAnswer, type HttpRoute, probeRoutes } from '../lib/http.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Random, randomId } from '../lib/random.ts';
@@ -40,6 +40,8 @@ import { CommandLimiters } from './writing/write-limiter.ts';
 import { Reporter } from './telling/reporter.ts';
 import { PermitLedger } from './permits/ledger.ts';
 import { Remaking } from './permits/remaking.ts';
+import type { ReadRepository } from './repositories/child.ts';
+import { familiesOf, repositoriesBy } from './repositories/repositories.ts';
 import { migrateStorage } from './writing/storage-migration.ts';
 
 /** Who a process is on the Lease. */
@@ -62,6 +64,8 @@ export function newIdentity(
 }
 
 interface ManagerOptions extends Identity {
+  /** Reads repositories of releases. @default nobody does */
+  readonly readRepository?: ReadRepository | undefined;
   /** Makes what tells hosts that offer no versions by themselves what to run. @default there are no such hosts */
   readonly ordersOf?: OrdersFactory | undefined;
   /** Makes the notifier. @default there are Events alone */
@@ -91,16 +95,16 @@ export function createManager(options: ManagerOptions): Manager {
   const { clock, config } = options;
   const metrics = new ControllerMetrics();
   const base = partsOf(baseOf(options, metrics));
-  const { caches, policies, releases, orders, notifier, ledger, ledgers, conditions, nodeWriters, statuses } = base;
+  const { caches, policies, releases, repositories, orders, ledger, ledgers } = base;
   const events = new EventBroadcaster(recorderOf(base), clock);
   const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_MS });
   const onLeading = async (signal: AbortSignal): Promise<void> => {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
-    const { controlPlane, otherOperators } = base;
-    const writing = [conditions, statuses, ledgers, ...nodeWriters];
-    const beside = [controlPlane, otherOperators, ...writing].map((one) => one.run(signal));
+    const writing = [base.conditions, base.statuses, ledgers, ...base.nodeWriters];
+    const beside = [base.controlPlane, base.otherOperators, ...writing].map((one) => one.run(signal));
     const writers = [...beside, migrateStorage(migration, signal)];
-    await Promise.all([notifier?.lead(signal), controller.run(signal), orders?.lead(signal), ...writers]);
+    const told = [base.notifier, orders, repositories].map((one) => one?.lead(signal));
+    await Promise.all([controller.run(signal), ...told, ...writers]);
   };
   const election = new LeaderElection({ ...base, ...tellingRefusals(base, events), name: CONTROLLER_LEASE, onLeading });
   const planner = new Planner({ ...base, election });
@@ -110,7 +114,7 @@ export function createManager(options: ManagerOptions): Manager {
   const remaking = new Remaking({ ...base, ports, planner });
   const resign = (): void => election.resign();
   const controller = new Controller({ ...base, planner, executor, reporter, remaking, resign });
-  metrics.collectFrom(planner, base.freshness);
+  metrics.collectFrom(planner, base);
   return {
     metrics,
     get ready() {
@@ -155,14 +159,16 @@ function partsOf(base: ReturnType<typeof baseOf>) {
   const manages = managedBesides(base.config, orders);
   const { notifierOf, metrics, config } = base;
   const ledger = new PermitLedger(base);
+  const caches = new Caches({ ...base, orders, manages });
   return {
     ...base,
+    repositories: repositoriesBy(base, () => familiesOf(caches.look(momentOf(base.clock), []))),
     orders,
     manages,
     notifier:
       notifierOf &&
       notifierBy(notifierOf, { ...base, dir: config.NOTIFICATIONS_DIR, metrics: metrics.addNotifications() }),
-    caches: new Caches({ ...base, orders, manages }),
+    caches,
     policies: new Policies({ ...base, orders }),
     releases: new ReleaseCache(base),
     ledgers: new LedgerWriter({ ...base, releases: releasesOf(base.transport) }),

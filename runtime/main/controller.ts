@@ -5,6 +5,7 @@ import { serveHttp } from '../lib/http.ts';
 import { type ProcessContext, runProcess } from '../lib/process.ts';
 import { type ControllerConfig, controllerEnv, readControllerConfig } from '../controller/config.ts';
 import { channelOrders } from '../controller/k3os/channels.ts';
+import { readInChild } from '../controller/repositories/child.ts';
 import { createManager, newIdentity, routesOf } from '../controller/manager.ts';
 import { notificationsOf } from '../controller/telling/notifications/notifications.ts';
 
@@ -15,7 +16,8 @@ async function run(config: ControllerConfig, { signal, logger, clock, random }: 
   );
   const ordersOf = config.K3OS_NAMESPACE === '' ? undefined : channelOrders;
   const notifierOf = config.NOTIFICATIONS_DIR === '' ? undefined : notificationsOf;
-  const parts = { transport, namespace, clock, random, logger, config, ordersOf, notifierOf };
+  const readRepository = readInChild(clock);
+  const parts = { transport, namespace, clock, random, logger, config, ordersOf, notifierOf, readRepository };
   const manager = createManager({ ...parts, ...newIdentity(config, random) });
   await serveHttp({ port: config.HTTP_PORT, routes: routesOf(manager), logger, signal });
   await manager.run(signal);

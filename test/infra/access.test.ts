@@ -71,6 +71,8 @@ describe('each process may do what it does and no more', () => {
     expect(granted('Role', 'controller')).toEqual([
       'bottlerocketshadows/status: patch',
       'bottlerocketshadows: get list watch patch delete',
+      'configmaps brupop-repositories-state: get patch',
+      'configmaps: create',
       'leases brupop-controller: get update',
       'leases: create',
       'pods: list watch',

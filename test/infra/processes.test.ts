@@ -51,6 +51,7 @@ describe.each(PROCESSES)('what the manifests say to the %s', (process) => {
     const {
       MY_POD_NAME: _,
       TERMINATION_LOG: __,
+      REPOSITORIES_DIR: ___,
       ...stated
     } = READERS[process](environmentOf(process)) as Record<string, unknown>;
     expect(READERS[process](bare)).toMatchObject(stated);

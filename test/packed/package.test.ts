@@ -37,6 +37,7 @@ describe('the package', () => {
       'build/kubectl_complete-brupop.mjs',
       'build/lib/index.js',
       'build/lib/package.json',
+      'build/repository.mjs',
       'dist/brupop.k8s.yaml',
       'package.json',
     ]);

@@ -13,6 +13,7 @@ const PROCESSES = {
   agent: 'runtime/main/agent.ts',
   apiserver: 'runtime/main/apiserver.ts',
   brupop: 'runtime/main/brupop.ts',
+  repository: 'runtime/main/repository.ts',
   'client-node': 'runtime/kube/client-node.ts',
 };
 /** What people run on machines of their own. */

@@ -58,7 +58,7 @@ async function writeCertificates(from: string, into: string): Promise<void> {
 
 /** The bundles of `build/` with what names the lines of their sources, and files of our own. */
 export async function stagePrograms(build: string, own: OwnFiles, into: string): Promise<void> {
-  const programs = ['brupop', 'controller', 'agent', 'apiserver', 'client-node'];
+  const programs = ['brupop', 'controller', 'agent', 'apiserver', 'client-node', 'repository'];
   const files = programs.flatMap((program) => [`${program}.mjs`, `${program}.mjs.map`]);
   for (const name of [...files, 'kubectl-brupop.mjs']) await place(join(build, name), join(into, 'opt/brupop', name));
   for (const [path, text] of Object.entries(own)) await write(into, path, text);

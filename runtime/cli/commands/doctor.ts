@@ -7,6 +7,7 @@ import { type Facts, readFacts } from '../doctor/facts.ts';
 import { type DoctorFinding, namesText, ok, problem, unknown } from '../doctor/finding.ts';
 import { otherFindings } from '../doctor/others.ts';
 import { agentFindings, partsFindings } from '../doctor/parts.ts';
+import { repositoryFindings } from '../doctor/repositories.ts';
 import { lifecycleFindings, mayRead, rightsFindings, readRights } from '../doctor/rights.ts';
 
 export const doctor: Command = {
@@ -46,6 +47,7 @@ function diagnosis(facts: Facts, now: number): readonly DoctorFinding[] {
     ...clockFindings(facts, now),
     ...lifecycleFindings(facts.lifecycle),
     ...fleetFindings(facts),
+    ...repositoryFindings(facts.repositories, now),
     ...rightsFindings(facts.rights),
   ];
 }

@@ -13,6 +13,7 @@ import { workloadsOf } from '../deployed-settings.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { ifAllowed, type Read } from '../reading.ts';
 import { othersOf } from './others.ts';
+import { repositoriesOf, type RepositoryState } from './repositories.ts';
 import { type LifecycleRight, lifecycleRightOf, type Right } from './rights.ts';
 
 /** The fields of cert-manager's Certificate that are read. */
@@ -41,6 +42,7 @@ export interface Facts {
   readonly nodeLeases: Read<readonly Lease[]>;
   /** The API server's clock, milliseconds since the Unix epoch; undefined where it does not tell. */
   readonly serverTime: number | undefined;
+  readonly repositories: readonly RepositoryState[];
   readonly rights: readonly Right[];
   /** Undefined where the controller has nothing to do with lifecycle conditions. */
   readonly lifecycle: LifecycleRight | undefined;
@@ -68,6 +70,7 @@ export async function readFacts(cluster: Cluster, rights: readonly Right[], now:
     lease,
     nodeLeases,
     serverTime,
+    repositories,
   ] = await Promise.all([
     inspect(cluster, now),
     ifAllowed(partsOf(cluster), []),
@@ -81,11 +84,12 @@ export async function readFacts(cluster: Cluster, rights: readonly Right[], now:
     ifAllowed(leasesOf(transport, namespace).get(CONTROLLER_LEASE), undefined),
     ifAllowed(leasesOf(transport, 'kube-node-lease').list(), []),
     serverTimeOf(transport),
+    repositoriesOf(cluster),
   ]);
   const workload = parts.value.find(({ name }) => name === CONTROLLER_DEPLOYMENT)?.workload;
   const lifecycle = await lifecycleRightOf(cluster, { config: seen.config, workload });
   const defined = { definition, policyDefinition, releaseDefinition, certificates, conversionFault };
-  return { seen, parts, others, pods, lease, nodeLeases, serverTime, rights, lifecycle, ...defined };
+  return { seen, parts, others, pods, lease, nodeLeases, serverTime, repositories, rights, lifecycle, ...defined };
 }
 
 const PARTS = [

@@ -14,6 +14,7 @@ import type { LedgerWriter } from '../writing/ledger-writer.ts';
 import type { ReleaseCache } from '../seeing/releases.ts';
 import type { CommandLimiters } from '../writing/write-limiter.ts';
 import { Rulers } from '../seeing/rulers.ts';
+import type { RepositoryReader } from '../repositories/reader.ts';
 import { permitsOn } from '../permits/entries.ts';
 import type { PermitLedger } from '../permits/ledger.ts';
 
@@ -25,6 +26,7 @@ interface PlannerOptions {
   readonly releases: Pick<ReleaseCache, 'view'>;
   readonly ledgers: Pick<LedgerWriter, 'refused'>;
   readonly freshness: Pick<Freshness, 'lost'>;
+  readonly repositories: Pick<RepositoryReader, 'published' | 'states'> | undefined;
   readonly ledger: Pick<PermitLedger, 'permits' | 'seeds' | 'lost'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
   readonly controlPlane: Pick<ControlPlane, 'away'>;
@@ -43,6 +45,8 @@ export interface Preview extends Plan {
   readonly leading: boolean;
   /** The leader's identity, by the Lease; undefined while there is none. */
   readonly leader: string | undefined;
+  /** How it stands with repositories. */
+  readonly repositories: RepositoryReader['states'];
 }
 
 /** Plans on what this process knows. It writes nothing. */
@@ -65,7 +69,8 @@ export class Planner {
     const seen = { ...this.look(moment), policies: policies.view(now) };
     const planned = this.planOn(seen, releases.view(), moment);
     const keepers = () => keepersOf(planned.snapshot, this.#settingsNow(), now);
-    return { ...planned, keepers, now, leading, leader: lease?.spec?.holderIdentity || undefined };
+    const repositories = this.#options.repositories?.states ?? [];
+    return { ...planned, keepers, now, leading, leader: lease?.spec?.holderIdentity || undefined, repositories };
   }
 
   /** The cluster as the caches show it. */
@@ -81,7 +86,9 @@ export class Planner {
     moment: Moment,
   ): Plan & Pick<Preview, 'snapshot'> {
     const { freshness, limiters, ledgers, ledger, election } = this.#options;
-    const releases = { objects, refused: ledgers.refused, seeds: election.leading && ledger.seeds };
+    const published = election.leading ? this.#options.repositories?.published : undefined;
+    const seeds = election.leading && ledger.seeds;
+    const releases = { objects, refused: ledgers.refused, seeds, ...(published && { published }) };
     if (!election.leading) this.#rulers.forget();
     const snapshot = {
       ...seen,

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { instantOf } from '../../lib/clock.ts';
+import { type Clock, instantOf } from '../../lib/clock.ts';
+import type { RepositoryReader } from '../repositories/reader.ts';
 import { resultOf } from './events.ts';
 import type { Freshness } from '../seeing/freshness.ts';
 import { NotificationMetrics } from './notification-metrics.ts';
@@ -9,6 +10,13 @@ import { isQueued, REASONS, type SetbackReason, SETBACKS } from '../plan/facts/r
 import type { ShadowView } from '../plan/facts/snapshot.ts';
 import type { Planner } from '../deciding/planner.ts';
 import { PolicyMetrics } from './policy-metrics.ts';
+
+/** What is shown besides plans. */
+interface Sources {
+  readonly freshness: Pick<Freshness, 'ages'>;
+  readonly repositories?: Pick<RepositoryReader, 'states'> | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+}
 
 /** How an update can end. */
 const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as const;
@@ -87,9 +95,10 @@ export class ControllerMetrics {
   }
 
   /** From now on each scrape shows the state at that moment. */
-  collectFrom(planner: Pick<Planner, 'preview'>, freshness: Pick<Freshness, 'ages'>): void {
+  collectFrom(planner: Pick<Planner, 'preview'>, { freshness, repositories, clock }: Sources): void {
     this.#planner = planner;
     this.#freshness = freshness;
+    if (repositories) this.#addRepositories(repositories, clock);
   }
 
   #collect(): void {
@@ -113,6 +122,32 @@ export class ControllerMetrics {
   /** Registers the metrics of notifications, which are shown from now on. */
   addNotifications(): NotificationMetrics {
     return new NotificationMetrics(this.registry);
+  }
+
+  /** What is known of repositories. */
+  #addRepositories(reader: Pick<RepositoryReader, 'states'>, clock: Pick<Clock, 'now'>): void {
+    const labelNames = ['metadata'];
+    const age = new Gauge({
+      name: 'brupop_controller_repository_age_seconds',
+      help: 'Time since a repository was last read well; of one that never was, nothing is shown',
+      labelNames,
+      registers: [this.registry],
+      collect: () => {
+        age.reset();
+        for (const { metadata, readAt } of reader.states)
+          if (readAt !== undefined) age.set({ metadata }, (clock.now() - readAt) / 1000);
+      },
+    });
+    const failing = new Gauge({
+      name: 'brupop_controller_repository_failing',
+      help: 'Whether the last reading of a repository has failed',
+      labelNames,
+      registers: [this.registry],
+      collect: () => {
+        failing.reset();
+        for (const { metadata, why } of reader.states) failing.set({ metadata }, Number(why !== undefined));
+      },
+    });
   }
 
   /** A plan was made, in so many seconds. */

@@ -20,6 +20,8 @@ export interface PlanReport extends Answering, Pick<Plan, 'halted' | 'warnings' 
   readonly places: Plan['budget'];
   /** When time alone may change the plan; absent = never. */
   readonly wakeAt?: number | undefined;
+  /** How it stands with repositories of releases. */
+  readonly repositories: Preview['repositories'];
   /** What is not known as it is now; absent = nothing. */
   readonly notCurrent?: string | undefined;
 }
@@ -67,11 +69,11 @@ export interface Halt {
 }
 
 export function planReport(preview: Preview): PlanReport {
-  const { verdicts, halted, warnings, policies, budget, requeueAt, snapshot, now } = preview;
+  const { verdicts, halted, warnings, policies, repositories, budget, requeueAt, snapshot, now } = preview;
   const { permits: slots, paused, notCurrent } = snapshot;
   const { window } = variablesOf(snapshot);
   const fleet = { paused, window, slots, places: budget, wakeAt: requeueAt, halted, warnings };
-  const said = { ...fleet, policies, notCurrent, verdicts, ...keptIn(snapshot, preview.keepers()) };
+  const said = { ...fleet, policies, repositories, notCurrent, verdicts, ...keptIn(snapshot, preview.keepers()) };
   return { ...answering(preview), at: now, ...said };
 }
 

@@ -141,6 +141,13 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       usages: [],
       secretTemplate: { labels: { copied: 'yes' }, annotations: { note: 'x' } },
     },
+    repositories: [
+      {
+        metadata: 'https://mirror.example.com/metadata/{variant}/{arch}/',
+        targets: 'https://mirror.example.com/targets/',
+        rootSha512: 'a'.repeat(128),
+      },
+    ],
     networkPolicies: {
       enabled: true,
       kubernetesApiPorts: [8443],
