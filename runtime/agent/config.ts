@@ -19,12 +19,12 @@ const { KUBECONFIG: _, ...inCluster } = processEnv;
 
 /**
  * Arguments of Node in front of the agent's program. An agent runs on every node and does little. So it saves memory by a small young
- * generation, compact code and no helper threads, at no cost that can be measured. The heap ends below the container's limit.
+ * generation, by interpreting its code (V8's lite mode) and by no helper threads, at no cost that can be measured. The heap ends below the container's limit.
  */
 export const AGENT_NODE_FLAGS: readonly string[] = [
   '--max-semi-space-size=1',
   '--max-old-space-size-percentage=50',
-  '--optimize-for-size',
+  '--lite-mode',
   '--single-threaded-gc',
   '--v8-pool-size=0',
 ];
