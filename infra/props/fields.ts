@@ -4,21 +4,23 @@ import type { EnvVar, OptionalEnvVar } from '../../runtime/lib/env.ts';
 
 /** The kinds of values that props are made of. Each says what it expects in words that complete "expected ...". */
 
+/** A fault of it keeps nobody from looking at what is around it, so that all faults are reported together. */
+const custom = <T>(isOne: (value: unknown) => boolean, expected: string) =>
+  z.custom<T>(isOne, { error: expected, abort: false });
+
 /** A whole number that becomes the text of an environment variable; default and limits are the variable's own. */
 export function tunable(variable: OptionalEnvVar<number>) {
-  return z
-    .custom<number>((value) => typeof value === 'number' && fits(variable, value), `expected ${variable.expected}`)
+  return custom<number>((value) => typeof value === 'number' && fits(variable, value), `expected ${variable.expected}`)
     .meta({ ...variable.schema })
     .default(Number(variable.default));
 }
 
 /** A count, or text in the syntax of an environment variable; becomes the variable's text. */
 export function countOrText(variable: OptionalEnvVar<unknown>) {
-  return z
-    .custom<number | string>(
-      (value) => (typeof value === 'number' || typeof value === 'string') && fits(variable, value),
-      `expected ${variable.expected}`,
-    )
+  return custom<number | string>(
+    (value) => (typeof value === 'number' || typeof value === 'string') && fits(variable, value),
+    `expected ${variable.expected}`,
+  )
     .meta({ ...variable.schema })
     .default(variable.default);
 }
@@ -30,20 +32,17 @@ export function flagOf(variable: OptionalEnvVar<boolean>) {
 
 /** One of the words that an environment variable takes. */
 export function choiceOf<V extends string>(variable: OptionalEnvVar<V>) {
-  return z
-    .custom<V>((value) => typeof value === 'string' && fits(variable, value), `expected ${variable.expected}`)
+  return custom<V>((value) => typeof value === 'string' && fits(variable, value), `expected ${variable.expected}`)
     .meta({ ...variable.schema })
     .default(variable.default as V);
 }
 
 /** Text in the syntax of an environment variable. */
 export function textIn(variable: EnvVar<unknown>) {
-  return z
-    .custom<string>(
-      (value) => typeof value === 'string' && (isToken(value) || fits(variable, value)),
-      `expected ${variable.expected}`,
-    )
-    .meta({ ...variable.schema });
+  return custom<string>(
+    (value) => typeof value === 'string' && (isToken(value) || fits(variable, value)),
+    `expected ${variable.expected}`,
+  ).meta({ ...variable.schema });
 }
 
 /** The same, with the variable's default. */
@@ -75,12 +74,10 @@ export const flag = z.boolean('expected true or false');
 export const count = (least: number) => wholeNumber({ least }, `a whole number, ${least} or more`);
 
 /** One or more, or a share of all. */
-export const numberOrPercentage = z
-  .custom<number | string>(
-    (value) => (typeof value === 'number' ? Number.isSafeInteger(value) && value > 0 : PERCENTAGE.test(String(value))),
-    'expected a whole number, 1 or more, or a percentage such as 10%',
-  )
-  .meta({ type: ['integer', 'string'], pattern: PERCENTAGE.source, minimum: 1 });
+export const numberOrPercentage = custom<number | string>(
+  (value) => (typeof value === 'number' ? Number.isSafeInteger(value) && value > 0 : PERCENTAGE.test(String(value))),
+  'expected a whole number, 1 or more, or a percentage such as 10%',
+).meta({ type: ['integer', 'string'], pattern: PERCENTAGE.source, minimum: 1 });
 
 interface Bounds {
   readonly least: number;
@@ -89,7 +86,7 @@ interface Bounds {
 
 function wholeNumber({ least, most = Number.MAX_SAFE_INTEGER }: Bounds, expected: string) {
   const isOne = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
-  return z.custom<number>(isOne, `expected ${expected}`).meta({ type: 'integer', minimum: least, maximum: most });
+  return custom<number>(isOne, `expected ${expected}`).meta({ type: 'integer', minimum: least, maximum: most });
 }
 
 /** Compares props only once each of them is valid by itself, so that one mistake is reported once. */
@@ -97,6 +94,9 @@ export const afterOwnChecks = (...compared: readonly string[]) => ({
   when: ({ issues }: z.core.ParsePayload) =>
     issues.every(({ path = [] }) => path.length > 0 && !compared.includes(String(path[0]))),
 });
+
+/** Looks at the items of a list, or of a map, also where some have faults of their own, so that all are reported together. They may be anything then. */
+export const AMONG_ITEMS = { when: ({ value }: z.core.ParsePayload) => typeof value === 'object' && value !== null };
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -129,12 +129,10 @@ export const objectName = matching(DNS_NAME, 'an object name (lower case letters
 export const someText = matching(/\S/, 'some text');
 const QUANTITY = /^\d+(\.\d+)?(m|[kMGTPE]|[KMGTPE]i)?$/;
 /** Text, or a number as YAML makes it of `cpu: 1`. */
-export const quantity = z
-  .custom<string | number>(
-    (value) => ['string', 'number'].includes(typeof value) && (isToken(value) || QUANTITY.test(String(value))),
-    'expected a quantity such as 10m, 0.5 or 128Mi',
-  )
-  .meta({ type: ['string', 'number'], pattern: QUANTITY.source, minimum: 0 });
+export const quantity = custom<string | number>(
+  (value) => ['string', 'number'].includes(typeof value) && (isToken(value) || QUANTITY.test(String(value))),
+  'expected a quantity such as 10m, 0.5 or 128Mi',
+).meta({ type: ['string', 'number'], pattern: QUANTITY.source, minimum: 0 });
 /** A lifetime in whole hours, as cert-manager takes it or as Go prints it. */
 export const goHours = matching(/^[1-9]\d*h(0m0s)?$/, 'a lifetime in hours such as 2160h');
 export const scrapeInterval = matching(/^[1-9]\d*(ms|s|m|h)$/, 'a time such as 30s');
@@ -146,12 +144,10 @@ export const dnsName = matching(
 );
 export const domain = matching(DNS_NAME, 'a domain such as cluster.local, in lower case');
 /** A CIDR as the API server accepts it in network policies. */
-export const cidr = z
-  .custom<string>(
-    (value) => typeof value === 'string' && isCidr(value),
-    'expected a range of addresses such as 10.0.0.0/16',
-  )
-  .meta({ type: 'string', pattern: '^[0-9A-Fa-f.:]+/(0|[1-9][0-9]{0,2})$' });
+export const cidr = custom<string>(
+  (value) => typeof value === 'string' && isCidr(value),
+  'expected a range of addresses such as 10.0.0.0/16',
+).meta({ type: 'string', pattern: '^[0-9A-Fa-f.:]+/(0|[1-9][0-9]{0,2})$' });
 
 function isCidr(text: string): boolean {
   const [, address = '', bits = ''] = /^([^/%]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];

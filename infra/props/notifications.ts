@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { checkTemplate, repeatedName, silencerFields, targetFields } from '../../runtime/api/notifications/config.ts';
+import { checkTemplate, silencerFields, targetFields } from '../../runtime/api/notifications/config.ts';
 import { caBundle } from './ca-bundle.ts';
-import { objectName, portFrom } from './fields.ts';
+import { afterOwnChecks, AMONG_ITEMS, objectName, portFrom } from './fields.ts';
 
 /** Who is told what becomes of rollouts and of nodes, besides those who read Events. */
 export interface NotificationProps {
@@ -107,7 +107,7 @@ const target = z
     caBundle: caBundle.optional(),
     port: portFrom(1).default(443),
   } satisfies Record<keyof NotificationTargetProps, z.ZodType>)
-  .superRefine(checkTemplate);
+  .superRefine(checkTemplate, afterOwnChecks('format', 'template'));
 
 const silencer = z.strictObject({
   ...silencerFields,
@@ -116,14 +116,16 @@ const silencer = z.strictObject({
   port: portFrom(1).default(9093),
 } satisfies Record<keyof SilencerProps, z.ZodType>);
 
-function eachNamedOnce(given: readonly { readonly name: string }[], context: z.RefinementCtx): void {
-  const repeated = repeatedName(given);
-  if (repeated === undefined) return;
-  context.addIssue({ code: 'custom', path: [repeated, 'name'], message: 'expected a name that no other has' });
+function eachNamedOnce(given: readonly unknown[], context: z.RefinementCtx): void {
+  const names = given.map((one) => (one as { readonly name?: unknown } | null)?.name);
+  for (const [index, name] of names.entries()) {
+    if (name === undefined || names.indexOf(name) === index) continue;
+    context.addIssue({ code: 'custom', path: [index, 'name'], message: 'expected a name that no other has' });
+  }
 }
 
 /** @internal */
 export const notificationProps = z.strictObject({
-  targets: z.array(target).readonly().superRefine(eachNamedOnce).default([]),
-  silences: z.array(silencer).readonly().superRefine(eachNamedOnce).default([]),
+  targets: z.array(target).readonly().superRefine(eachNamedOnce, AMONG_ITEMS).default([]),
+  silences: z.array(silencer).readonly().superRefine(eachNamedOnce, AMONG_ITEMS).default([]),
 } satisfies Record<keyof NotificationProps, z.ZodType>);

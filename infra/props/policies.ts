@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { cyclesIn } from '../../runtime/api/policy/cycles.ts';
 import { policyFields } from '../../runtime/api/policy/spec.ts';
-import { objectName, afterOwnChecks } from './fields.ts';
+import { AMONG_ITEMS, objectName, afterOwnChecks } from './fields.ts';
 import type { LabelSelector } from './scheduling.ts';
 
 /**
@@ -86,23 +86,40 @@ export const updatePolicyProps = z
     ...afterOwnChecks('name', 'after'),
   });
 
+/** The names in a policy that may have faults of its own: its own, or '', and those that it waits for, by their place. */
+function namesIn(policy: unknown): { readonly name: string; readonly after: readonly (readonly [number, string])[] } {
+  const { name, after } = (policy ?? {}) as Readonly<Record<string, unknown>>;
+  const others = Array.isArray(after) ? after.map((other: unknown, place) => [place, other] as const) : [];
+  return {
+    name: typeof name === 'string' ? name : '',
+    after: others.filter((one): one is readonly [number, string] => typeof one[1] === 'string'),
+  };
+}
+
 /** All policies of an app: they name each other. @internal */
 export const policiesProp = z
   .array(updatePolicyProps)
   .readonly()
-  .superRefine((policies, context) => {
+  .superRefine((given, context) => {
     const fault = (path: readonly PropertyKey[], message: string): void =>
       context.addIssue({ code: 'custom', path: [...path], message: `expected ${message}` });
+    const policies = given.map(namesIn);
     const names = policies.map(({ name }) => name);
-    for (const [index, { name, after = [] }] of policies.entries()) {
-      if (names.indexOf(name) < index) fault([index, 'name'], 'a name that no other policy has');
-      for (const [place, other] of after.entries()) {
-        if (!names.includes(other)) fault([index, 'after', place], `one of ${names.join(', ')}`);
+    const known = names.filter((name) => name !== '');
+    for (const [index, { name, after }] of policies.entries()) {
+      if (name !== '' && names.indexOf(name) < index) fault([index, 'name'], 'a name that no other policy has');
+      for (const [place, other] of after) {
+        if (!known.includes(other)) fault([index, 'after', place], `one of ${known.join(', ')}`);
       }
     }
-    const others = policies.map(({ name, after = [] }) => [name, after.filter((other) => other !== name)] as const);
-    for (const [name, cycle] of [...cyclesIn(new Map(others))].slice(0, 1)) {
+    const others = policies
+      .filter(({ name }, index) => names.indexOf(name) === index)
+      .map(({ name, after }) => [name, after.flatMap(([, other]) => (other === name ? [] : other))] as const);
+    const told = new Set<string>();
+    for (const [name, cycle] of cyclesIn(new Map(others))) {
+      if (told.has(name)) continue;
+      for (const one of cycle) told.add(one);
       fault([names.indexOf(name), 'after'], `no cycle (${cycle.join(', ')} wait for each other)`);
     }
-  })
+  }, AMONG_ITEMS)
   .default([]);

@@ -41,6 +41,14 @@ const resourceList = z.strictObject({
   'ephemeral-storage': quantity.optional(),
 } satisfies Record<keyof ResourceList, z.ZodType>);
 
+/** An amount that is none is compared with nothing. */
+const HAS_BOTH = {
+  when: ({ value }: z.core.ParsePayload) => {
+    const { requests, limits } = Object(value) as Partial<Resources>;
+    return typeof requests === 'object' && typeof limits === 'object';
+  },
+};
+
 /** Requests and limits. A request above its limit is refused, as the API server would; the fault names the one that is no default. @internal */
 export const resourceProps = (defaults: Required<Resources>) =>
   z
@@ -59,7 +67,7 @@ export const resourceProps = (defaults: Required<Resources>) =>
             : ['requests', `expected no more than the limit of ${limit}`];
         context.addIssue({ code: 'custom', path: [part, name], message });
       }
-    })
+    }, HAS_BOTH)
     .prefault({});
 
 function valueOf(amount: string | number): number {

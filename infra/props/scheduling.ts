@@ -1,5 +1,14 @@
 import * as z from 'zod';
-import { count, labelMap, labelValue, namespaceOrAny, numberFrom, afterOwnChecks, qualifiedName } from './fields.ts';
+import {
+  AMONG_ITEMS,
+  count,
+  labelMap,
+  labelValue,
+  namespaceOrAny,
+  numberFrom,
+  afterOwnChecks,
+  qualifiedName,
+} from './fields.ts';
 
 /** Selects objects by their labels; an empty one selects all. */
 export interface LabelSelector {
@@ -151,10 +160,12 @@ export const topologySpreadConstraints = z
   .readonly()
   .superRefine((constraints, context) => {
     const seen = new Set<string>();
-    for (const [index, { topologyKey, whenUnsatisfiable }] of constraints.entries()) {
+    for (const [index, constraintOrNot] of constraints.entries()) {
+      const { topologyKey, whenUnsatisfiable } = (constraintOrNot ?? {}) as Partial<TopologySpreadConstraint>;
+      if (topologyKey === undefined || whenUnsatisfiable === undefined) continue;
       const key = `${whenUnsatisfiable} ${topologyKey}`;
       const message = `expected one constraint with ${whenUnsatisfiable} for a key, "${topologyKey}" has two`;
       if (seen.has(key)) context.addIssue({ code: 'custom', path: [index, 'topologyKey'], message });
       seen.add(key);
     }
-  });
+  }, AMONG_ITEMS);

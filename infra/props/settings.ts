@@ -1,6 +1,7 @@
 import { type Chart, Lazy } from 'cdk8s';
 import type * as z from 'zod';
 import { type BrupopProps, brupopProps, type Settings } from './brupop.ts';
+import { nearest } from '../../runtime/lib/nearest.ts';
 import { namespaceName } from './fields.ts';
 
 /** Props that do not fit; one fault per prop with its path, what was expected and what came. */
@@ -29,7 +30,7 @@ export function settingsOf(props: BrupopProps, chart: Pick<Chart, 'namespace' | 
 
 /** @throws InvalidPropsError naming every fault @internal */
 export function checkProps<T extends z.ZodType>(schema: T, props: z.input<T>): z.output<T> {
-  const result = schema.safeParse(produced(props), { reportInput: true, error: wrongType });
+  const result = schema.safeParse(produced(props), { reportInput: true, error: inWords });
   if (result.success) return result.data;
   throw new InvalidPropsError(result.error.issues.flatMap((issue) => faultsOf(issue, props)));
 }
@@ -46,16 +47,38 @@ function produced(value: unknown, within: readonly object[] = []): unknown {
 
 const TYPES: Readonly<Record<string, string>> = { object: 'an object', record: 'an object', array: 'a list' };
 
-/** The words for a prop of the wrong type, where its schema has none of its own. */
-function wrongType(issue: z.core.$ZodRawIssue): string | undefined {
+/** The words for a prop of the wrong type, where its schema has none of its own, and for each that does not exist, a line. */
+function inWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => noSuchProp(key, issue.inst)).join('\n');
   return issue.code === 'invalid_type' ? `expected ${TYPES[issue.expected] ?? issue.expected}` : undefined;
+}
+
+function noSuchProp(key: string, schema: unknown): string {
+  const shape = shapeOf(schema);
+  const inGroups = Object.entries(shape).flatMap(([group, inner]) =>
+    key in shapeOf(inner) ? [`${group}.${key}`] : [],
+  );
+  const meant = nearest(key, Object.keys(shape)) ?? inGroups.join(' or ');
+  return `expected no such prop${meant === '' ? '' : `: did you mean ${meant}?`}`;
+}
+
+/** The props of an object's schema, also with a default; none of any other. */
+function shapeOf(schema: unknown): Readonly<Record<string, unknown>> {
+  const { shape, innerType } = (schema as { readonly _zod?: { readonly def: SchemaDef } } | undefined)?._zod?.def ?? {};
+  return shape ?? (innerType === undefined ? {} : shapeOf(innerType));
+}
+
+interface SchemaDef {
+  readonly shape?: Readonly<Record<string, unknown>>;
+  readonly innerType?: unknown;
 }
 
 function faultsOf(issue: z.core.$ZodIssue, props: unknown): string[] {
   const path = pathText(issue.path);
   if (issue.code === 'unrecognized_keys') {
     // The value is not shown: nobody knows what it was meant for.
-    return issue.keys.map((key) => `${pathText([...issue.path, key])}: expected no such prop`);
+    const lines = issue.message.split('\n');
+    return issue.keys.map((key, index) => `${pathText([...issue.path, key])}: ${lines[index]}`);
   }
   if (issue.code === 'invalid_key') return [`${path}: ${issue.issues[0]?.message ?? issue.message}`];
   return [`${path}: ${issue.message}, got ${given(issue, valueAt(props, issue.path))}`];

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { OWN_LABEL_KEYS } from '../labels.ts';
 import { agentEnv } from '../../runtime/agent/config.ts';
 import {
+  AMONG_ITEMS,
   annotationMap,
   count,
   labelMap,
@@ -107,7 +108,7 @@ export const freeLabels = labelMap
   .superRefine((labels, context) => {
     for (const key of OWN_LABEL_KEYS.filter((own) => Object.hasOwn(labels, own)))
       context.addIssue({ code: 'custom', path: [key], message: 'expected a key that is not the operator’s own' });
-  })
+  }, AMONG_ITEMS)
   .meta({ not: { anyOf: OWN_LABEL_KEYS.map((key) => ({ required: [key] })) } })
   .default({});
 
@@ -119,7 +120,7 @@ function furtherEnv(own: object) {
     .superRefine((given, context) => {
       for (const name of names.filter((one) => Object.hasOwn(given, one)))
         context.addIssue({ code: 'custom', path: [name], message: 'expected a variable that no prop sets' });
-    })
+    }, AMONG_ITEMS)
     .meta({ not: { anyOf: names.map((name) => ({ required: [name] })) } })
     .default({});
 }

@@ -33,7 +33,13 @@ describe('faults of the props', () => {
   });
 
   test.each([
-    [{ controler: {} }, 'controler: expected no such prop'],
+    [{ controler: {} }, 'controler: expected no such prop: did you mean controller?'],
+    [{ agent: { tolerationz: [] } }, 'agent.tolerationz: expected no such prop: did you mean tolerations?'],
+    [
+      { maxConcurrentUpdate: 2 },
+      'maxConcurrentUpdate: expected no such prop: did you mean controller.maxConcurrentUpdate?',
+    ],
+    [{ tls: {} }, 'tls: expected no such prop'],
     [{ namespace: 'default' }, 'namespace: expected a namespace of its own (its pods may be privileged, '],
     [{ namespace: 'kube-system' }, 'namespace: expected a namespace of its own (its pods may be privileged, '],
     [
@@ -158,6 +164,66 @@ describe('faults of the props', () => {
       'apiserver: got null',
     ]);
   });
+});
+
+test('faults of single props and those between them are told at once, each of them', () => {
+  const policy = { nodeSelector: {} };
+  const target = { secret: 's', format: 'slack' };
+  const props = {
+    labels: { 'a b': 'x', 'app.kubernetes.io/name': 'x' },
+    agent: {
+      env: { '1': 'x', HTTP_PORT: '1' },
+      resources: { requests: { cpu: 'much', memory: '1Gi' }, limits: { memory: '1Mi' } },
+    },
+    apiserver: {
+      topologySpreadConstraints: [
+        { maxSkew: 0, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' },
+        { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' },
+        null,
+      ],
+    },
+    notifications: {
+      targets: [
+        { ...target, name: 'a', template: 'x', kinds: ['no'] },
+        { ...target, name: 'a', url: 'x' },
+        { ...target, name: 'a' },
+      ],
+    },
+    policies: [
+      { ...policy, name: 'one', after: ['two', 'tow', 5], paused: 'no' },
+      { ...policy, name: 'two', after: ['one'] },
+      { ...policy, name: 'two', afer: [] },
+      { ...policy, name: 'three', after: ['four'] },
+      { ...policy, name: 'four', after: ['three'] },
+    ],
+  };
+  expect(
+    faults(props)
+      .map((fault) => fault.slice(0, fault.indexOf(':')))
+      .toSorted(),
+  ).toEqual([
+    'agent.env.1',
+    'agent.env.HTTP_PORT',
+    'agent.resources.requests.cpu',
+    'agent.resources.requests.memory',
+    'apiserver.topologySpreadConstraints.0.maxSkew',
+    'apiserver.topologySpreadConstraints.1.topologyKey',
+    'apiserver.topologySpreadConstraints.2',
+    'labels.a b',
+    'labels.app.kubernetes.io/name',
+    'notifications.targets.0.kinds.0',
+    'notifications.targets.0.template',
+    'notifications.targets.1.name',
+    'notifications.targets.1.url',
+    'notifications.targets.2.name',
+    'policies.0.after',
+    'policies.0.after.1',
+    'policies.0.after.2',
+    'policies.0.paused',
+    'policies.2.afer',
+    'policies.2.name',
+    'policies.3.after',
+  ]);
 });
 
 test('of resources, the part that is not given keeps its defaults, and one that is given is all that there is', () => {

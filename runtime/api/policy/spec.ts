@@ -23,7 +23,7 @@ const text = (pattern: string, { expected, most }: { readonly expected: string; 
 
 /** A value that `fits` accepts. @param meta what an OpenAPI schema can say of it */
 const value = <T>(expected: string, fits: (value: unknown) => boolean, meta: Meta) =>
-  z.custom<T>(fits, `expected ${expected}`).meta(meta);
+  z.custom<T>(fits, { error: `expected ${expected}`, abort: false }).meta(meta);
 
 const list = <T extends z.ZodType>(item: T, most: number) =>
   z.array(item, 'expected a list').max(most, `expected ${most} at most`).readonly();
