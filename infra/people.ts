@@ -19,7 +19,8 @@ export interface PeopleRolesProps {
   readonly brupop: Brupop;
 }
 
-const peopleRolesProps = z.strictObject({
+/** @internal */
+export const peopleRolesProps = z.strictObject({
   brupop: watchedOperator,
 } satisfies Record<keyof PeopleRolesProps, z.ZodType>);
 

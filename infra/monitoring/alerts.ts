@@ -22,7 +22,8 @@ export interface AlertsProps {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-const alertsProps = z.strictObject({
+/** @internal */
+export const alertsProps = z.strictObject({
   brupop: watchedOperator,
   namespace: namespaceOrAny.optional(),
   labels: freeLabels,
@@ -48,8 +49,8 @@ export class Alerts extends Construct {
 }
 
 const DAY = 24 * 3600;
-/** For files that somebody else renews, nobody knows when. */
-const LONGEST_NOTICE = 14 * DAY;
+/** Seconds. For files that somebody else renews, nobody knows when. @internal */
+export const LONGEST_NOTICE = 14 * DAY;
 
 /** Half of the time in which cert-manager ought to have renewed a certificate, so that a short one is no standing alarm. @internal */
 export function expirySeconds({ certificates }: Pick<Settings, 'certificates'>): number {

@@ -8,6 +8,7 @@ import { namespaceOrAny } from '../props/fields.ts';
 import { checkProps } from '../props/settings.ts';
 import { freeLabels } from '../props/workload.ts';
 import { watchedOperator } from './operator.ts';
+import { type Panel, PANELS } from './panels.ts';
 
 export interface DashboardProps {
   /** The operator that is watched. */
@@ -18,10 +19,14 @@ export interface DashboardProps {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-const dashboardProps = z.strictObject({
+/** The label by which Grafana's sidecar finds dashboards, unless told otherwise. @internal */
+export const SIDECAR = { grafana_dashboard: '1' };
+
+/** @internal */
+export const dashboardProps = z.strictObject({
   brupop: watchedOperator,
   namespace: namespaceOrAny.optional(),
-  labels: freeLabels.default({ grafana_dashboard: '1' }),
+  labels: freeLabels.default(SIDECAR),
 } satisfies Record<keyof DashboardProps, z.ZodType>);
 
 /** A Grafana dashboard in a ConfigMap, as Grafana's sidecar picks it up. */
@@ -43,60 +48,26 @@ export class Dashboard extends Construct {
   }
 }
 
-interface Panel {
-  readonly title: string;
-  readonly query: string;
-  readonly legend: string;
-  readonly unit?: string;
-}
-
-const PANELS: readonly Panel[] = [
-  {
-    title: 'Nodes by version',
-    query: 'max by (bottlerocket_version) (brupop_hosts_version)',
-    legend: 'bottlerocket_version',
-  },
-  { title: 'Nodes by state', query: 'max by (state) (brupop_hosts_state)', legend: 'state' },
-  {
-    title: 'Why nodes are not being updated',
-    query: 'max by (reason) (brupop_controller_verdicts) > 0',
-    legend: 'reason',
-  },
-  {
-    title: 'Nodes by policy',
-    query: 'max by (policy, state) (brupop_controller_policy_nodes)',
-    legend: 'policy}} {{state',
-  },
-  {
-    title: 'Halted versions by policy',
-    query: 'max by (policy) (brupop_controller_policy_halted_releases)',
-    legend: 'policy',
-  },
-  {
-    title: 'Evictions',
-    query: 'sum by (result) (rate(brupop_apiserver_evictions_total[5m]))',
-    legend: 'result',
-    unit: 'reqps',
-  },
-  {
-    title: 'Requests to the apiserver',
-    query: 'sum by (route, code) (rate(brupop_apiserver_http_requests_total[5m]))',
-    legend: 'route}} {{code',
-    unit: 'reqps',
-  },
-  {
-    title: 'Refusals',
-    query: 'sum by (reason) (rate(brupop_apiserver_refusals_total[5m]))',
-    legend: 'reason',
-    unit: 'reqps',
-  },
-];
-
 const WIDTH = 12;
 const HEIGHT = 8;
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 
-function dashboard(): object {
+/** Choices of a label's values. All of them is also what has no such label, as where Prometheus has one cluster only. */
+const variable = (name: string, metric: string) => ({
+  name,
+  type: 'query',
+  datasource: DATASOURCE,
+  query: `label_values(${metric}, ${name})`,
+  refresh: 2,
+  sort: 1,
+  multi: true,
+  includeAll: true,
+  allValue: '.*',
+  current: { text: ['All'], value: ['$__all'] },
+});
+
+/** As Grafana imports it. @internal */
+export function dashboard(): object {
   return {
     title: 'Bottlerocket updates',
     uid: 'brupop',
@@ -104,12 +75,19 @@ function dashboard(): object {
     schemaVersion: 39,
     refresh: '30s',
     time: { from: 'now-6h', to: 'now' },
-    templating: { list: [{ name: 'datasource', type: 'datasource', query: 'prometheus' }] },
+    templating: {
+      list: [
+        { name: 'datasource', type: 'datasource', query: 'prometheus' },
+        variable('cluster', 'brupop_controller_leader'),
+        variable('policy', 'brupop_controller_policy_nodes{cluster=~"$cluster"}'),
+      ],
+    },
     panels: PANELS.map(toPanel),
   };
 }
 
-function toPanel({ title, query, legend, unit = 'short' }: Panel, index: number): object {
+function toPanel({ title, query, by, unit = 'short' }: Panel, index: number): object {
+  const legendFormat = ['cluster', ...by].map((label) => `{{${label}}}`).join(' ');
   return {
     id: index + 1,
     type: 'timeseries',
@@ -117,6 +95,6 @@ function toPanel({ title, query, legend, unit = 'short' }: Panel, index: number)
     datasource: DATASOURCE,
     gridPos: { x: (index % 2) * WIDTH, y: Math.floor(index / 2) * HEIGHT, w: WIDTH, h: HEIGHT },
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
-    targets: [{ refId: 'A', datasource: DATASOURCE, expr: query, legendFormat: `{{${legend}}}` }],
+    targets: [{ refId: 'A', datasource: DATASOURCE, expr: query, legendFormat }],
   };
 }

@@ -187,7 +187,30 @@ describe('the dashboard', () => {
 
   test('shows metrics that the processes export', () => {
     const queries = panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets.map(({ expr }) => expr));
-    expect(exported).toEqual(expect.arrayContaining(metricsIn(queries)));
+    expect(exported).toEqual(expect.arrayContaining(metricsIn(queries).map((name) => name.replace(/_bucket$/, ''))));
+  });
+
+  test('goes by the cluster and the policy that are chosen, and by all where metrics have no such label', () => {
+    const { templating } = JSON.parse(dashboard.configMap.toJson().data['brupop.json']);
+    const [, cluster, policy] = templating.list;
+    expect([cluster, policy]).toMatchObject([
+      { name: 'cluster', includeAll: true, allValue: '.*' },
+      { name: 'policy', includeAll: true, allValue: '.*' },
+    ]);
+    for (const { targets } of panels as { targets: { expr: string }[] }[])
+      for (const { expr } of targets) {
+        const metrics = expr.match(/brupop_\w+(?=\{)/g) ?? [];
+        expect(expr.match(/\{cluster=~"\$cluster"/g)).toHaveLength(metrics.length);
+        expect(metrics).toEqual(metricsIn([expr]));
+      }
+    expect(JSON.stringify(panels)).toContain(String.raw`policy=~\"$policy\"`);
+  });
+
+  (hasPromtool ? test : test.skip)('asks in expressions that Prometheus understands', () => {
+    const rules = (panels as { targets: { expr: string }[] }[]).flatMap(({ targets }, index) =>
+      targets.map(({ expr }) => ({ record: `panel:${index}`, expr })),
+    );
+    expect(promtool(['rules'], stringify({ groups: [{ name: 'panels', rules }] }))).toBe('');
   });
 
   test('lays its panels side by side', () => {

@@ -39,6 +39,12 @@ describe('the package', () => {
       'build/lib/package.json',
       'build/repository.mjs',
       'dist/brupop.k8s.yaml',
+      'dist/optional/alerts.k8s.yaml',
+      'dist/optional/alerts.rules.yaml',
+      'dist/optional/grafana-dashboard.json',
+      'dist/optional/grafana-dashboard.k8s.yaml',
+      'dist/optional/monitors.k8s.yaml',
+      'dist/optional/people-roles.k8s.yaml',
       'package.json',
     ]);
   });
