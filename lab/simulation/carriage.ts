@@ -3,7 +3,7 @@ import type { Random } from '../../runtime/lib/random.ts';
 import type { Life, TrueTime } from './clock.ts';
 import type { Lines } from './lines.ts';
 import type { Asked, Meeting, Moments } from './moments.ts';
-import type { Network, Outcome, Process } from './types.ts';
+import type { Outcome, Process } from './types.ts';
 import { never, type Sender } from './waiting.ts';
 
 /** One life of a process, as the network knows it. */
@@ -34,7 +34,15 @@ export interface CarriageOptions {
   readonly agentRuns: (node: string) => boolean;
 }
 
-type DisturbTerms = NonNullable<Parameters<Network['disturb']>[2]>;
+/** Which of a process' requests are disturbed. */
+export interface DisturbTerms {
+  /** The next so many. @default all */
+  readonly count?: number;
+  readonly path?: RegExp;
+  readonly method?: string;
+  /** Drawn for each request. @default each is */
+  readonly isStruck?: () => boolean;
+}
 
 /** One standing disturbance of requests. */
 interface Disturbed extends Omit<DisturbTerms, 'count'> {

@@ -8,13 +8,13 @@ import type { ApiResponse } from '../sim/cluster/api.ts';
 import type { EmbeddedCluster, WebhookDialer } from '../sim/cluster/cluster.ts';
 import { overTheWire } from '../sim/cluster/object.ts';
 import { refusal } from '../sim/cluster/transport.ts';
-import { Carriage, type CarriageOptions, type Member, type Parcel } from './carriage.ts';
+import { Carriage, type CarriageOptions, type DisturbTerms, type Member, type Parcel } from './carriage.ts';
 import type { History, SentRequest } from './history.ts';
 import { Lines } from './lines.ts';
 import { failure, type Replica, Replicas } from './replicas.ts';
-import type { Network } from './types.ts';
+import type { Outcome } from './types.ts';
 import { waitFor } from './waiting.ts';
-import { Watches } from './watches.ts';
+import { type How, Watches } from './watches.ts';
 
 export interface NetworkOptions extends Omit<CarriageOptions, 'lines'> {
   readonly cluster: EmbeddedCluster;
@@ -38,7 +38,7 @@ interface Dispatch extends Pick<Parcel<unknown>, 'asked'> {
 type Asking = Pick<KubeRequest, 'method' | 'path' | 'query' | 'body' | 'contentType' | 'signal' | 'timeoutMs'>;
 
 /** All lines between processes, the Kubernetes API and apiservers. Nothing arrives at once, and not all of it arrives. */
-export class SimulatedNetwork implements Network {
+export class SimulatedNetwork {
   readonly #options: NetworkOptions;
   readonly #lines: Lines;
   readonly #carriage: Carriage;
@@ -48,7 +48,6 @@ export class SimulatedNetwork implements Network {
   readonly #callers = new Map<string, CallerHeaders>();
   /** Agents that speak for another, and for which. */
   readonly #aliases = new Map<string, string>();
-  readonly disturb: Network['disturb'];
 
   constructor(options: NetworkOptions) {
     const { time, random } = options;
@@ -58,9 +57,14 @@ export class SimulatedNetwork implements Network {
     this.#carriage = new Carriage({ ...options, lines });
     this.#watches = new Watches({ time, random, lines });
     this.#replicas = new Replicas({ time, random, lines });
-    this.disturb = (process, outcome, terms) => this.#carriage.disturb(process, outcome, terms);
   }
 
+  /** The requests of the process that fit come to this. */
+  disturb(process: string, outcome: Outcome, terms?: DisturbTerms): () => void {
+    return this.#carriage.disturb(process, outcome, terms);
+  }
+
+  /** No bytes pass between the two; connections break only when timeouts say so. `api` is the Kubernetes API. What is returned heals it. */
   partition(a: string, b: string): () => void {
     return this.#lines.cut(a, b);
   }
@@ -69,6 +73,7 @@ export class SimulatedNetwork implements Network {
     return this.#lines.slow(process, latencyMs);
   }
 
+  /** @param resource only watches of this one, by its plural */
   lagWatches(process: string, ms: number, resource?: string): () => void {
     return this.#watches.lag(process, ms, resource);
   }
@@ -77,14 +82,16 @@ export class SimulatedNetwork implements Network {
     return this.#watches.mute(process);
   }
 
-  dropWatches(process: string, how: Parameters<Network['dropWatches']>[1]): void {
+  dropWatches(process: string, how: How): void {
     this.#watches.drop(process, how);
   }
 
+  /** Whoever connects to this apiserver, be it the Kubernetes API, ends in the handshake: its certificate has expired. */
   distrust(apiserver: string): () => void {
     return this.#replicas.distrust(apiserver);
   }
 
+  /** The agent asks apiservers in the name of another one's node, with its own token. Nothing until that has asked for itself. */
   speakFor(agent: string, other: string): () => void {
     this.#aliases.set(agent, other);
     return () => void this.#aliases.delete(agent);

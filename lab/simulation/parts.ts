@@ -1,51 +1,7 @@
 import type { HostTransport } from '../../runtime/agent/hosts/bottlerocket/calls.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
-import type { Random } from '../../runtime/lib/random.ts';
-import type { EmbeddedCluster } from '../sim/cluster/cluster.ts';
-import type { TrueTime } from './clock.ts';
 import type { Program } from './programs.ts';
-import type { Entry, Environment, FaultKind, HostEntry, Invariant, Process, Scenario } from './types.ts';
-
-/** How the parts of a simulation are put together: what each gets, and what it has to be. */
-
-/** All that `run` needs besides the scenario. */
-export interface Parts {
-  readonly environment: CreateEnvironment;
-  readonly faults: readonly FaultKind[];
-  readonly invariants: readonly Invariant[];
-  /** How long the calm lasts at most, milliseconds: as long as liveness needs. It ends before where every judge has what it waits for. */
-  readonly calmMs: (scenario: Scenario) => number;
-  /** Told of each entry when it is made. */
-  readonly onEntry?: (entry: Entry) => void;
-  /** Told of each line that a process logs. */
-  readonly onLog?: (process: string, line: string) => void;
-  /** Whether the run goes on after the first violation. @default false */
-  readonly goesOn?: boolean;
-}
-
-export type CreateEnvironment = (terms: EnvironmentTerms) => SimulatedEnvironment;
-
-export interface EnvironmentTerms {
-  readonly scenario: Scenario;
-  readonly cluster: EmbeddedCluster;
-  readonly time: TrueTime;
-  /** Its own, of the seed. */
-  readonly random: Random;
-  readonly containers: Containers;
-  /** Told of each thing that happens to a host. */
-  readonly onHost: (entry: HostEntry) => void;
-}
-
-/**
- * What surrounds the operator, its own pods included. It starts the operator's containers, hears of their end, and starts them anew as a kubelet
- * does; whoever else kills one only has it end.
- */
-export interface SimulatedEnvironment extends Environment {
-  /** Makes all that is there when the run begins. The namespace, the CRD, the accounts and their roles are there already. */
-  begin(): Promise<void>;
-  /** The storm is over: what still is wrong by the environment's own doing ends. Faults have been ended before. */
-  calm(): void;
-}
+import type { Process } from './types.ts';
 
 /** The operator's containers, as kubelets deal with them. */
 export interface Containers {

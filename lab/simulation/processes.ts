@@ -1,10 +1,9 @@
-import { silentLogger } from '../../runtime/lib/log.ts';
 import { chance } from './environment/chance.ts';
 import { Life, ProcessClock, type TrueTime } from './clock.ts';
 import type { History } from './history.ts';
 import type { SimulatedNetwork } from './network.ts';
-import type { Container, Containers, Parts } from './parts.ts';
-import { loggerOf, PROGRAMS, userOf } from './programs.ts';
+import type { Container, Containers } from './parts.ts';
+import { PROGRAMS, userOf } from './programs.ts';
 import type { Process, Scenario } from './types.ts';
 
 export interface ProcessesOptions {
@@ -12,7 +11,6 @@ export interface ProcessesOptions {
   readonly time: TrueTime;
   readonly network: SimulatedNetwork;
   readonly history: History;
-  readonly onLog: Parts['onLog'];
 }
 
 /** For so long a process may go on once it is told to end. */
@@ -85,15 +83,12 @@ class SimulatedProcess implements Process {
 
   start(): void {
     if (this.#run) return;
-    const { time, network, scenario, onLog } = this.#options;
+    const { time, network, scenario } = this.#options;
     const run: Run = { life: new Life(), stop: new AbortController() };
     const clock = new ProcessClock(time, run.life, () => this.#container.offMs() + this.#off);
     this.#run = run;
     this.lives += 1;
     this.#tell('starts');
-    const write = (line: string): void => {
-      if (!run.life.isOver) onLog?.(this.name, line);
-    };
     const program = this.#container.program ?? PROGRAMS[this.kind];
     const ended = program({
       container: this.#container,
@@ -102,7 +97,6 @@ class SimulatedProcess implements Process {
       settings: scenario.settings,
       clock,
       random: chance(scenario.seed, `${this.name}/${this.lives}`),
-      logger: onLog ? loggerOf(clock, write) : silentLogger,
       signal: run.stop.signal,
     });
     ended.then(

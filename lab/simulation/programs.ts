@@ -11,7 +11,7 @@ import { createManager, newIdentity } from '../../runtime/controller/manager.ts'
 import { askingAgain } from '../../runtime/kube/asking-again.ts';
 import { aborted } from '../../runtime/lib/abort.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
-import { createLogger, type Logger } from '../../runtime/lib/log.ts';
+import { silentLogger as logger } from '../../runtime/lib/log.ts';
 import type { Random } from '../../runtime/lib/random.ts';
 import {
   AGENT_SERVICE_ACCOUNT,
@@ -34,7 +34,6 @@ export interface Surroundings {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly random: Random;
-  readonly logger: Logger;
   /** Aborts when it is told to end. */
   readonly signal: AbortSignal;
 }
@@ -42,7 +41,7 @@ export interface Surroundings {
 /** Runs to its end; resolves with the reason where it ends by itself. */
 export type Program = (surroundings: Surroundings) => Promise<string | void>;
 
-const controller: Program = async ({ container, member, network, settings, clock, random, logger, signal }) => {
+const controller: Program = async ({ container, member, network, settings, clock, random, signal }) => {
   const { node: MY_NODE_NAME, pod: MY_POD_NAME } = container;
   const config = readControllerConfig({ MY_NODE_NAME, MY_POD_NAME, ...settings.controller });
   const manager = createManager({
@@ -57,7 +56,7 @@ const controller: Program = async ({ container, member, network, settings, clock
   await manager.run(signal);
 };
 
-const apiserver: Program = async ({ container, member, network, settings, clock, random, logger, signal }) => {
+const apiserver: Program = async ({ container, member, network, settings, clock, random, signal }) => {
   const { name } = member.process;
   const { handle, service } = createApiserver({
     transport: askingAgain(network.kube(member), { clock, random, drains: true }),
@@ -74,7 +73,7 @@ const apiserver: Program = async ({ container, member, network, settings, clock,
   await shutDown({ clock, service, server: { close: (_, graceMs) => clock.sleep(graceMs) } });
 };
 
-const agent: Program = async ({ container, member, network, settings, clock, random, logger, signal }) => {
+const agent: Program = async ({ container, member, network, settings, clock, random, signal }) => {
   const { node: nodeName, host } = container;
   if (!host) throw new Error('an agent has a host');
   const config = readAgentConfig({ MY_NODE_NAME: nodeName, ...settings.agent });
@@ -120,9 +119,4 @@ export function userOf(kind: Process['kind']): UserInfo {
     username: `system:serviceaccount:${NAMESPACE}:${ACCOUNTS[kind]}`,
     groups: ['system:serviceaccounts', `system:serviceaccounts:${NAMESPACE}`, 'system:authenticated'],
   };
-}
-
-/** Lines as a process writes them, where somebody wants them. */
-export function loggerOf(clock: Clock, write: (line: string) => void): Logger {
-  return createLogger({ format: 'compact', ansi: false, level: 'debug', clock, write });
 }

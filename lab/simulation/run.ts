@@ -1,11 +1,13 @@
 import { EmbeddedCluster } from '../sim/cluster/cluster.ts';
 import { chance } from './environment/chance.ts';
+import { KubernetesEnvironment } from './environment/environment.ts';
+import { CATALOGUE } from './faults/catalogue.ts';
+import { createInvariants } from './invariants/index.ts';
 import { TrueTime } from './clock.ts';
 import { History } from './history.ts';
 import { install } from './installation.ts';
 import { Moments } from './moments.ts';
 import { SimulatedNetwork } from './network.ts';
-import type { Parts, SimulatedEnvironment } from './parts.ts';
 import { Processes } from './processes.ts';
 import type {
   Begun,
@@ -25,13 +27,20 @@ import type {
 /** Once every judge has what it waits for, it must stay so for a while: what is at rest is at rest. */
 const STAYS_MS = 120_000;
 
-/** Plays the scenario: storm, then calm, until all is as it should be or time is over. It ends at the first violation unless told otherwise. */
-export async function run(scenario: Scenario, parts: Parts): Promise<Outcomes> {
+interface Terms {
+  /** How long the calm lasts at most, milliseconds: as long as liveness needs. It ends before where every judge has what it waits for. */
+  readonly calmMs: (scenario: Scenario) => number;
+  /** Told of each entry when it is made. */
+  readonly onEntry: (entry: Entry) => void;
+}
+
+/** Plays the scenario: storm, then calm, until all is as it should be or time is over. It ends at the first violation. */
+export async function run(scenario: Scenario, terms: Terms): Promise<Outcomes> {
   const { stackTraceLimit } = Error;
-  // Errors are ordinary here, and their stacks would cost more than all else. Who reads logs may want to read stacks.
-  if (!parts.onLog) Error.stackTraceLimit = 0;
+  // Errors are ordinary here, and their stacks would cost more than all else.
+  Error.stackTraceLimit = 0;
   try {
-    return await new Simulation(scenario, parts).play();
+    return await new Simulation(scenario, terms).play();
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
@@ -45,9 +54,9 @@ interface Named {
 class Simulation implements World {
   readonly scenario: Scenario;
   readonly cluster: EmbeddedCluster;
-  readonly environment: SimulatedEnvironment;
+  readonly environment: KubernetesEnvironment;
   readonly network: SimulatedNetwork;
-  readonly #parts: Parts;
+  readonly #terms: Terms;
   readonly #time: TrueTime;
   readonly #history: History;
   readonly #moments: Moments;
@@ -58,10 +67,10 @@ class Simulation implements World {
   readonly #ends = new Set<() => void>();
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(scenario: Scenario, parts: Parts) {
+  constructor(scenario: Scenario, terms: Terms) {
     const random = (concern: string) => chance(scenario.seed, concern);
     this.scenario = scenario;
-    this.#parts = parts;
+    this.#terms = terms;
     const time = new TrueTime(random('time'));
     const moments = new Moments(time);
     const history = new History(
@@ -71,7 +80,7 @@ class Simulation implements World {
     this.#time = time;
     this.#moments = moments;
     this.#history = history;
-    this.#judges = parts.invariants.map((invariant) => ({ name: invariant.name, judge: invariant.begin(scenario) }));
+    this.#judges = createInvariants().map((invariant) => ({ name: invariant.name, judge: invariant.begin(scenario) }));
     const onChange: History['changed'] = (type, change) => history.changed(type, change);
     this.cluster = new EmbeddedCluster({ clock: time, random: random('cluster'), auditLimit: 1, onChange });
     const agentRuns = (node: string): boolean => processes.agentRuns(node);
@@ -84,19 +93,12 @@ class Simulation implements World {
       cluster: this.cluster,
     });
     this.cluster.setWebhooks(this.network.webhooks);
-    const processes = new Processes({
-      scenario,
-      time,
-      history,
-      network: this.network,
-      onLog: parts.onLog,
-    });
+    const processes = new Processes({ scenario, time, history, network: this.network });
     this.#processes = processes;
-    this.environment = parts.environment({
+    this.environment = new KubernetesEnvironment({
       scenario,
       time,
       cluster: this.cluster,
-      random: random('environment'),
       containers: processes,
       onHost: (entry) => history.add(entry),
     });
@@ -121,7 +123,7 @@ class Simulation implements World {
     for (const fault of faults) this.#plan(fault);
     await this.#until(stormMs);
     this.#calm();
-    await this.#until(stormMs + this.#parts.calmMs(this.scenario), this.#isAllMet());
+    await this.#until(stormMs + this.#terms.calmMs(this.scenario), this.#isAllMet());
     if (this.#failure) throw this.#failure.error;
     const endedAt = this.now;
     for (const { name, judge } of this.#judges) this.#note(name, judge.end?.(endedAt) ?? []);
@@ -136,7 +138,7 @@ class Simulation implements World {
   }
 
   #until(end: Instant, isMet: () => boolean = () => false): Promise<void> {
-    const isFound = (): boolean => this.#violations.length > 0 && !this.#parts.goesOn;
+    const isFound = (): boolean => this.#violations.length > 0;
     return this.#time.run(end, () => this.#failure !== undefined || isFound() || isMet());
   }
 
@@ -152,7 +154,7 @@ class Simulation implements World {
   }
 
   #plan(fault: PlannedFault): void {
-    const kind = this.#parts.faults.find(({ name }) => name === fault.kind);
+    const kind = CATALOGUE.find(({ name }) => name === fault.kind);
     if (!kind) throw new Error(`there is no fault ${fault.kind}`);
     const { when } = fault;
     const begin = (struck?: Struck): boolean => this.#begin(fault, kind, struck);
@@ -189,7 +191,7 @@ class Simulation implements World {
 
   #see(entry: Entry): void {
     this.#moments.see(entry);
-    this.#parts.onEntry?.(entry);
+    this.#terms.onEntry(entry);
     for (const { name, judge } of this.#judges) this.#note(name, judge.see(entry));
   }
 

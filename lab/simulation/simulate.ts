@@ -1,6 +1,3 @@
-import { createEnvironment } from './environment/environment.ts';
-import { CATALOGUE } from './faults/catalogue.ts';
-import { createInvariants } from './invariants/index.ts';
 import { calmMs } from './invariants/liveness.ts';
 import { type Job, type Result, scenarioOf } from './job.ts';
 import { run } from './run.ts';
@@ -10,9 +7,6 @@ import type { Entry, Outcomes } from './types.ts';
 /** One run in this process. */
 export function play(job: Job, onEntry: (entry: Entry) => void = () => undefined): Promise<Outcomes> {
   return run(scenarioOf(job), {
-    environment: createEnvironment,
-    faults: CATALOGUE,
-    invariants: createInvariants(),
     calmMs: job.until === undefined ? calmMs : () => 0,
     onEntry,
   });

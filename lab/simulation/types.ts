@@ -1,8 +1,9 @@
 import type { Random } from '../../runtime/lib/random.ts';
 import type { EmbeddedCluster } from '../sim/cluster/cluster.ts';
-import type { FaultName } from '../sim/hosts/faults.ts';
 import type { Entry } from './entries.ts';
+import type { KubernetesEnvironment } from './environment/environment.ts';
 import type { Moment } from './moment-names.ts';
+import type { SimulatedNetwork } from './network.ts';
 import type { Topic } from './plots.ts';
 import type { PolicySpec } from './policies.ts';
 
@@ -144,100 +145,13 @@ export interface Process {
   setClock(offMs: number): void;
 }
 
-/** The lines between processes, the Kubernetes API and apiserver replicas. */
-export interface Network {
-  /** No bytes pass between the two; connections break only when timeouts say so. `api` is the Kubernetes API. What is returned heals it. */
-  partition(a: string, b: string): () => void;
-  /** Slower, and out of order between clients. */
-  slow(process: string, latencyMs: number): () => void;
-  /** The next `count` requests of the process that fit (all by default) come to this. */
-  disturb(
-    process: string,
-    outcome: Outcome,
-    terms?: {
-      readonly count?: number;
-      readonly path?: RegExp;
-      readonly method?: string;
-      /** Drawn for each request. @default each is */
-      readonly isStruck?: () => boolean;
-    },
-  ): () => void;
-  /** Whoever connects to this apiserver, be it the Kubernetes API, ends in the handshake: its certificate has expired. */
-  distrust(apiserver: string): () => void;
-  /** The agent asks apiservers in the name of another one's node, with its own token. Nothing until that has asked for itself. */
-  speakFor(agent: string, other: string): () => void;
-  /** Watches of the process: late by this much, silent without a word, or ended: closed, told 410, or closed and served events again that it has had. */
-  /** @param resource only those of this one, by its plural */
-  lagWatches(process: string, ms: number, resource?: string): () => void;
-  muteWatches(process: string): () => void;
-  dropWatches(process: string, how: 'closed' | 'expired' | 'replayed'): void;
-}
-
-/** What surrounds the operator: machines, kubelets, workloads, people. Each acts on the cluster under a name of its own. */
-export interface Environment {
-  /** Names of the nodes that there should be. */
-  readonly nodes: readonly string[];
-  /** By which policies select the node, as it was registered. */
-  labelsOf(node: string): Readonly<Record<string, string>>;
-  readonly machines: {
-    inject(node: string, fault: FaultName): void;
-    clear(node: string, fault: FaultName): void;
-    /** Off, at once. The control plane notices after its 40 s. */
-    die(node: string): void;
-    revive(node: string): void;
-    rebootUnplanned(node: string): void;
-    /** The kubelet stops reporting, and its pods go on. */
-    muteKubelet(node: string): () => void;
-    setClock(node: string, offMs: number): void;
-    /** The Node object goes; with `again`, another machine registers under its name. */
-    remove(node: string, again: boolean): void;
-    /** An agent container that crashes, or is stopped by the kubelet, or a token or certificate that expires. */
-    crashAgent(node: string): void;
-    loseAgent(node: string): () => void;
-    expireToken(node: string): () => void;
-    /** The older operator's agent in place of ours. */
-    runUpstreamAgent(node: string): () => void;
-  };
-  readonly people: {
-    cordon(node: string): void;
-    uncordon(node: string): void;
-    /** Cordons the node and asks its pods to go, as kubectl drain does once. */
-    drain(node: string): void;
-    /** The label that makes the node a managed one is taken away, or put back. */
-    setManaged(node: string, is: boolean): void;
-    hold(node: string): () => void;
-    pause(): () => void;
-    deleteShadow(node: string): void;
-    /** Rewrites the shadow as a client of v1 does: what v1 has no field for is gone. */
-    editAsV1(node: string): void;
-    editShadow(node: string, random: Random): void;
-    /** Its spec is Idle, whatever it was. */
-    endUpdate(node: string): void;
-    annotateNode(node: string): void;
-    /** Labels by which policies select. Null takes one away. */
-    relabel(node: string, labels: Readonly<Record<string, string | null>>): void;
-    /** Writes what `change` makes of the spec; undefined is none, and no policy. Nothing happens where the kind is not installed. */
-    changePolicy(name: string, change: (spec: PolicySpec | undefined) => PolicySpec | undefined): void;
-    stealLease(): void;
-    annotateLease(): void;
-  };
-  readonly workloads: {
-    /** A budget over the pods of one application that lets none go. */
-    block(random: Random): () => void;
-    /** A pod that tolerates the cordon, or was bound just before. */
-    landPod(node: string): void;
-    /** A pod that takes this long to end, whatever its grace period says. */
-    landSlowPod(node: string, endsMs: number): void;
-  };
-}
-
 /** The whole world of one run, as faults see it. */
 export interface World {
   readonly now: Instant;
   readonly scenario: Scenario;
   readonly cluster: EmbeddedCluster;
-  readonly environment: Environment;
-  readonly network: Network;
+  readonly environment: KubernetesEnvironment;
+  readonly network: SimulatedNetwork;
   readonly processes: readonly Process[];
   process(name: string): Process | undefined;
 }

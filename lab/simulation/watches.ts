@@ -5,7 +5,6 @@ import type { ApiResponse, EventStream } from '../sim/cluster/api.ts';
 import type { Timer, TrueTime } from './clock.ts';
 import { type Lines, once } from './lines.ts';
 import type { Member } from './carriage.ts';
-import type { Network } from './types.ts';
 import { never } from './waiting.ts';
 
 export interface WatchesOptions {
@@ -16,7 +15,8 @@ export interface WatchesOptions {
 
 type Ask = (query: Query) => Promise<ApiResponse>;
 type Query = Readonly<Record<string, string>>;
-type How = Parameters<Network['dropWatches']>[1];
+/** Closed, told 410, or closed and served events again that it has had. */
+export type How = 'closed' | 'expired' | 'replayed';
 
 const INACTIVITY_MS = 180_000;
 /** So many of the newest changes a server may send again that was behind the one before. */

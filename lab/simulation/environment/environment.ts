@@ -3,8 +3,10 @@ import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/api/sha
 import { Releases } from '../../sim/hosts/releases.ts';
 import { podPath } from '../../sim/kubernetes/pods.ts';
 import { definePolicies } from '../installation.ts';
-import type { EnvironmentTerms, SimulatedEnvironment } from '../parts.ts';
-import type { Environment, Release } from '../types.ts';
+import type { TrueTime } from '../clock.ts';
+import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
+import type { Containers } from '../parts.ts';
+import type { HostEntry, Release, Scenario } from '../types.ts';
 import { App, type AppSpec } from './app.ts';
 import { drawPast, isDead, leave, MONTH_MS, type Past, versionOf } from './beginnings.ts';
 import { chance } from './chance.ts';
@@ -46,13 +48,23 @@ const FLEET_UP_MS = 20_000;
 /** What a host can fall back to, or be told to go back to, is older than what it runs. */
 const OLDER = '1.37.0';
 
-export const createEnvironment = (terms: EnvironmentTerms): SimulatedEnvironment => new KubernetesEnvironment(terms);
+export interface EnvironmentTerms {
+  readonly scenario: Scenario;
+  readonly cluster: EmbeddedCluster;
+  readonly time: TrueTime;
+  readonly containers: Containers;
+  /** Told of each thing that happens to a host. */
+  readonly onHost: (entry: HostEntry) => void;
+}
 
-/** Machines, kubelets, the control plane, workloads and people around the operator, on one cluster and in one time. */
-class KubernetesEnvironment implements SimulatedEnvironment {
-  readonly machines: Environment['machines'];
-  readonly people: Environment['people'];
-  readonly workloads: Environment['workloads'];
+/**
+ * Machines, kubelets, the control plane, workloads and people around the operator, on one cluster and in one time. Its own pods included: it starts
+ * the operator's containers, hears of their end, and starts them anew as a kubelet does.
+ */
+export class KubernetesEnvironment {
+  readonly machines: ReturnType<typeof createMachines>;
+  readonly people: ReturnType<typeof createPeople>;
+  readonly workloads: ReturnType<typeof createWorkloads>;
   readonly #terms: EnvironmentTerms;
   readonly #timers: Timers;
   readonly #lookout: Lookout;
@@ -92,10 +104,12 @@ class KubernetesEnvironment implements SimulatedEnvironment {
     this.workloads = createWorkloads({ ...parts('workloads'), apps: this.#apps });
   }
 
+  /** Names of the nodes that there should be. */
   get nodes(): readonly string[] {
     return [...this.#sites.keys()];
   }
 
+  /** Makes all that is there when the run begins. The namespace, the CRD, the accounts and their roles are there already. */
   async begin(): Promise<void> {
     const { scenario } = this.#terms;
     for (const watcher of [this.#lifecycle, this.#daemons, ...this.#apps]) this.#lookout.tell(watcher);
@@ -120,6 +134,7 @@ class KubernetesEnvironment implements SimulatedEnvironment {
     }
   }
 
+  /** The storm is over: what still is wrong by the environment's own doing ends. Faults have been ended before. */
   calm(): void {
     for (const site of this.#sites.values()) if (!this.#lost.has(site.name)) site.powerOn();
   }
@@ -189,6 +204,7 @@ class KubernetesEnvironment implements SimulatedEnvironment {
 
   readonly #family = (node: string): Family => familyOf(this.#terms.scenario.seed, node);
 
+  /** By which policies select the node, as it was registered. */
   readonly labelsOf = (node: string): Readonly<Record<string, string>> => groupLabels(this.#terms.scenario.seed, node);
 
   #flaw(version: string): Release['bad'] {

@@ -1,6 +1,6 @@
 import type { Random } from '../../../runtime/lib/random.ts';
 import type { FaultName } from '../../sim/hosts/faults.ts';
-import type { Environment, Release } from '../types.ts';
+import type { Release } from '../types.ts';
 import { between } from './chance.ts';
 import { type Daemons, programOf } from './daemons.ts';
 import type { Hand } from './hand.ts';
@@ -45,24 +45,28 @@ export class Troubles implements AgentTroubles {
 }
 
 /** What may go wrong with machines, with their kubelets, and with the agents on them. A node that is not there is left alone. */
-export function createMachines(parts: MachinesParts): Environment['machines'] {
+export function createMachines(parts: MachinesParts) {
   const { sites, timers, daemons, pods, troubles } = parts;
   return {
-    inject: (node, fault) => sites.get(node)?.machine.host.inject(fault),
-    clear: (node, fault) => timers.do(() => clear(sites.get(node), fault)),
-    die: (node) => sites.get(node)?.machine.host.powerOff(),
-    revive: (node) => sites.get(node)?.powerOn(),
-    rebootUnplanned: (node) => sites.get(node)?.machine.host.crash(),
-    muteKubelet: (node) => sites.get(node)?.kubelet.mute() ?? (() => undefined),
-    setClock: (node, offMs) => {
+    inject: (node: string, fault: FaultName): void => sites.get(node)?.machine.host.inject(fault),
+    clear: (node: string, fault: FaultName): void => timers.do(() => clear(sites.get(node), fault)),
+    /** Off, at once. The control plane notices after its 40 s. */
+    die: (node: string): void => sites.get(node)?.machine.host.powerOff(),
+    revive: (node: string): void => sites.get(node)?.powerOn(),
+    rebootUnplanned: (node: string): void => sites.get(node)?.machine.host.crash(),
+    /** The kubelet stops reporting, and its pods go on. */
+    muteKubelet: (node: string) => sites.get(node)?.kubelet.mute() ?? (() => undefined),
+    setClock: (node: string, offMs: number): void => {
       const site = sites.get(node);
       if (site) site.machine.clock.offMs = offMs;
     },
-    remove: (node, again) => remove(node, again, parts),
-    crashAgent: (node) => pods.agent(node)?.kill(),
-    loseAgent: (node) => loseAgent(node, parts),
-    expireToken: (node) => marked(troubles.expired, node),
-    runUpstreamAgent: (node) => {
+    /** The Node object goes; with `again`, another machine registers under its name. */
+    remove: (node: string, again: boolean): void => remove(node, again, parts),
+    crashAgent: (node: string): void => pods.agent(node)?.kill(),
+    loseAgent: (node: string) => loseAgent(node, parts),
+    expireToken: (node: string) => marked(troubles.expired, node),
+    /** The older operator's agent in place of ours. */
+    runUpstreamAgent: (node: string) => {
       daemons.setAgent(node, 'upstream-agent');
       return () => daemons.setAgent(node, undefined);
     },

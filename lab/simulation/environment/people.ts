@@ -15,7 +15,6 @@ import {
 } from '../../../runtime/api/shadow/names.ts';
 import { POLICY_API_VERSION, POLICY_KIND, POLICY_PLURAL } from '../../../runtime/api/policy/names.ts';
 import type { PolicySpec } from '../policies.ts';
-import type { Environment } from '../types.ts';
 import { oneOf } from './chance.ts';
 import type { Hand } from './hand.ts';
 import type { Timers } from './timers.ts';
@@ -39,24 +38,20 @@ const EDITS: readonly ((shadow: ShadowObject) => { readonly status?: boolean; re
 ];
 
 /** Administrators, each of whom looks before he writes, as kubectl does. */
-export function createPeople(parts: {
-  readonly hand: Hand;
-  readonly timers: Timers;
-  readonly random: Random;
-}): Environment['people'] {
+export function createPeople(parts: { readonly hand: Hand; readonly timers: Timers; readonly random: Random }) {
   const { hand, timers, random } = parts;
   let notes = 0;
   const annotate = (path: string, key: string, value: string | null): void =>
     timers.do(() => hand.patch(path, annotated(key, value)));
   return {
-    cordon: (node) => timers.do(() => setCordon(hand, node, true)),
-    uncordon: (node) => timers.do(() => setCordon(hand, node, false)),
-    drain: (node) => timers.do(() => drain(hand, node)),
-    setManaged: (node, is) => {
+    cordon: (node: string): void => timers.do(() => setCordon(hand, node, true)),
+    uncordon: (node: string): void => timers.do(() => setCordon(hand, node, false)),
+    drain: (node: string): void => timers.do(() => drain(hand, node)),
+    setManaged: (node: string, is: boolean): void => {
       const labels = { [MANAGED_LABEL]: is ? MANAGED_LABEL_VALUE : null };
       timers.do(() => hand.patch(nodePath(node), { metadata: { labels } }));
     },
-    hold: (node) => {
+    hold: (node: string) => {
       annotate(nodePath(node), HOLD_ANNOTATION, 'true');
       return () => annotate(nodePath(node), HOLD_ANNOTATION, null);
     },
@@ -64,15 +59,20 @@ export function createPeople(parts: {
       annotate(`/api/v1/namespaces/${NAMESPACE}`, PAUSED_ANNOTATION, 'true');
       return () => annotate(`/api/v1/namespaces/${NAMESPACE}`, PAUSED_ANNOTATION, null);
     },
-    deleteShadow: (node) => timers.do(() => hand.delete((random() < 0.3 ? shadowPathAsV1 : shadowPath)(node))),
-    editAsV1: (node) => timers.do(() => editAsV1(hand, node, random)),
-    endUpdate: (node) => timers.do(() => hand.patch(shadowPath(node), { spec: { state: 'Idle' } })),
-    editShadow: (node, dice) => timers.do(() => edit(hand, node, dice)),
-    annotateNode: (node) => annotate(nodePath(node), 'example.com/seen', String((notes += 1))),
-    relabel: (node, labels) => timers.do(() => hand.patch(nodePath(node), { metadata: { labels } })),
-    changePolicy: (name, change) => timers.do(() => changePolicy(hand, name, change)),
-    stealLease: () => timers.do(() => hand.patch(LEASE, { spec: { holderIdentity: 'somebody-else' } })),
-    annotateLease: () => annotate(LEASE, 'example.com/seen', String((notes += 1))),
+    deleteShadow: (node: string): void =>
+      timers.do(() => hand.delete((random() < 0.3 ? shadowPathAsV1 : shadowPath)(node))),
+    editAsV1: (node: string): void => timers.do(() => editAsV1(hand, node, random)),
+    /** Its spec is Idle, whatever it was. */
+    endUpdate: (node: string): void => timers.do(() => hand.patch(shadowPath(node), { spec: { state: 'Idle' } })),
+    editShadow: (node: string, dice: Random): void => timers.do(() => edit(hand, node, dice)),
+    annotateNode: (node: string): void => annotate(nodePath(node), 'example.com/seen', String((notes += 1))),
+    relabel: (node: string, labels: Readonly<Record<string, string | null>>): void =>
+      timers.do(() => hand.patch(nodePath(node), { metadata: { labels } })),
+    /** Writes what `change` makes of the spec; undefined is none, and no policy. Nothing happens where the kind is not installed. */
+    changePolicy: (name: string, change: (spec: PolicySpec | undefined) => PolicySpec | undefined): void =>
+      timers.do(() => changePolicy(hand, name, change)),
+    stealLease: (): void => timers.do(() => hand.patch(LEASE, { spec: { holderIdentity: 'somebody-else' } })),
+    annotateLease: (): void => annotate(LEASE, 'example.com/seen', String((notes += 1))),
   };
 }
 

@@ -2,6 +2,7 @@ import { clusterView } from '../../../runtime/agent/cluster.ts';
 import type { HostTransport } from '../../../runtime/agent/hosts/bottlerocket/calls.ts';
 import type { RoundTrip } from '../../../runtime/agent/apiserver/client.ts';
 import { HEADERS, PATHS } from '../../../runtime/api/agent/protocol.ts';
+import { silentLogger } from '../../../runtime/lib/log.ts';
 import type { ShadowObject } from '../../../runtime/api/resources.ts';
 import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
@@ -38,11 +39,11 @@ interface UpstreamParts {
  * keeps no record of a reboot, and puts every failure down as one more crash.
  */
 export const upstreamAgent: Program = async (surroundings) => {
-  const { container, member, network, clock, random, logger, signal } = surroundings;
+  const { container, member, network, clock, random, signal } = surroundings;
   const { node: nodeName, host } = container;
   if (!host) throw new Error('an agent has a host');
   const transport = network.kube(member);
-  const view = clusterView({ transport, namespace: NAMESPACE, nodeName, clock, random, logger });
+  const view = clusterView({ transport, namespace: NAMESPACE, nodeName, clock, random, logger: silentLogger });
   const nodeUid = await uidOf(view, { clock, signal });
   const agent = new UpstreamAgent({
     nodeName,

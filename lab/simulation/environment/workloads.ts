@@ -1,6 +1,5 @@
 import type { Random } from '../../../runtime/lib/random.ts';
 import type { PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
-import type { Environment } from '../types.ts';
 import { App, type AppParts, type AppSpec } from './app.ts';
 import { between, oneOf } from './chance.ts';
 import { DAEMON_TOLERATIONS } from './daemons.ts';
@@ -54,7 +53,7 @@ export interface WorkloadsParts extends AppParts {
   readonly lookout: Lookout;
 }
 
-export function createWorkloads(parts: WorkloadsParts): Environment['workloads'] {
+export function createWorkloads(parts: WorkloadsParts) {
   const { timers, hand, lookout, apps } = parts;
   let landed = 0;
   const land = (node: string, annotations: object): void => {
@@ -70,7 +69,8 @@ export function createWorkloads(parts: WorkloadsParts): Environment['workloads']
     timers.do(() => app.begin());
   };
   return {
-    block: (random) =>
+    /** A budget over the pods of one application lets none go. */
+    block: (random: Random) =>
       block(
         oneOf(
           random,
@@ -80,8 +80,9 @@ export function createWorkloads(parts: WorkloadsParts): Environment['workloads']
         random,
       ),
     // Of every other node: one that was bound just before the cordon, and does not come back; or one that always does.
-    landPod: (node) => (landed % 2 === 0 ? land(node, {}) : stay(node)),
-    landSlowPod: (node, endsMs) => land(node, { [STUCK_ANNOTATION]: String(endsMs) }),
+    landPod: (node: string): void => (landed % 2 === 0 ? land(node, {}) : stay(node)),
+    /** A pod that takes this long to end, whatever its grace period says. */
+    landSlowPod: (node: string, endsMs: number): void => land(node, { [STUCK_ANNOTATION]: String(endsMs) }),
   };
 }
 
