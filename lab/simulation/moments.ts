@@ -5,11 +5,12 @@ import type { KubeObject } from '../../runtime/kube/objects.ts';
 import { at, fields, text } from '../sim/cluster/object.ts';
 import type { TrueTime } from './clock.ts';
 import { type Moment, MOMENTS } from './moment-names.ts';
+import { nodeSelectedBy } from './tally.ts';
 import type { Entry, Outcomes, Phase, Process, Struck, When } from './types.ts';
 
 /** What a process asks of whom. */
 export type Asked =
-  | { readonly to: 'api'; readonly request: Pick<KubeRequest, 'method' | 'path' | 'body'> }
+  | { readonly to: 'api'; readonly request: Pick<KubeRequest, 'method' | 'path' | 'query' | 'body'> }
   | { readonly to: 'apiserver'; readonly request: Incoming }
   | { readonly to: 'host'; readonly request: { readonly method: string; readonly path: string } };
 
@@ -120,7 +121,7 @@ interface Around {
 }
 
 function momentOf(asked: Asked, around: Around): Met | undefined {
-  if (asked.to === 'api') return asked.request.method === 'GET' ? undefined : writeOf(asked.request, around);
+  if (asked.to === 'api') return (asked.request.method === 'GET' ? readOf : writeOf)(asked.request, around);
   const table = asked.to === 'host' ? HOST_CALLS : AGENT_CALLS;
   const moment = table[`${asked.request.method} ${asked.request.path}`];
   return moment && { moment, node: around.process.node };
@@ -137,6 +138,14 @@ const AGENT_CALLS: Readonly<Record<string, Moment>> = {
   [`POST ${PATHS.uncordon}`]: 'release-asked',
   [`PUT ${PATHS.resource}`]: 'status-sent',
 };
+
+/** Whoever proves a Node to be drained looks at its pods first. */
+function readOf({ path, query }: Pick<KubeRequest, 'path' | 'query'>, { known, process }: Around): Met | undefined {
+  if (process.kind !== 'apiserver' || path !== '/api/v1/pods' || query?.['watch'] !== undefined) return undefined;
+  const node = nodeSelectedBy(query?.['fieldSelector']);
+  const isMarked = at(known.get(node ?? ''), 'metadata', 'annotations', MARKS) !== undefined;
+  return isMarked ? { moment: 'pods-listed', node } : undefined;
+}
 
 type Write = Pick<KubeRequest, 'method' | 'path' | 'body'>;
 
@@ -160,7 +169,7 @@ function writeOf(write: Write, around: Around): Met | undefined {
 
 function leaseWrite({ body }: Write, name: string, { known }: Around): Met {
   const before = known.get(name);
-  const permits = (lease: unknown): string => text(at(lease, 'metadata', 'annotations', `${PREFIX}/permits`)) || '[]';
+  const permits = (lease: unknown): string => text(at(lease, 'metadata', 'annotations', `${PREFIX}/slots`)) || '[]';
   if (permits(body) !== permits(before)) {
     const count = (lease: unknown): number => permits(lease).split('nodeUid').length;
     return { moment: count(body) < count(before) ? 'permit-given-back' : 'permit-taken' };

@@ -37,11 +37,12 @@ export class Tally {
     if (plural === 'nodes') return { node: name || undefined, ofPods: false };
     if (plural === 'bottlerocketshadows') return { node: /^brs-(.+)$/.exec(name ?? '')?.[1], ofPods: false };
     if (plural !== 'pods') return NONE;
-    return { node: selectedIn(query) ?? this.#nodeOf.get(`${namespace}/${name}`), ofPods: true };
+    return { node: nodeSelectedBy(query['fieldSelector']) ?? this.#nodeOf.get(`${namespace}/${name}`), ofPods: true };
   }
 }
 
-const selectedIn = ({ fieldSelector = '' }: Readonly<Record<string, string>>): string | undefined =>
+/** The node of which a list of pods is. */
+export const nodeSelectedBy = (fieldSelector = ''): string | undefined =>
   /(?:^|,)spec\.nodeName==?([^,]+)/.exec(fieldSelector)?.[1];
 
 const NONE = { node: undefined, ofPods: false };
