@@ -14,6 +14,14 @@ const OF_BLAME = ['test/controller/plan/blame.test.ts'];
 export const ledgerMutants: readonly Mutant[] = [
   {
     rule: 'F3',
+    does: 'takes the failure of an earlier attempt for that in which the node went',
+    file: 'runtime/controller/plan/releases/entered.ts',
+    find: 'ledger.failures[uid]?.attempt === failure.attempt',
+    replace: 'uid in ledger.failures',
+    tests: ['test/controller/plan/entries.test.ts'],
+  },
+  {
+    rule: 'F3',
     does: 'lets an update come to rest before its failure is entered',
     file: ENTERED,
     find: 'return !end || permit?.ended !== undefined || this.#isKnown(node, end);',

@@ -142,6 +142,16 @@ describe('a node that is gone with its permit', () => {
     expect(freed(withLedger(worldOf(state), { failures: { 'uid-a': gone } }))).toMatchObject([{ nodeUid: 'uid-a' }]);
   });
 
+  test('counts as failed in this attempt where the ledger has its failure of an earlier one', () => {
+    const earlier = { node: 'a', policy: '', attempt: 'earlier', reason: 'BootFailed', at: moment(-60) } as const;
+    expect(failures(withLedger(worldOf(), { failures: { 'uid-a': earlier } }))).toContain('Gone');
+  });
+
+  test('keeps what the ledger has of this attempt', () => {
+    const known = { node: 'a', policy: '', attempt: 'try', reason: 'NotReturned', at: moment(-60) } as const;
+    expect(failures(withLedger(worldOf(), { failures: { 'uid-a': known } }))).not.toContain('Gone');
+  });
+
   test('and of which no reboot was asked has not: its shadow is read once more before the permit goes', () => {
     const world = worldOf('StagedAndPerformedUpdate');
     expect(failures(world)).not.toContain('Gone');

@@ -154,7 +154,10 @@ export class EnteredLedgers {
   }
 
   #enterGone({ family, version, uid, failure }: FailureOn): void {
-    this.#change({ family, version }, (ledger) => (uid in ledger.failures ? ledger : enter(ledger, uid, failure)));
+    this.#change({ family, version }, (ledger) => {
+      const isKnown = ledger.failures[uid]?.attempt === failure.attempt;
+      return isKnown ? ledger : enter(ledger, uid, failure);
+    });
   }
 
   #withoutRecovered({ version }: OsReleaseName, ledger: Ledger): Ledger {
