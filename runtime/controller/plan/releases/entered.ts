@@ -2,7 +2,16 @@ import { EMPTY, enter, isFullFor, type Ledger, remove } from '../../../api/relea
 import type { Decision, Failure } from '../../../api/release/model.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
 import { badEndOf, type End, failureOf, recoveredAt } from '../nodes/ends.ts';
-import { type FailureOn, failuresOfGone, type Gone, lastOf, lastOfNode, mayBeAsked, releaseOf, shadowOf } from '../nodes/gone.ts';
+import {
+  type FailureOn,
+  failuresOfGone,
+  type Gone,
+  lastOf,
+  lastOfNode,
+  mayBeAsked,
+  releaseOf,
+  shadowOf,
+} from '../nodes/gone.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import type { PermitView } from '../facts/permit.ts';
 import { keyOf, type Ledgers, type OsReleaseName } from '../facts/ledgers.ts';
