@@ -11,7 +11,7 @@ export const MOMENTS = {
   'drain-announced': 'M1: status.drain is written to the shadow',
   cordon: 'M1: marks and cordon are written to the Node',
   eviction: 'M2: a pod is asked to go',
-  'pods-listed': 'M3: an apiserver lists the pods of a Node that bears marks',
+  'last-look': 'M3: an apiserver lists the pods of a Node that bears marks, and none is left but those of DaemonSets',
   drained: 'M3: the proof is written to the Node',
   'node-touched': 'L3: the patch of the Node that fences its drains before the permit goes',
   'release-asked': 'the agent asks for the end of its marks',
@@ -39,10 +39,4 @@ export const MOMENTS = {
 export type Moment = keyof typeof MOMENTS;
 
 /** Those at which faults are drawn by dice of their own, so that seeds from before they had names draw for all others what they did. */
-export const FURTHER: readonly Moment[] = [
-  'lb-excluded',
-  'volumes-awaited',
-  'disowned',
-  'policy-status',
-  'pods-listed',
-];
+export const FURTHER: readonly Moment[] = ['lb-excluded', 'volumes-awaited', 'disowned', 'policy-status', 'last-look'];

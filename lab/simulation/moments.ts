@@ -6,7 +6,7 @@ import { at, fields, text } from '../sim/cluster/object.ts';
 import type { TrueTime } from './clock.ts';
 import { type Moment, MOMENTS } from './moment-names.ts';
 import { nodeSelectedBy } from './tally.ts';
-import type { Entry, Outcomes, Phase, Process, Struck, When } from './types.ts';
+import type { Entry, Outcomes, Phase, Process, Struck, When, WriteEntry } from './types.ts';
 
 /** What a process asks of whom. */
 export type Asked =
@@ -44,6 +44,8 @@ export class Moments {
   readonly #time: TrueTime;
   /** The last that was written of the Lease, of each Node and of each shadow: what a write is depends on what was there. */
   readonly #known = new Map<string, KubeObject>();
+  /** By node, the UIDs of its pods but for those of DaemonSets. */
+  readonly #pods = new Map<string, Set<string>>();
   readonly #counts = new Map<Moment, { seen: number; struck: number }>();
   #aims: Aim[] = [];
 
@@ -69,14 +71,25 @@ export class Moments {
   see(entry: Entry): void {
     if (entry.kind !== 'write') return;
     const { resource, name, after } = entry;
+    if (resource === 'pods') this.#seePod(entry);
     if (!LOOKED_AT.has(resource)) return;
     if (after) this.#known.set(name, after);
     else this.#known.delete(name);
   }
 
+  #seePod({ before, after }: Pick<WriteEntry, 'before' | 'after'>): void {
+    const { uid = '', ownerReferences = [] } = (after ?? before)?.metadata ?? {};
+    if (ownerReferences.some(({ kind }) => kind === 'DaemonSet')) return;
+    const node = text(at(after ?? before, 'spec', 'nodeName'));
+    const there = this.#pods.get(node) ?? new Set();
+    this.#pods.set(node, there);
+    if (after) there.add(uid);
+    else there.delete(uid);
+  }
+
   /** Undefined for what is no rule's. @param agentRuns whether an agent's process is there on a node */
   meet(process: Process, asked: Asked, agentRuns: (node: string) => boolean): Meeting | undefined {
-    const met = momentOf(asked, { known: this.#known, process, agentRuns });
+    const met = momentOf(asked, { known: this.#known, pods: this.#pods, process, agentRuns });
     if (!met) return undefined;
     const count = this.#counts.get(met.moment);
     if (count) count.seen += 1;
@@ -116,6 +129,7 @@ export class Moments {
 
 interface Around {
   readonly known: ReadonlyMap<string, KubeObject>;
+  readonly pods: ReadonlyMap<string, ReadonlySet<string>>;
   readonly process: Process;
   readonly agentRuns: (node: string) => boolean;
 }
@@ -140,11 +154,15 @@ const AGENT_CALLS: Readonly<Record<string, Moment>> = {
 };
 
 /** Whoever proves a Node to be drained looks at its pods first. */
-function readOf({ path, query }: Pick<KubeRequest, 'path' | 'query'>, { known, process }: Around): Met | undefined {
+function readOf(
+  { path, query }: Pick<KubeRequest, 'path' | 'query'>,
+  { known, pods, process }: Around,
+): Met | undefined {
   if (process.kind !== 'apiserver' || path !== '/api/v1/pods' || query?.['watch'] !== undefined) return undefined;
   const node = nodeSelectedBy(query?.['fieldSelector']);
   const isMarked = at(known.get(node ?? ''), 'metadata', 'annotations', MARKS) !== undefined;
-  return isMarked ? { moment: 'pods-listed', node } : undefined;
+  const isEmpty = (pods.get(node ?? '')?.size ?? 0) === 0;
+  return isMarked && isEmpty ? { moment: 'last-look', node } : undefined;
 }
 
 type Write = Pick<KubeRequest, 'method' | 'path' | 'body'>;

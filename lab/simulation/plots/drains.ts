@@ -34,9 +34,9 @@ export const ofDrains: readonly Plot[] = [
   [scene('uncordon', 'after', 'drained'), scene('cordon', 'after', 'drained', SOON)],
   [scene('cordon', 'before', 'cordon'), scene('budget-blocks', 'before', 'drain-asked')],
   // Between the last look and the proof the Node becomes another.
-  [scene('annotate-node', 'between', 'pods-listed')],
-  [scene('uncordon', 'between', 'pods-listed'), scene('pod-lands', 'between', 'pods-listed')],
-  [scene('slow', 'after', 'eviction'), scene('annotate-node', 'after', 'pods-listed', AT_ONCE)],
+  [scene('annotate-node', 'between', 'last-look')],
+  [scene('uncordon', 'between', 'last-look'), scene('pod-lands', 'between', 'last-look')],
+  [scene('slow', 'after', 'eviction'), scene('annotate-node', 'after', 'last-look', AT_ONCE)],
   // Somebody writes to the Node all the time, and reads take their time.
   [scene('slow', 'after', 'cordon'), scene('annotate-node', 'after', 'eviction', LATER)],
   [scene('slow', 'before', 'cordon'), scene('annotate-node', 'after', 'cordon', SOON)],

@@ -45,7 +45,10 @@ describe("a release comes to a host when Bottlerocket's own update_metadata says
   });
 
   test('a key above 2048 ends no wave', () => {
-    const [first, last] = [{ seed: 0, at: 1000 }, { seed: 2049, at: 9000 }] as const;
+    const [first, last] = [
+      { seed: 0, at: 1000 },
+      { seed: 2049, at: 9000 },
+    ] as const;
     expect(opensAt([first, last], 2047)).toBe(1000);
   });
 });
