@@ -56,7 +56,7 @@ export const furtherFailures: readonly Mutant[] = [
   {
     rule: 'B8',
     does: 'reduces a status at the first refusal',
-    file: 'runtime/agent/apiserver/conversation.ts',
+    file: 'runtime/agent/apiserver/retrying-client.ts',
     find: 'REJECTED_MS = 120_000',
     replace: 'REJECTED_MS = 0',
     tests: ['test/agent/refused-status.test.ts'],
@@ -64,7 +64,7 @@ export const furtherFailures: readonly Mutant[] = [
   {
     rule: 'B8',
     does: 'reduces a status that nobody has refused',
-    file: 'runtime/agent/apiserver/conversation.ts',
+    file: 'runtime/agent/apiserver/retrying-client.ts',
     find: "?.note(answer.kind === 'rejected')",
     replace: "?.note(answer.kind !== 'ok')",
     tests: ['test/agent/refused-status.test.ts'],

@@ -94,10 +94,10 @@ export const furtherMarks: readonly Mutant[] = [
   {
     rule: 'M8',
     does: 'makes its shadow anew as often as that is deleted',
-    file: 'runtime/agent/apiserver/conversation.ts',
+    file: 'runtime/agent/apiserver/retrying-client.ts',
     find: '      this.#createdAt = clock.monotonic();\n',
     replace: '',
-    tests: ['test/agent/conversation.test.ts'],
+    tests: ['test/agent/retrying-client.test.ts'],
   },
   {
     rule: 'M8',

@@ -7,7 +7,7 @@ import type { Random } from '../lib/random.ts';
 import type { ShadowObject } from '../api/resources.ts';
 import { retry } from '../lib/retry.ts';
 import { isSemver } from '../api/shadow/semver.ts';
-import { Conversation, NotAcceptedError } from './apiserver/conversation.ts';
+import { RetryingClient, NotAcceptedError } from './apiserver/retrying-client.ts';
 import type { View } from './decide.ts';
 import { isDeadMount } from './hosts/errors.ts';
 import type { HostUpdater } from './hosts/port.ts';
@@ -71,32 +71,32 @@ interface Life {
 
 async function live(options: AgentOptions, { signal, onReady }: Life): Promise<never> {
   const { host } = options;
-  const heed = (shadow: ShadowObject | undefined): void => host.heed?.(shadow?.metadata.annotations ?? {});
+  const takeOrder = (shadow: ShadowObject | undefined): void => host.takeOrder?.(shadow?.metadata.annotations ?? {});
   const readUid = (): Promise<string> => liveUid(options, signal);
   const shadows = options.watchShadow(signal)[Symbol.asyncIterator]();
   const [nodeUid, version, bootId, first] = await Promise.all([
-    persist(options, signal, readUid),
-    persist(options, signal, () => runningVersion(host, signal)),
-    persist(options, signal, () => host.bootId()),
+    untilAnswered(options, signal, readUid),
+    untilAnswered(options, signal, () => runningVersion(host, signal)),
+    untilAnswered(options, signal, () => host.bootId()),
     shadows.next(),
   ]);
-  heed(first.value ?? undefined);
+  takeOrder(first.value ?? undefined);
   const view = new Latest<View>({ nodeUid, bootId, version, shadow: first.value ?? undefined });
-  const apiserver = new Conversation({ ...options, view, readUid });
+  const apiserver = new RetryingClient({ ...options, view, readUid });
   onReady();
   return Promise.race([
-    watch(shadows, { view, heed }, signal),
+    watch(shadows, { view, takeOrder }, signal),
     runSteps({ ...options, view, apiserver, hostWork: new HostWork(options), offers: new Offers(options) }, signal),
   ]);
 }
 
 async function watch(
   shadows: AsyncIterator<ShadowObject | undefined>,
-  { view, heed }: { readonly view: Latest<View>; readonly heed: (shadow: ShadowObject | undefined) => void },
+  { view, takeOrder }: { readonly view: Latest<View>; readonly takeOrder: (shadow: ShadowObject | undefined) => void },
   signal: AbortSignal,
 ): Promise<never> {
   for (let next = await shadows.next(); !next.done; next = await shadows.next()) {
-    heed(next.value);
+    takeOrder(next.value);
     view.set({ ...view.value, shadow: next.value });
   }
   return aborted(signal);
@@ -116,7 +116,11 @@ async function liveUid({ readNode, nodeName }: AgentOptions, signal: AbortSignal
 }
 
 /** The agent asks for what it needs to begin until it gets it: an outage of another part is no reason to exit. */
-function persist<T>({ clock, random, logger }: AgentOptions, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+function untilAnswered<T>(
+  { clock, random, logger }: AgentOptions,
+  signal: AbortSignal,
+  ask: () => Promise<T>,
+): Promise<T> {
   return retry(ask, {
     clock,
     random,

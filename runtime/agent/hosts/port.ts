@@ -19,7 +19,7 @@ export interface HostUpdater {
    * Takes the annotations of the node's shadow. A driver of a host that is told its versions reads further details of the order there. It is
    * called each time they may have changed, and before other calls that depend on them.
    */
-  heed?(annotations: Readonly<Record<string, string>>): void;
+  takeOrder?(annotations: Readonly<Record<string, string>>): void;
 
   /** What the host runs. It changes only with a reboot. */
   os(signal?: AbortSignal): Promise<OsInfo>;

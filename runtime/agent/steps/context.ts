@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Latest } from '../../lib/latest.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
-import type { Conversation } from '../apiserver/conversation.ts';
+import type { RetryingClient } from '../apiserver/retrying-client.ts';
 import type { View } from '../decide.ts';
 import type { HostUpdater } from '../hosts/port.ts';
 import type { HostWork } from './host-work.ts';
@@ -33,7 +33,7 @@ export interface OwnNode {
 export interface StepContext {
   readonly host: HostUpdater;
   readonly hostWork: HostWork;
-  readonly apiserver: Conversation;
+  readonly apiserver: RetryingClient;
   /** All that is known of node and shadow. It changes while a step runs. */
   readonly view: Latest<View>;
   readonly offers: Offers;

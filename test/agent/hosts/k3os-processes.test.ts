@@ -40,7 +40,7 @@ beforeEach(async () => {
     readBootId: async () => host.boot?.id ?? '',
     reboot: async () => void process.kill(Number(await readFile(join(dir, INIT_PID), 'utf8')), 'SIGTERM'),
   });
-  driver.heed({ 'k3os.io/version': 'v1.39.0', 'k3os.io/channel': 'github-releases://rancher/k3os' });
+  driver.takeOrder({ 'k3os.io/version': 'v1.39.0', 'k3os.io/channel': 'github-releases://rancher/k3os' });
 });
 afterEach(async () => {
   life.abort();

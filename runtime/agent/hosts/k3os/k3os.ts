@@ -61,7 +61,7 @@ export class K3os implements HostUpdater {
     this.#system = new K3osSystem(options.files);
   }
 
-  heed(annotations: Readonly<Record<string, string>>): void {
+  takeOrder(annotations: Readonly<Record<string, string>>): void {
     this.#order = annotations;
   }
 

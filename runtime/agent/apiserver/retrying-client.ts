@@ -10,7 +10,7 @@ import type { View } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
 import { addsRecord, alreadySaid, currentStatus, reductions, withRecordOf } from '../status.ts';
 
-interface ConversationOptions {
+interface RetryingClientOptions {
   readonly nodeName: string;
   readonly api: AgentApi;
   readonly clock: Clock;
@@ -44,8 +44,8 @@ export class NotAcceptedError extends Error {
 }
 
 /** Repeats a request until the apiserver grants it. Only a newer decision, or the end of the agent, stops that. */
-export class Conversation {
-  readonly #options: ConversationOptions;
+export class RetryingClient {
+  readonly #options: RetryingClientOptions;
   /** When a shadow was last created, by the monotonic clock. */
   #createdAt = -Infinity;
   /** For how long the cluster has refused a whole status, and one without the record of its failure. */
@@ -53,7 +53,7 @@ export class Conversation {
   /** The last status that the cluster refused and got reduced. Its record is told as soon as the cluster takes it. */
   #withheld: AgentStatus | undefined;
 
-  constructor(options: ConversationOptions) {
+  constructor(options: RetryingClientOptions) {
     this.#options = options;
     this.#refused = [0, 1].map(() => new Streak(options.clock));
   }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { AgentApi, ApiAnswer } from '../../runtime/agent/apiserver/client.ts';
-import { Conversation } from '../../runtime/agent/apiserver/conversation.ts';
+import { RetryingClient } from '../../runtime/agent/apiserver/retrying-client.ts';
 import type { View } from '../../runtime/agent/decide.ts';
 import { childAbort } from '../../runtime/lib/abort.ts';
 import { Latest } from '../../runtime/lib/latest.ts';
@@ -10,7 +10,7 @@ import { VirtualClock } from '../../lab/sim/clock.ts';
 const ANSWER_MS = 60_000;
 
 /** The pauses before each of the next requests, where every answer takes a minute and grants nothing. */
-async function pauses(talk: (conversation: Conversation, signal: AbortSignal) => Promise<void>): Promise<number[]> {
+async function pauses(talk: (client: RetryingClient, signal: AbortSignal) => Promise<void>): Promise<number[]> {
   const clock = new VirtualClock();
   const asked: number[] = [];
   const ask = async (): Promise<ApiAnswer> => {
@@ -22,9 +22,9 @@ async function pauses(talk: (conversation: Conversation, signal: AbortSignal) =>
   const view = new Latest<View>({ shadow: undefined, nodeUid: 'u', bootId: 'b', version: '1.0.0' });
   const readUid = async (): Promise<string> => 'u';
   const random = (): number => 0.5;
-  const conversation = new Conversation({ nodeName: 'n', api, clock, random, logger: silentLogger, view, readUid });
+  const client = new RetryingClient({ nodeName: 'n', api, clock, random, logger: silentLogger, view, readUid });
   const stop = new AbortController();
-  const ended = talk(conversation, stop.signal).catch(() => undefined);
+  const ended = talk(client, stop.signal).catch(() => undefined);
   await clock.advance(4.5 * ANSWER_MS);
   stop.abort(new Error('over'));
   await clock.advance(ANSWER_MS);
@@ -33,13 +33,11 @@ async function pauses(talk: (conversation: Conversation, signal: AbortSignal) =>
 }
 
 test('an apiserver that is long in answering is asked for a shadow ever less often', async () => {
-  expect(await pauses((conversation, signal) => conversation.createShadow(signal))).toEqual([100, 200, 400, 800]);
+  expect(await pauses((client, signal) => client.createShadow(signal))).toEqual([100, 200, 400, 800]);
 });
 
 test('a drain is waited for again at once, because nobody would wait for it in a pause', async () => {
-  expect(await pauses((conversation, signal) => conversation.act('cordonAndDrain', signal))).toEqual([
-    100, 100, 100, 100,
-  ]);
+  expect(await pauses((client, signal) => client.act('cordonAndDrain', signal))).toEqual([100, 100, 100, 100]);
 });
 
 test.each([
@@ -61,13 +59,13 @@ test.each([
     };
     const api = { createShadow } as Partial<AgentApi> as AgentApi;
     const parts = { clock, random: () => 0.5, logger: silentLogger, readUid: async () => 'u' };
-    const conversation = new Conversation({ nodeName: 'n', api, view, ...parts });
+    const client = new RetryingClient({ nodeName: 'n', api, view, ...parts });
     const stop = new AbortController();
     const ended = (async () => {
       for (;;) {
         const life = childAbort(stop.signal);
         const unwatch = view.onChange(() => life.abort(new Error('another step is wanted')));
-        await conversation.createShadow(life.signal).catch(() => stop.signal.throwIfAborted());
+        await client.createShadow(life.signal).catch(() => stop.signal.throwIfAborted());
         unwatch();
         life.release();
         await view.until(() => view.value.shadow === undefined, stop.signal);
@@ -89,9 +87,9 @@ test('an agent that the apiserver has not accepted for five minutes on end ends 
   const view = new Latest<View>({ shadow: undefined, nodeUid: 'u', bootId: 'b', version: '1.0.0' });
   const readUid = async (): Promise<string> => 'u';
   const random = (): number => 0.5;
-  const conversation = new Conversation({ nodeName: 'n', api, clock, random, logger: silentLogger, view, readUid });
+  const client = new RetryingClient({ nodeName: 'n', api, clock, random, logger: silentLogger, view, readUid });
   let end = '';
-  void conversation.createShadow(new AbortController().signal).catch((error: Error) => (end = error.message));
+  void client.createShadow(new AbortController().signal).catch((error: Error) => (end = error.message));
   await clock.advance(250_000);
   isOut = true;
   await clock.advance(60_000);
@@ -120,12 +118,12 @@ test('an agent does not end for two refusals that lie far apart, with accepted r
   const view = new Latest<View>({ shadow: undefined, nodeUid: 'u', bootId: 'b', version: '1.0.0' });
   const readUid = async (): Promise<string> => 'u';
   const random = (): number => 0.5;
-  const conversation = new Conversation({ nodeName: 'n', api, clock, random, logger: silentLogger, view, readUid });
-  const first = conversation.act('uncordon', superseded.signal).catch((error: Error) => error.message);
+  const client = new RetryingClient({ nodeName: 'n', api, clock, random, logger: silentLogger, view, readUid });
+  const first = client.act('uncordon', superseded.signal).catch((error: Error) => error.message);
   await clock.advance(1000);
   expect(await first).toBe('another step is wanted');
   await clock.advance(3_600_000);
-  const later = conversation.act('uncordon', new AbortController().signal).then(
+  const later = client.act('uncordon', new AbortController().signal).then(
     () => 'ok',
     (error: Error) => error.message,
   );
