@@ -24,6 +24,7 @@ export default class LongestFirst extends Sequencer {
       const index = LONGEST.findIndex((part) => path.includes(part));
       return index === -1 ? LONGEST.length : index;
     };
-    return (await super.sort(tests)).toSorted((a, b) => rank(a) - rank(b));
+    const usual = await Sequencer.prototype.sort.call(this, tests);
+    return usual.toSorted((a, b) => rank(a) - rank(b));
   }
 }
