@@ -154,16 +154,15 @@ const AGENT_CALLS: Readonly<Record<string, Moment>> = {
 };
 
 /** Whoever proves a Node to be drained looks at its pods first. */
-function readOf(
-  { path, query }: Pick<KubeRequest, 'path' | 'query'>,
-  { known, pods, process }: Around,
-): Met | undefined {
-  if (process.kind !== 'apiserver' || path !== '/api/v1/pods' || query?.['watch'] !== undefined) return undefined;
-  const node = nodeSelectedBy(query?.['fieldSelector']);
-  const isMarked = at(known.get(node ?? ''), 'metadata', 'annotations', MARKS) !== undefined;
-  const isEmpty = (pods.get(node ?? '')?.size ?? 0) === 0;
-  return isMarked && isEmpty ? { moment: 'last-look', node } : undefined;
+function readOf({ path, query = {} }: Pick<KubeRequest, 'path' | 'query'>, around: Around): Met | undefined {
+  const isList = path === '/api/v1/pods' && query['watch'] === undefined;
+  const node = nodeSelectedBy(query['fieldSelector']);
+  if (around.process.kind !== 'apiserver' || !isList || node === undefined) return undefined;
+  return isEmptied(node, around) ? { moment: 'last-look', node } : undefined;
 }
+
+const isEmptied = (node: string, { known, pods }: Around): boolean =>
+  at(known.get(node), 'metadata', 'annotations', MARKS) !== undefined && !pods.get(node)?.size;
 
 type Write = Pick<KubeRequest, 'method' | 'path' | 'body'>;
 
