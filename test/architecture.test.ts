@@ -65,6 +65,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/api/marks',
     'runtime/api/policy',
     'runtime/api/release',
+    'runtime/api/waves',
     'runtime/api/k3os',
     'runtime/api/notifications',
     'runtime/kube',

@@ -37,6 +37,7 @@ const status = (some: Partial<FleetStatus> = {}): FleetStatus => ({
   paused: false,
   notKnown: [],
   noLeader: undefined,
+  reaches: [],
   counts: FLEET,
   policies: [{ name: undefined, counts: FLEET, progressing: undefined, halted: undefined, zones: [] }],
   families: [{ name: 'aws-k8s-1.33/amd64', counts: FLEET, runs: ['1.0.0', '1.1.0'], offered: ['1.1.0'] }],

@@ -1,7 +1,11 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import type { ReleaseResource } from '../../api/resources.ts';
 import { compare } from '../../controller/plan/facts/snapshot.ts';
+import type { Reach } from '../waves/turns.ts';
+import { reachText } from '../waves/words.ts';
 import type { Command } from '../command.ts';
+import { timeValue } from '../output/output.ts';
+import { reachIn, readWaves } from '../waves/waves.ts';
 import { paint, table, type Terminal } from '../output/terminal.ts';
 import { calledOf, failuresOf, knownReleases, noRelease, releasesCalled } from '../known-releases.ts';
 
@@ -14,15 +18,21 @@ or until clear.`,
   options: {},
   maxArgs: Infinity,
   async run({ names, clock, connect }) {
-    const known = await knownReleases(await connect());
+    const cluster = await connect();
+    const known = await knownReleases(cluster);
     const missing = names.find((name) => releasesCalled(known, name).length === 0);
     if (missing !== undefined) throw noRelease(known, missing);
     const asked = new Set(names.flatMap((name) => releasesCalled(known, name)));
     const shown = names.length === 0 ? known : known.filter((one) => asked.has(one));
+    const waves = await readWaves(cluster);
+    const now = clock.now();
+    const reach = (one: ReleaseResource): Reach | undefined => reachIn(waves, one.spec, now);
     return {
-      value: { at: rfc3339(clock.now()), releases: shown.map(releaseValue) },
+      value: { at: rfc3339(now), releases: shown.map((one) => releaseValue(one, reach(one))) },
       lines: (terminal) =>
-        shown.length === 0 ? ['the cluster knows no release yet'] : shown.flatMap((one) => releaseLines(one, terminal)),
+        shown.length === 0
+          ? ['the cluster knows no release yet']
+          : shown.flatMap((one) => releaseLines(one, reach(one), terminal)),
     };
   },
 };
@@ -30,7 +40,7 @@ or until clear.`,
 const byName = <T>(record: Readonly<Record<string, T>> | null | undefined): readonly (readonly [string, T])[] =>
   Object.entries(record ?? {}).toSorted(([a], [b]) => compare(a, b));
 
-function releaseValue(release: ReleaseResource): object {
+function releaseValue(release: ReleaseResource, reach: Reach | undefined): object {
   const { metadata, spec, status } = release;
   return {
     name: metadata.name,
@@ -38,6 +48,8 @@ function releaseValue(release: ReleaseResource): object {
     family: spec.family,
     decision: spec.decision ?? 'Automatic',
     state: status?.state,
+    publishedSince: status?.published?.firstSeenAt,
+    reach: reach && { ...reach, halfBy: timeValue(reach.halfBy), allBy: timeValue(reach.allBy) },
     offeredSince: status?.firstOfferedAt,
     unusedSince: status?.unusedSince,
     policies: byName(status?.policies).map(([name, { provenAt, haltedAt, limit, completedAt }]) => ({
@@ -59,17 +71,11 @@ function releaseValue(release: ReleaseResource): object {
 
 const DECIDED = { Automatic: [], Halt: ['by a person: halt'], Allow: ['by a person: allow'] } as const;
 
-function releaseLines(release: ReleaseResource, terminal: Terminal): readonly string[] {
-  const { spec, status } = release;
-  const state = status?.state ?? 'not offered yet';
-  const said = [
-    paint(terminal, state === 'Halted' ? 'bad' : 'good', state),
-    ...DECIDED[spec.decision ?? 'Automatic'],
-    ...sinceText('offered', status?.firstOfferedAt),
-    ...sinceText('unused', status?.unusedSince),
-  ];
+function releaseLines(release: ReleaseResource, reach: Reach | undefined, terminal: Terminal): readonly string[] {
+  const { status } = release;
   return [
-    `${calledOf(release)}: ${said.join(', ')}`,
+    `${calledOf(release)}: ${standingText(release, terminal)}`,
+    ...(reach ? [`  waves: ${reachText(reach)}`] : []),
     ...byName(status?.policies).map(([name, { provenAt, haltedAt, limit, completedAt }]) => {
       const now = [...sinceText('proven', provenAt), ...sinceText('complete', completedAt)];
       const halted = sinceText('halted', haltedAt).map((text) => `${text} (${limit ?? '?'} may fail)`);
@@ -80,6 +86,17 @@ function releaseLines(release: ReleaseResource, terminal: Terminal): readonly st
       terminal,
     ),
   ];
+}
+
+function standingText({ spec, status }: ReleaseResource, terminal: Terminal): string {
+  const { state, published, firstOfferedAt, unusedSince } = status ?? {};
+  return [
+    paint(terminal, state === 'Halted' ? 'bad' : 'good', state ?? 'not offered yet'),
+    ...DECIDED[spec.decision ?? 'Automatic'],
+    ...sinceText('published', published?.firstSeenAt),
+    ...sinceText('offered', firstOfferedAt),
+    ...sinceText('unused', unusedSince),
+  ].join(', ');
 }
 
 const placeText = (policy: string): string => (policy === '' ? 'the variables' : `policy ${policy}`);

@@ -3,6 +3,7 @@ import type { Holder } from '../../controller/plan/groups/busy.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
 import type { PolicyReport } from '../../controller/plan/answer/report.ts';
 import type { Snapshot } from '../../controller/plan/facts/snapshot.ts';
+import type { Reason } from '../../controller/plan/facts/reasons.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { nodesOf } from '../../kube/resources.ts';
 import { type Clock, durationText, rfc3339 } from '../../lib/clock.ts';
@@ -11,6 +12,7 @@ import { type Answer, type Cluster, type Command, EXIT, RefusedCommandError } fr
 import { hereOf } from '../arguments.ts';
 import { AS_IS, type Here, haltedLines } from '../halted.ts';
 import type { Inspection } from '../inspect.ts';
+import { readWavesOf, turnLine } from '../waves/waves.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { askPlan } from '../leader-plan.ts';
 import { PLAIN, table } from '../output/terminal.ts';
@@ -24,6 +26,8 @@ interface Shown extends Pick<Inspection, 'noLeader' | 'unknown' | 'now'> {
 
 /** What `why` answers from. */
 export interface Said extends Shown, Kept {
+  /** What is out for the nodes that were named, and not offered to them yet: a line, by name. */
+  readonly out?: ReadonlyMap<string, string>;
   readonly source: 'leader' | 'here';
   /** What the leader wrote last of each node, where it does not answer itself. */
   readonly written: ReadonlyMap<string, string>;
@@ -39,8 +43,10 @@ the controller's Deployment, and says so. It writes nothing. Without NODE it sho
   minArgs: 0,
   maxArgs: Infinity,
   async run({ names, clock, connect, values }) {
-    const said = await saidOf(await connect(), names, clock);
-    return names.length === 0 ? ofFleet(said, hereOf(values)) : ofNodes(said, names, hereOf(values));
+    const cluster = await connect();
+    const said = await saidOf(cluster, names, clock);
+    if (names.length === 0) return ofFleet(said, hereOf(values));
+    return ofNodes({ ...said, out: await outFor(cluster, said, names) }, names, hereOf(values));
   },
 };
 
@@ -94,6 +100,7 @@ const policyValue = ({ nextChangeAt, ...report }: PolicyReport) => ({
 function ofNodes(said: Said, names: readonly string[], here: Here): Answer {
   const lines = names.flatMap((name) => [
     nodeLine(said, name) ?? `${name}  is no node of the cluster`,
+    ...outLines(said, name),
     ...keptLines(keptFrom(said, name)),
     ...writtenLines(said, name),
   ]);
@@ -108,7 +115,9 @@ function ofNodes(said: Said, names: readonly string[], here: Here): Answer {
       source: said.source,
       noLeader: noLeaderValue(said.noLeader),
       notKnown: said.unknown,
-      nodes: verdicts.map((verdict) => Object.assign(verdictValue(verdict), valueOfKept(said, verdict.node))),
+      nodes: verdicts.map((verdict) =>
+        Object.assign(verdictValue(verdict), valueOfKept(said, verdict.node), { out: said.out?.get(verdict.node) }),
+      ),
     },
     lines: () => [
       ...noLeaderLines(said.noLeader),
@@ -146,6 +155,25 @@ function valueOfKept(said: Said, node: string): object {
 const writtenLines = ({ written }: Said, node: string): readonly string[] => {
   const last = written.get(node);
   return last === undefined ? [] : [`  by its condition ${last}`];
+};
+
+/** Verdicts beside which it stands what else is out. */
+const AT_REST: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'NoUpdateOffered']);
+
+async function outFor(
+  cluster: Cluster,
+  { plan, now }: Said,
+  names: readonly string[],
+): Promise<NonNullable<Said['out']>> {
+  const asked = new Set(names);
+  const resting = plan.verdicts.filter(({ node, reason }) => asked.has(node) && AT_REST.has(reason));
+  const lines = resting.map(async ({ node }) => [node, turnLine(await readWavesOf(cluster, node), node, now)] as const);
+  return new Map((await Promise.all(lines)).flatMap(([node, line]) => (line === undefined ? [] : [[node, line]])));
+}
+
+const outLines = ({ out }: Said, node: string): readonly string[] => {
+  const line = out?.get(node);
+  return line === undefined ? [] : [`  ${line}`];
 };
 
 const keptLines = ({ keptBy, halt }: ReturnType<typeof keptFrom>): readonly string[] => [

@@ -1,4 +1,5 @@
 import { VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import { reachText } from '../waves/words.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
 import { AS_IS, type Here, haltedRemedy, haltedText } from '../halted.ts';
 import { NAME } from '../help.ts';
@@ -75,9 +76,10 @@ function progressLines(status: FleetStatus, terminal: Terminal): readonly string
   const notes = policies.flatMap(({ name, progressing, halted }) =>
     [progressing, halted].flatMap((text) => (text === undefined ? [] : [`policy ${name}: ${text}`])),
   );
+  const waves = status.reaches.map(({ family, version, reach }) => `${version} (${family}): ${reachText(reach)}`);
   return [
     ...table([HEAD.map((cell) => paint(terminal, 'head', cell)), ...rows], terminal),
-    ...notes.flatMap((note) => wrapped(note, { columns: terminal.columns, indent: 2 })),
+    ...[...notes, ...waves].flatMap((note) => wrapped(note, { columns: terminal.columns, indent: 2 })),
   ];
 }
 

@@ -3,6 +3,9 @@ import type { Halted } from '../../controller/plan/releases/releases.ts';
 import type { NodeView, PolicyView } from '../../controller/plan/facts/snapshot.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { instantOf } from '../../lib/clock.ts';
+import { compareSemver } from '../../api/shadow/semver.ts';
+import type { Reach } from '../waves/turns.ts';
+import { reachIn } from '../waves/waves.ts';
 import { progressAt } from '../../api/shadow/drain.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import type { Inspection } from '../inspect.ts';
@@ -23,6 +26,8 @@ export interface FleetStatus {
   readonly policies: readonly PolicyStatus[];
   readonly families: readonly FamilyStatus[];
   readonly halted: readonly Halted[];
+  /** How far the newest release of each family has come that not all of it run. */
+  readonly reaches: readonly { readonly family: string; readonly version: string; readonly reach: Reach }[];
   /** Groups of nodes that wait for a person. */
   readonly needsYou: readonly Reasoned[];
   readonly updating: readonly Updating[];
@@ -93,11 +98,21 @@ export function statusOf(seen: Inspection, forecast: Forecast, members = members
     policies: policiesOf(members, seen),
     families: familiesOf(members),
     halted: plan.halted,
+    reaches: reachesOf(seen),
     needsYou: grouped(troubled),
     updating: members.flatMap((member) => (member.step ? updatingOf(member, member.step, now) : [])),
     waiting: grouped(idle),
     pace: paceOf(members, { forecast, noLeader, now }),
   };
+}
+
+function reachesOf({ snapshot, now }: Inspection): FleetStatus['reaches'] {
+  const families = Map.groupBy(snapshot.releases.objects, ({ family }) => family);
+  return [...families].flatMap(([family, releases]) => {
+    const { version } = releases.reduce((a, b) => (compareSemver(a.version, b.version) < 0 ? b : a));
+    const reach = reachIn(snapshot, { family, version }, now);
+    return reach ? { family, version, reach } : [];
+  });
 }
 
 /** Of a halted release the nodes that failed on it need somebody, and those that it keeps only wait. */

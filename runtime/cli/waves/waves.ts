@@ -1,0 +1,99 @@
+import { nodesOf } from '../../kube/resources.ts';
+import { type ReleaseResource, type ShadowObject, shadowsOf } from '../../api/resources.ts';
+import type { Ledger } from '../../api/release/ledger.ts';
+import type { FailingCheck, Status } from '../../api/shadow/model.ts';
+import { compareSemver } from '../../api/shadow/semver.ts';
+import { type PublishedVersion, type Reach, reachOf, turnOf } from './turns.ts';
+import { turnText } from './words.ts';
+import { viewOfRelease } from '../../controller/seeing/releases.ts';
+import { viewOfNode, viewOfShadow } from '../../controller/seeing/views.ts';
+import { durationText, instantOf } from '../../lib/clock.ts';
+import type { Cluster } from '../command.ts';
+import { ifAllowed, readReleases } from '../reading.ts';
+import { shadowName } from '../../api/shadow/names.ts';
+import type { Node } from '../../kube/objects.ts';
+
+/** What is said of waves is said of this. */
+export interface Waves {
+  readonly nodes: readonly { readonly name: string; readonly shadowName: string; readonly family: string }[];
+  readonly shadows: readonly { readonly name: string; readonly status?: Status | undefined }[];
+  readonly releases: {
+    readonly objects: readonly { readonly family: string; readonly version: string; readonly ledger: Ledger }[];
+  };
+}
+
+/** Reads it of the whole fleet. Of what the user may not read nothing is said. */
+export async function readWaves({ transport, namespace }: Cluster): Promise<Waves> {
+  const [nodes, shadows, releases] = await Promise.all([
+    ifAllowed(nodesOf(transport).list(), []),
+    ifAllowed(shadowsOf(transport, namespace).list(), []),
+    ifAllowed(readReleases(transport), []),
+  ]);
+  return wavesOf(nodes.value, shadows.value, releases.value);
+}
+
+/** The same of one node. */
+export async function readWavesOf({ transport, namespace }: Cluster, name: string): Promise<Waves> {
+  const [node, shadow, releases] = await Promise.all([
+    ifAllowed(nodesOf(transport).get(name), undefined),
+    ifAllowed(shadowsOf(transport, namespace).get(shadowName(name)), undefined),
+    ifAllowed(readReleases(transport), []),
+  ]);
+  return wavesOf(node.value ? [node.value] : [], shadow.value ? [shadow.value] : [], releases.value);
+}
+
+const wavesOf = (
+  nodes: readonly Node[],
+  shadows: readonly ShadowObject[],
+  releases: readonly ReleaseResource[],
+): Waves => ({
+  nodes: nodes.map((node) => viewOfNode(node)),
+  shadows: shadows.map(viewOfShadow),
+  releases: { objects: releases.map(viewOfRelease) },
+});
+
+/** Versions of a family that repositories list, the newest first. */
+function publishedIn({ releases }: Waves, family: string): readonly PublishedVersion[] {
+  const own = releases.objects.filter((one) => one.family === family);
+  const listed = own.flatMap(({ version, ledger: { published } }) => (published ? [{ version, published }] : []));
+  const unique = new Map(listed.map((one) => [one.version, one]));
+  return [...unique.values()].toSorted((a, b) => compareSemver(b.version, a.version));
+}
+
+/** What is out for a node besides what it runs or is offered: the newest version alone. */
+export function turnLine(waves: Waves, name: string, now: number): string | undefined {
+  const node = waves.nodes.find((one) => one.name === name);
+  const status = node && waves.shadows.find((one) => one.name === node.shadowName)?.status;
+  const [newest] = node ? publishedIn(waves, node.family) : [];
+  if (!status || !newest) return undefined;
+  const { current_version: runs, target_version: offered, update_settings: settings, check } = status;
+  if ([runs, offered].some((version) => compareSemver(version, newest.version) >= 0)) return undefined;
+  return turnText(newest.version, turnOf(newest, settings), { now, lastLook: lastLookText(check, now) });
+}
+
+function lastLookText(check: FailingCheck | null | undefined, now: number): string {
+  if (!check) return 'its agent asks the host every few minutes, and says what it is offered';
+  const succeeded = instantOf(check.succeeded_at);
+  const last =
+    succeeded === undefined
+      ? 'it has not looked with success yet'
+      : `it last looked ${durationText(now - succeeded)} ago`;
+  return `${last} (${check.error})`;
+}
+
+/** How far a release has come in its family; undefined where repositories do not list it, or nobody waits for it. */
+export function reachIn(
+  waves: Waves,
+  { family, version }: { readonly family: string; readonly version: string },
+  now: number,
+): Reach | undefined {
+  const release = publishedIn(waves, family).find((one) => one.version === version);
+  if (!release) return undefined;
+  const statuses = new Map(waves.shadows.map(({ name, status }) => [name, status]));
+  const members = waves.nodes.flatMap((node) => {
+    const status = node.family === family ? statuses.get(node.shadowName) : undefined;
+    return status ? [{ runs: status.current_version, settings: status.update_settings }] : [];
+  });
+  if (members.every(({ runs }) => compareSemver(runs, version) >= 0)) return undefined;
+  return reachOf(release, members, now);
+}
