@@ -82,7 +82,8 @@ export type NotificationKind =
   | 'TooManyUnhealthy'
   | 'ControlPlaneAway'
   | 'OtherOperator'
-  | 'NotAccepted';
+  | 'NotAccepted'
+  | 'ReleasePublished';
 
 /** The props, complete. */
 export interface NotificationSettings {

@@ -8,7 +8,21 @@ import type { EventRecord } from '../../runtime/kube/event-recorder.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { settle, VirtualClock } from '../../lab/sim/clock.ts';
-import { fleet, MARKS, minutes, node, NOW, POLICY, rebooting, snapshot, underRules, type World } from './plan/fleet.ts';
+import { EMPTY, type Ledger } from '../../runtime/api/release/ledger.ts';
+import {
+  fleet,
+  ledgerObject,
+  MARKS,
+  minutes,
+  moment,
+  node,
+  NOW,
+  POLICY,
+  rebooting,
+  snapshot,
+  underRules,
+  type World,
+} from './plan/fleet.ts';
 
 let reporter: Reporter;
 let metrics: ControllerMetrics;
@@ -42,6 +56,7 @@ async function seen(parts: Partial<Plan>, more: Partial<World> = {}): Promise<re
     warnings: [],
     policies: [],
     releases: [],
+    ledger: [],
     ...parts,
   };
   reporter.report({ plan, snapshot: underRules(snapshot(more), POLICY), lease });
@@ -174,4 +189,17 @@ describe('a node that did not come back well', () => {
     ]);
     expect(await counted()).toBe('1');
   });
+});
+
+test('people are told once that a release is out, when its ledger comes to say so', async () => {
+  const write = (isThere: boolean): Partial<Plan> => {
+    const published = { firstSeenAt: moment(0), repositories: [] };
+    const ledger: Ledger = { ...EMPTY, state: 'Published', published };
+    const name = { family: release.family, version: '1.2.0' };
+    return { ledger: [{ ...name, name: 'x', ledger, seen: isThere ? ledgerObject(name, ledger) : undefined }] };
+  };
+  expect(await seen(write(false))).toEqual(['ReleasePublished']);
+  expect(await seen(write(false))).toEqual([]);
+  expect(await seen({})).toEqual([]);
+  expect(await seen(write(true))).toEqual([]);
 });

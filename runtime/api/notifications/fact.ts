@@ -10,6 +10,7 @@ export const KINDS = [
   'UpdateFailed',
   ...TOLD,
   'NotAccepted',
+  'ReleasePublished',
 ] as const;
 export type Kind = (typeof KINDS)[number];
 

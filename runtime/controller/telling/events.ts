@@ -160,6 +160,16 @@ export function rolloutStarted(regarding: ObjectReference, name: string): EventR
 }
 
 /** @param name as `nameOf` gives it */
+export function releasePublished(regarding: ObjectReference, name: string): EventRecord {
+  return {
+    regarding,
+    type: 'Normal',
+    reason: 'ReleasePublished',
+    message: `${name} is out; kubectl brupop releases says when it reaches nodes`,
+  };
+}
+
+/** @param name as `nameOf` gives it */
 export function rolloutComplete(regarding: ObjectReference, name: string): EventRecord {
   return { regarding, type: 'Normal', reason: 'RolloutComplete', message: `no node waits for ${name} any more` };
 }

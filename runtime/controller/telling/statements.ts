@@ -18,6 +18,7 @@ import {
   windowTriggered,
   windowTurned,
 } from './events.ts';
+import { newlyPublished } from './published.ts';
 import { conditionUpToDate } from '../plan/facts/conditions.ts';
 import { phaseOf } from '../plan/facts/phase.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -48,7 +49,8 @@ export type Statement = {
 } & (
   | { readonly kind: 'setback'; readonly value: SetbackReason }
   | {
-      readonly kind: 'agent' | 'fleet' | 'failure' | 'release' | 'rollout' | 'window' | 'warning' | 'policy';
+      readonly kind:
+        'agent' | 'fleet' | 'failure' | 'published' | 'release' | 'rollout' | 'window' | 'warning' | 'policy';
       readonly value: string;
     }
 );
@@ -73,7 +75,10 @@ export function diff(before: Statements, after: Statements): readonly Statement[
 
 /** What a plan was made of, and the plan. */
 export interface Planned {
-  readonly plan: Pick<Plan, 'commands' | 'verdicts' | 'halted' | 'offered' | 'warnings' | 'policies' | 'releases'>;
+  readonly plan: Pick<
+    Plan,
+    'commands' | 'verdicts' | 'halted' | 'offered' | 'warnings' | 'policies' | 'releases' | 'ledger'
+  >;
   readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'silentSince' | 'policies'>;
   /** The controller's, which Events of the fleet are about. */
   readonly lease: ObjectReference;
@@ -89,6 +94,8 @@ export function statementsOf(planned: Planned, before: Statements): Statements {
     ...setbacks(planned),
     ...missingAgents(planned, before),
     ...standstills(planned),
+    ...[...before.values()].filter(({ kind }) => kind === 'published'),
+    ...newlyPublished(planned.plan, planned.lease),
     ...releases(planned, before),
     windowStatement(planned, before),
     ...warnings(planned),

@@ -135,7 +135,16 @@ test('a drain begins with the plan that asks for it, and all is over when the sh
   } as const;
   const world = snapshot(fleet({ a: staged, b: rebooted, c: {} }));
   const uid = (name: string): string => world.nodes.find((node) => node.name === name)?.uid ?? '';
-  const none = { commands: [], verdicts: [], halted: [], offered: [], warnings: [], policies: [], releases: [] };
+  const none = {
+    commands: [],
+    verdicts: [],
+    halted: [],
+    offered: [],
+    warnings: [],
+    policies: [],
+    releases: [],
+    ledger: [],
+  };
   const command = {
     kind: 'set-spec',
     shadow: 'brs-a',
@@ -164,7 +173,16 @@ test('a node is being drained until its reboot is asked for, and not while it is
     nodes: [one, two, three && { ...three, ready: false }].filter((node) => node !== undefined),
     shadows: world.shadows.map((shadow) => Object.assign({}, shadow, shadow.name === two?.shadowName && inReboot)),
   };
-  const plan = { commands: [], verdicts: [], halted: [], offered: [], warnings: [], policies: [], releases: [] };
+  const plan = {
+    commands: [],
+    verdicts: [],
+    halted: [],
+    offered: [],
+    warnings: [],
+    policies: [],
+    releases: [],
+    ledger: [],
+  };
   expect([...disturbedBy({ plan, snapshot: all }).draining]).toEqual([one?.uid]);
 });
 
