@@ -1,5 +1,6 @@
 import { type ControllerConfig, policyOf, settingsOf } from '../controller/config.ts';
 import { statedOrders } from '../controller/k3os/host-order.ts';
+import { namespacesOfOthers, othersText } from '../controller/seeing/other-operators.ts';
 import { Rulers } from '../controller/seeing/rulers.ts';
 import { Observations } from '../controller/seeing/observations.ts';
 import { conditionUpToDate } from '../controller/plan/facts/conditions.ts';
@@ -138,13 +139,15 @@ interface ClusterObjects {
   readonly agents: Read<readonly Pod[]>;
   readonly lease: Read<Lease | undefined>;
   readonly paused: Read<boolean>;
+  /** Other namespaces that have shadows. */
+  readonly others: Read<readonly string[]>;
 }
 
 /** @param known whether the leader has said what only plans need; the Lease still says whether it lives */
 async function readObjects({ transport, namespace }: Cluster, known: boolean): Promise<ClusterObjects> {
   const unless = <T, O>(read: () => Promise<T>, otherwise: O) =>
     known ? { value: otherwise, refused: undefined } : ifAllowed(read(), otherwise);
-  const [policies, releases, nodes, shadows, agents, lease, home] = await Promise.all([
+  const [policies, releases, nodes, shadows, agents, lease, home, others] = await Promise.all([
     ifAllowed(readPolicies(transport), []),
     unless(() => readReleases(transport), []),
     known ? [] : nodesOf(transport).list(),
@@ -152,13 +155,14 @@ async function readObjects({ transport, namespace }: Cluster, known: boolean): P
     unless(() => podsOf(transport, namespace).list(selecting(COMPONENTS.agent)), []),
     ifAllowed(leasesOf(transport, namespace).get(CONTROLLER_LEASE), undefined),
     unless(() => namespacesOf(transport).get(namespace), undefined),
+    unless(() => namespacesOfOthers({ transport, namespace }), []),
   ]);
   const paused = home.value?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
-  return { policies, releases, nodes, shadows, agents, lease, paused: { ...home, value: paused } };
+  return { policies, releases, nodes, shadows, agents, lease, paused: { ...home, value: paused }, others };
 }
 
 function refusedReads(
-  { policies, releases, agents, lease, paused }: ClusterObjects,
+  { policies, releases, agents, lease, paused, others }: ClusterObjects,
   channels: Channels,
 ): readonly string[] {
   const said = [
@@ -168,6 +172,7 @@ function refusedReads(
     [agents, 'which agents run, since you may not list pods', 'all are assumed to'],
     [lease, 'who has a permit, since you may not read the Lease', 'what the shadows show is assumed'],
     [paused, 'whether the fleet is paused, since you may not read the namespace', 'it is assumed not to be'],
+    [others, 'shadows in other namespaces, which you may not list', 'there is assumed to be no other operator'],
   ] as const;
   return said.flatMap(([{ refused }, what, instead]) =>
     refused === undefined ? [] : [`${what} (${refused}): ${instead}`],
@@ -190,7 +195,7 @@ interface PlanRules {
 
 /** @param now milliseconds since the Unix epoch */
 function snapshotOf(
-  { nodes, shadows, agents, lease, paused, releases }: ClusterObjects,
+  { nodes, shadows, agents, lease, paused, releases, others }: ClusterObjects,
   { config, orders, policies }: PlanRules,
   now: number,
 ): Snapshot {
@@ -215,6 +220,7 @@ function snapshotOf(
     paused: paused.value,
     policies,
     notCurrent: knownNotCurrent(facts),
+    otherOperators: config.OTHER_OPERATORS === 'ignore' ? undefined : othersText(others.value),
     refusals: knownRefusals(facts),
     // Only the controller remembers these. The conditions show their effect.
     drainRefusals: new Map(),

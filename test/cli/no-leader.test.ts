@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readModel } from '../../runtime/cli/dashboard/model.ts';
-import { shadowsPath } from '../../runtime/api/resources.ts';
+import { shadowsOf, shadowsPath } from '../../runtime/api/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { CONTROLLER_LEASE, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import { API_VERSION, CONTROLLER_LEASE, KIND, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
 import { deployContainer } from './deployed.ts';
 import { Reached } from './served.ts';
@@ -57,6 +57,13 @@ test.each(['why', 'why a', 'plan', 'plan --until-done'])('%s begins with that', 
   expect(code).toBe(0);
   expect(out.split('\n')[0]).toBe(`NEEDS YOU: ${text}. Nothing starts or goes on: kubectl brupop doctor says more.`);
   expect(await reached.json(...args)).toMatchObject({ noLeader: noLeader() });
+});
+
+test('another operator is named with the namespace of its shadows', async () => {
+  await stage.create('/api/v1/namespaces', { metadata: { name: 'node-updates' } });
+  const shadow = { apiVersion: API_VERSION, kind: KIND, metadata: { name: 'brs-a' }, spec: { state: 'Idle' } };
+  await shadowsOf(stage.transport, 'node-updates').create(shadow);
+  expect((await reached.run('why')).out).toMatch(/^a +OtherOperator +another operator has shadows in node-updates/m);
 });
 
 test('nothing is being updated that no controller has given a permit', async () => {

@@ -24,27 +24,36 @@ interface OtherOperatorsOptions {
   readonly wakeup: Pick<Wakeup, 'ring'>;
 }
 
+/** In which other namespaces an operator has shadows. @param namespace of this one */
+export async function namespacesOfOthers(
+  { transport, namespace }: Pick<OtherOperatorsOptions, 'transport' | 'namespace'>,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const path = collectionPath({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL });
+  const selectors = { fieldSelector: `metadata.namespace!=${namespace}` };
+  const shadows = await new Collection<KubeObject>(transport, path).list(selectors, signal);
+  return [...new Set(shadows.flatMap(({ metadata }) => metadata.namespace ?? []))];
+}
+
+/** What was found, as a sentence; undefined where nothing was. */
+export const othersText = (namespaces: readonly string[]): string | undefined =>
+  namespaces.length === 0 ? undefined : `another operator has shadows in ${listed(namespaces)}`;
+
 /**
  * Whether another operator has nodes here, by shadows in other namespaces: two agents share one host then, and two controllers keep a budget
  * each. The right to list all shadows is that of the storage migration.
  */
 export class OtherOperators {
   readonly #options: OtherOperatorsOptions;
-  readonly #shadows: Pick<Collection<KubeObject>, 'list'>;
   #namespaces: readonly string[] = [];
 
   constructor(options: OtherOperatorsOptions) {
     this.#options = options;
-    this.#shadows = new Collection(
-      options.transport,
-      collectionPath({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL }),
-    );
   }
 
   /** What was found at the last look, as a sentence; undefined where nothing was, or people have said that it is meant. */
   get found(): string | undefined {
-    if (this.#namespaces.length === 0) return undefined;
-    return `another operator has shadows in ${listed(this.#namespaces)}`;
+    return othersText(this.#namespaces);
   }
 
   /** Looks at once, and now and then, until the signal aborts. */
@@ -58,12 +67,11 @@ export class OtherOperators {
 
   /** Looks now. What is not answered stays as it was; who may not look says nothing. */
   async read(signal: AbortSignal): Promise<void> {
-    const { namespace, config, wakeup } = this.#options;
+    const { config, wakeup } = this.#options;
     if (config.OTHER_OPERATORS === 'ignore') return;
     const before = this.found;
     try {
-      const shadows = await this.#shadows.list({ fieldSelector: `metadata.namespace!=${namespace}` }, signal);
-      this.#namespaces = [...new Set(shadows.flatMap(({ metadata }) => metadata.namespace ?? []))];
+      this.#namespaces = await namespacesOfOthers(this.#options, signal);
     } catch (error) {
       if (error instanceof ApiStatusError) this.#namespaces = [];
     }
