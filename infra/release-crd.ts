@@ -1,3 +1,4 @@
+import { DECIDED_ANNOTATION } from '../runtime/api/release/decided.ts';
 import type { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import {
@@ -33,6 +34,7 @@ const COLUMNS: Column[] = [
   column('State', 'string', '.status.state'),
   column('Failed', 'integer', '.status.failed'),
   wide(column('First Offered', 'date', '.status.firstOfferedAt')),
+  wide(column('Decided', 'string', `.metadata.annotations.${DECIDED_ANNOTATION.replaceAll('.', String.raw`\.`)}`)),
   wide(column('Message', 'string', '.status.message')),
   column('Age', 'date', '.metadata.creationTimestamp'),
 ];

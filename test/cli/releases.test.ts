@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Answer } from '../../runtime/cli/command.ts';
 import { COMMANDS } from '../../runtime/cli/program.ts';
 import { PLAIN } from '../../runtime/cli/output/terminal.ts';
-import { releasesOf, type ReleaseResource } from '../../runtime/api/resources.ts';
+import { RELEASES_PATH, releasesOf, type ReleaseResource } from '../../runtime/api/resources.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { RELEASE_CRD_NAME, RELEASE_PLURAL } from '../../runtime/api/release/names.ts';
 import { Stage } from '../controller/stage.ts';
@@ -62,7 +62,8 @@ test('why names the nodes by which a release is halted, and who has halted it', 
     nodes: [{ reason: 'RolloutHalted', halt: { version: '1.1.0', failures: [{ node: 'a', reason: 'BootFailed' }] } }],
   });
   await run('halt', '1.1.0');
-  expect(about(await linesOf('why', 'b'))).toContain(`  people have halted 1.1.0: ${NAME}`);
+  const at = rfc3339(stage.clock.now());
+  expect(about(await linesOf('why', 'b'))).toContain(`  people have halted 1.1.0: ${NAME} by ann, ${at}`);
 });
 
 test('releases whose list a proxy answers 404 are not taken for none, and those of a cluster without their definition are', async () => {
@@ -105,6 +106,16 @@ describe('halt and allow', () => {
     expect((await linesOf('releases', '1.2.0.all'))[0]).toMatch(/: Halted, by a person: halt/);
   });
 
+  test('are shown with who decided so and when, and no longer once it was decided otherwise', async () => {
+    const shown = async (): Promise<string | undefined> => (await linesOf('releases', NAME))[0];
+    const at = rfc3339(stage.clock.now());
+    await run('halt', '1.1.0');
+    expect(await shown()).toContain(`Halted, by a person: halt by ann, ${at}`);
+    expect((await run('releases', NAME)).value).toMatchObject({ releases: [{ decided: { by: 'ann', at } }] });
+    await stage.patch(`${RELEASES_PATH}/${NAME}`, { spec: { decision: 'Allow' } });
+    expect(await shown()).toMatch(/by a person: allow, offered/);
+  });
+
   test('name the release that may be meant, and write nothing', async () => {
     await expect(run('allow', '1.1.1')).rejects.toThrow(`there is no release 1.1.1: did you mean ${NAME}?`);
     await expect(run('halt', '1.1.o')).rejects.toThrow(`did you mean ${NAME}?`);
@@ -123,6 +134,7 @@ describe('clear', () => {
     expect((await released())?.status).toMatchObject({ failed: 0, cleared: { [uid]: { attempt: before?.attempt } } });
     expect((await stage.specs('b', 'c')).filter((spec) => spec !== 'Idle')).toHaveLength(1);
     expect(await linesOf('clear', '1.1.0')).toEqual([`${CALLED}: has no failure (already so)`]);
+    expect(await linesOf('releases')).toContainEqual(expect.stringMatching(/^ {2}cleared: a by ann, \S+$/));
   });
 
   test('names who failed where a node is named that did not', async () => {

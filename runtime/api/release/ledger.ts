@@ -1,3 +1,4 @@
+import type { Decided } from './decided.ts';
 import {
   type BadEnd,
   type ClearedAttempt,
@@ -48,10 +49,10 @@ export function remove(ledger: Ledger, uid: string): Ledger {
 }
 
 /** A person takes entries back: what they are about is not entered again. Of too many the oldest are forgotten. */
-export function clear(ledger: Ledger, uids: readonly string[], at: string): Ledger {
+export function clear(ledger: Ledger, uids: readonly string[], said: Decided): Ledger {
   const taken = uids.flatMap((uid) => {
-    const attempt = ledger.failures[uid]?.attempt;
-    return attempt === undefined ? [] : [[uid, { attempt, at }] as const];
+    const { attempt, node } = ledger.failures[uid] ?? {};
+    return attempt === undefined ? [] : [[uid, { attempt, node, ...said }] as const];
   });
   const others = Object.entries(ledger.cleared).filter(([uid]) => !uids.includes(uid));
   const cleared = Object.fromEntries([...others, ...taken].slice(-MAX_FAILURES));

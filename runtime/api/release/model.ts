@@ -48,7 +48,12 @@ const failure = z.object({
   at: z.iso.datetime({ offset: true }),
 });
 
-const cleared = z.object({ attempt: z.string(), at: z.iso.datetime({ offset: true }) });
+const cleared = z.object({
+  attempt: z.string(),
+  at: z.iso.datetime({ offset: true }),
+  by: described(z.string().nullish(), "Who has cleared it, in that person's words."),
+  node: described(text.nullish(), 'Its name.'),
+});
 
 const underPolicy = z.object({
   uid: described(z.string().nullish(), 'Of the policy under which it was proven.'),

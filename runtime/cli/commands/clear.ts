@@ -7,7 +7,7 @@ import { quoted } from '../arguments.ts';
 import { type Answer, type Command, type CommandRequest, RefusedCommandError } from '../command.ts';
 import { connectToOperator, type OperatedCluster } from '../operator.ts';
 import { calledOf, failedTexts, failuresOf, knownReleases, noRelease, releasesCalled } from '../known-releases.ts';
-import { type Change, CHANGE_OPTIONS, changeAll, isDryRun, patchObject } from '../change.ts';
+import { BY_OPTION, type Change, CHANGE_OPTIONS, changeAll, isDryRun, patchObject, requesterOf } from '../change.ts';
 
 export const clear: Command = {
   name: 'clear',
@@ -15,7 +15,7 @@ export const clear: Command = {
   summary: 'take failures of a release back, of all nodes or of these',
   details: `Use it where the nodes were at fault, and not the release. The attempts are remembered, so that they do not count again; the next attempt
 of a node does. Without NODE it clears all. A halt by a person stays.`,
-  options: CHANGE_OPTIONS,
+  options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   minArgs: 1,
   maxArgs: Infinity,
   run: clearFailures,
@@ -58,7 +58,8 @@ async function clearOne({ request, cluster, nodes }: Session, release: ReleaseRe
     const uids = uidsOf(before, nodes);
     taken = uids.flatMap((uid) => before.failures[uid]?.node ?? []).toSorted();
     if (uids.length === 0) return undefined;
-    const after = shown(cleared(before, uids, timeOf(before, uids, request)), spec.decision ?? 'Automatic');
+    const said = { at: timeOf(before, uids, request), by: requesterOf(request) };
+    const after = shown(cleared(before, uids, said), spec.decision ?? 'Automatic');
     back = mergePatch({ ...after }, { ...before });
     return { status: mergePatch({ ...before }, { ...after }) };
   });

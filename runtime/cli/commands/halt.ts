@@ -1,4 +1,5 @@
 import { type ReleaseResource, RELEASES_PATH } from '../../api/resources.ts';
+import { DECIDED_ANNOTATION, decidedText } from '../../api/release/decided.ts';
 import type { Decision } from '../../api/release/model.ts';
 import {
   ANY_FAMILY,
@@ -7,12 +8,22 @@ import {
   RELEASE_SHORT_NAME,
   releaseObjectName,
 } from '../../api/release/names.ts';
+import { rfc3339 } from '../../lib/clock.ts';
 import { isSemver } from '../../api/shadow/semver.ts';
 import type { Answer, Command, CommandRequest } from '../command.ts';
 import { NAME } from '../help.ts';
 import { connectToOperator, type OperatedCluster } from '../operator.ts';
 import { calledOf, knownReleases, noRelease, releasesCalled, versionIn } from '../known-releases.ts';
-import { type Change, CHANGE_OPTIONS, changeAll, createObject, isDryRun, patchObject } from '../change.ts';
+import {
+  BY_OPTION,
+  type Change,
+  CHANGE_OPTIONS,
+  changeAll,
+  createObject,
+  isDryRun,
+  patchObject,
+  requesterOf,
+} from '../change.ts';
 
 export const halt: Command = {
   name: 'halt',
@@ -20,7 +31,7 @@ export const halt: Command = {
   summary: 'start no node on a release, whatever becomes of it',
   details: `RELEASE is a version, for every variant and architecture that knows it, or the name of one BottlerocketRelease. A version that no node
 knows yet is halted for all of them before it is offered. Nodes that have only staged it are called off; those whose drain has begun go on.`,
-  options: CHANGE_OPTIONS,
+  options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   minArgs: 1,
   maxArgs: 1,
   run: (request) => decide(request, 'Halt'),
@@ -32,7 +43,7 @@ export const allow: Command = {
   summary: 'let nodes start on a release although others have failed on it',
   details: `RELEASE is a version, for every variant and architecture that knows it, or the name of one BottlerocketRelease. Failures are kept, and halt
 it no more. To take failures back instead, use clear.`,
-  options: CHANGE_OPTIONS,
+  options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   minArgs: 1,
   maxArgs: 1,
   run: (request) => decide(request, 'Allow'),
@@ -72,10 +83,16 @@ async function setDecision({ request, cluster }: Session, release: ReleaseResour
   let before: Decision = 'Automatic';
   const changed = await patchObject(cluster, target, (object) => {
     before = (object as ReleaseResource).spec.decision ?? 'Automatic';
-    return before === decision ? undefined : { spec: { decision } };
+    return before === decision ? undefined : { metadata: saying(request, decision), spec: { decision } };
   });
   return { object: target.called, changed, says: SAYS[decision], undo: undoOf(name, before) };
 }
+
+const saying = (request: CommandRequest, decision: Said): Pick<ReleaseResource['metadata'], 'annotations'> => ({
+  annotations: {
+    [DECIDED_ANNOTATION]: decidedText(decision, { by: requesterOf(request), at: rfc3339(request.clock.now()) }),
+  },
+});
 
 const undoOf = (name: string, before: Decision): string =>
   before === 'Automatic'
@@ -85,7 +102,8 @@ const undoOf = (name: string, before: Decision): string =>
 /** Before any host is offered it. */
 async function create({ request, cluster }: Session, { spec }: Pick<ReleaseResource, 'spec'>): Promise<Change> {
   const name = releaseObjectName(spec);
-  const object = { apiVersion: RELEASE_API_VERSION, kind: RELEASE_KIND, metadata: { name }, spec };
+  const metadata = { name, ...saying(request, 'Halt') };
+  const object = { apiVersion: RELEASE_API_VERSION, kind: RELEASE_KIND, metadata, spec };
   await createObject(cluster, { path: RELEASES_PATH, object, dryRun: isDryRun(request) });
   const undo = `kubectl delete ${RELEASE_SHORT_NAME} ${name}`;
   return { object: calledOf({ spec }), changed: true, says: SAYS.Halt, undo };

@@ -1,11 +1,13 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import type { ReleaseResource } from '../../api/resources.ts';
+import type { ClearedAttempt } from '../../api/release/model.ts';
 import { compare } from '../../controller/plan/facts/snapshot.ts';
 import type { Reach } from '../waves/turns.ts';
 import { reachText } from '../waves/words.ts';
 import type { Command } from '../command.ts';
 import { timeValue } from '../output/output.ts';
 import { reachIn, readWaves } from '../waves/waves.ts';
+import { byWhom, decidedOn } from '../../api/release/decided.ts';
 import { paint, table, type Terminal } from '../output/terminal.ts';
 import { calledOf, failuresOf, knownReleases, noRelease, releasesCalled } from '../known-releases.ts';
 
@@ -47,6 +49,7 @@ function releaseValue(release: ReleaseResource, reach: Reach | undefined): objec
     version: spec.version,
     family: spec.family,
     decision: spec.decision ?? 'Automatic',
+    decided: decidedOn(release),
     state: status?.state,
     publishedSince: status?.published?.firstSeenAt,
     reach: reach && { ...reach, halfBy: timeValue(reach.halfBy), allBy: timeValue(reach.allBy) },
@@ -66,10 +69,14 @@ function releaseValue(release: ReleaseResource, reach: Reach | undefined): objec
       at,
       attempt,
     })),
+    cleared: clearedOf(release).map(({ node, by, at, attempt }) => ({ node, by, at, attempt })),
   };
 }
 
-const DECIDED = { Automatic: [], Halt: ['by a person: halt'], Allow: ['by a person: allow'] } as const;
+const DECIDED = { Automatic: undefined, Halt: 'by a person: halt', Allow: 'by a person: allow' } as const;
+
+const clearedOf = ({ status }: ReleaseResource): readonly ClearedAttempt[] =>
+  Object.values(status?.cleared ?? {}).toSorted((a, b) => compare(a.at, b.at));
 
 function releaseLines(release: ReleaseResource, reach: Reach | undefined, terminal: Terminal): readonly string[] {
   const { status } = release;
@@ -85,18 +92,26 @@ function releaseLines(release: ReleaseResource, reach: Reach | undefined, termin
       failuresOf(release).map(({ node, reason, policy, at }) => [`  failed: ${node}`, reason, at, placeText(policy)]),
       terminal,
     ),
+    ...clearedOf(release).map(
+      ({ node, by, at }) => `  cleared: ${node ?? 'a node'}${byWhom(by == null ? undefined : { by, at })}`,
+    ),
   ];
 }
 
-function standingText({ spec, status }: ReleaseResource, terminal: Terminal): string {
-  const { state, published, firstOfferedAt, unusedSince } = status ?? {};
+function standingText(release: ReleaseResource, terminal: Terminal): string {
+  const { state, published, firstOfferedAt, unusedSince } = release.status ?? {};
   return [
     paint(terminal, state === 'Halted' ? 'bad' : 'good', state ?? 'not offered yet'),
-    ...DECIDED[spec.decision ?? 'Automatic'],
+    ...decisionTexts(release),
     ...sinceText('published', published?.firstSeenAt),
     ...sinceText('offered', firstOfferedAt),
     ...sinceText('unused', unusedSince),
   ].join(', ');
+}
+
+function decisionTexts(release: ReleaseResource): readonly string[] {
+  const said = DECIDED[release.spec.decision ?? 'Automatic'];
+  return said === undefined ? [] : [`${said}${byWhom(decidedOn(release))}`];
 }
 
 const placeText = (policy: string): string => (policy === '' ? 'the variables' : `policy ${policy}`);

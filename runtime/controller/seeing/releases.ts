@@ -4,6 +4,7 @@ import type { KubeTransport } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
+import { decidedOn } from '../../api/release/decided.ts';
 import { ledgerOf } from '../../api/release/ledger.ts';
 import { RELEASE_CRD_NAME } from '../../api/release/names.ts';
 import type { Freshness } from './freshness.ts';
@@ -51,5 +52,6 @@ const DEFINE = `kubectl apply the CustomResourceDefinition ${RELEASE_CRD_NAME} a
 export function viewOfRelease({ metadata, spec, status }: ReleaseResource): ReleaseView {
   const { name, uid, resourceVersion } = metadata;
   const { family, version, decision = 'Automatic' } = spec;
-  return { name, uid, resourceVersion, family, version, decision, ledger: ledgerOf(status) };
+  const decided = decidedOn({ metadata, spec });
+  return { name, uid, resourceVersion, family, version, decision, decided, ledger: ledgerOf(status) };
 }

@@ -4,6 +4,7 @@ import { compare, type Snapshot, variablesOf, type WindowState } from '../plan/f
 import type { Finding } from '../plan/facts/verdict.ts';
 import type { PermitView } from '../plan/facts/permit.ts';
 import type { Preview } from '../deciding/planner.ts';
+import { byWhom } from '../../api/release/decided.ts';
 import type { Failure } from '../../api/release/model.ts';
 import { ANY_FAMILY } from '../../api/release/names.ts';
 import { VERSION } from '../../lib/version.ts';
@@ -62,7 +63,7 @@ export interface Waiting {
 export interface Halt {
   readonly family: string;
   readonly version: string;
-  /** Names of the objects by which people have halted it. */
+  /** Names of the objects by which people have halted it, each with who has, where that is known. */
   readonly decidedBy: readonly string[];
   /** Nodes that have failed on it, by name. */
   readonly failures: readonly Pick<Failure, 'node' | 'reason' | 'at'>[];
@@ -111,7 +112,7 @@ function haltOf({ family, version }: Waiting, { releases }: Snapshot): Halt {
   return {
     family,
     version,
-    decidedBy: about.filter(({ decision }) => decision === 'Halt').map((one) => one.name),
+    decidedBy: about.flatMap(({ name, decision, decided }) => (decision === 'Halt' ? `${name}${byWhom(decided)}` : [])),
     failures: failures
       .map(({ node, reason, at }) => ({ node, reason, at }))
       .toSorted((a, b) => compare(a.node, b.node)),

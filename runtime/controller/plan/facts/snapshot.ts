@@ -1,3 +1,4 @@
+import type { Decided } from '../../../api/release/decided.ts';
 import type { Marks } from '../../../api/marks/marks.ts';
 import type { PolicyStatus } from '../../../api/policy/model.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../../api/policy/policy.ts';
@@ -61,6 +62,8 @@ export interface ReleaseView {
   readonly family: string;
   readonly version: string;
   readonly decision: Decision;
+  /** Who has decided so, where that is known. */
+  readonly decided?: Decided | undefined;
   readonly ledger: Ledger;
 }
 

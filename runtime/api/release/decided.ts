@@ -1,0 +1,25 @@
+import { GROUP } from '../shadow/names.ts';
+import type { Decision, ReleaseSpec } from './model.ts';
+
+/** On a BottlerocketRelease: what was decided last by `kubectl brupop`, when (RFC 3339), and by whom, in that person's words. */
+export const DECIDED_ANNOTATION = `${GROUP}/decided`;
+
+export interface Decided {
+  readonly by: string;
+  readonly at: string;
+}
+
+export const decidedText = (decision: Decision, { by, at }: Decided): string => `${decision} ${at} ${by}`;
+
+interface Annotated {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> | undefined };
+  readonly spec: Pick<ReleaseSpec, 'decision'>;
+}
+
+/** Who has decided what the spec says; undefined where that is not known: whoever edits the object by other means leaves the annotation as it is. */
+export function decidedOn({ metadata, spec }: Annotated): Decided | undefined {
+  const [, decision, at, by] = /^(\S+) (\S+) (.+)$/s.exec(metadata.annotations?.[DECIDED_ANNOTATION] ?? '') ?? [];
+  return at !== undefined && by !== undefined && decision === spec.decision ? { by, at } : undefined;
+}
+
+export const byWhom = (decided: Decided | undefined): string => (decided ? ` by ${decided.by}, ${decided.at}` : '');
