@@ -1,6 +1,7 @@
 import { existsSync, globSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { REASONS, TOLD, VERDICTS } from '../runtime/controller/plan/facts/reasons.ts';
 import { type Again, GATES } from '../runtime/controller/plan/gates/gates.ts';
 import { fragmentsOf, read, ROOT } from './documents.ts';
 
@@ -44,4 +45,32 @@ test('docs/protocol.md has the gates in their order, and what becomes of a node 
   expect(between('**called off** by', '; it')).toEqual(becoming('call-off'));
   expect(between('it **waits**', 'nothing is known')).toEqual(becoming('wait'));
   expect(between('nothing is known by', '. What')).toEqual(becoming('unknown'));
+});
+
+/** The names in a part of a document that stand alone in backquotes; of a table, those in its first column. */
+function namesIn(document: string, part: RegExp): readonly string[] {
+  const [, text = ''] = part.exec(read(document)) ?? [];
+  const firstCells = text.replaceAll(/^(\| [^|]*)\|.*$/gm, '$1');
+  return Array.from(firstCells.matchAll(/`([A-Z][A-Za-z]+)`/g), ([, name = '']) => name);
+}
+
+const SAID: readonly [where: string, document: string, part: RegExp, reasons: readonly string[]][] = [
+  [
+    'the first column of the table of verdicts',
+    'docs/operating.md',
+    /^## Why is this node not being updated\?\n(.*?)^## /ms,
+    REASONS,
+  ],
+  [
+    'the list "When a node starts on a release"',
+    'docs/policies.md',
+    /^## When a node starts on a release\n(.*?)^\*\*Proof/ms,
+    REASONS.filter((reason) => 'condition' in VERDICTS[reason] || VERDICTS[reason].ends === 'time'),
+  ],
+  ['the list of what targets are told', 'docs/notifications.md', /^(- `NotReturned`.*?)^- /ms, TOLD],
+];
+
+test.each(SAID)('%s in %s has each verdict that it is about', (where, document, part, reasons) => {
+  const missing = reasons.filter((reason) => !namesIn(document, part).includes(reason));
+  expect(missing.map((reason) => `${document}: add ${reason} to ${where}`)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import type { Reason } from '../../../runtime/controller/plan/facts/reasons.ts';
 import { BEGINS_AT, type Instant } from '../types.ts';
 import type { ShadowFacts } from './facts.ts';
 import type { Fleet, Standing } from './liveness.ts';
@@ -18,10 +19,11 @@ export interface Asked {
   readonly fleet: Fleet;
 }
 
-type Reason = (asked: Asked) => Standing | false;
+type Judge = (asked: Asked) => Standing | false;
+type Judges = { readonly [R in Reason]?: Judge };
 
 /** By verdict, what it says of a node, as the world has it: it stays as it is, somebody goes on, or it is not so. */
-const TRUE: Readonly<Record<string, Reason>> = {
+const TRUE = {
   Held: ({ node }) => node.facts.held && 'kept',
   Reverted: ({ shadow }) => shadow.status?.reason === 'Reverted' && 'kept',
   BackingOff: ({ shadow, now }) => backingOff(shadow, now),
@@ -37,10 +39,10 @@ const TRUE: Readonly<Record<string, Reason>> = {
     const ends = freezes.filter(({ from, to }) => from - MINUTE <= now && now < to + MINUTE).map(({ to }) => to);
     return ends.length > 0 && lasting(Math.max(...ends), now);
   }),
-};
+} satisfies Judges;
 
 /** What waits for others. A node that is held, not Ready or without its agent waits for nobody. */
-const WAITS: Readonly<Record<string, Reason>> = {
+const WAITS = {
   // Also for the pause between updates, and for nodes of other zones: the condition says no more.
   WaitingForSlot: ruledBy(({ pauseBetweenMs }, asked) => (pauseBetweenMs > 0 ? 'going' : waitingFor(asked))),
   Unproven: waitingFor,
@@ -49,28 +51,53 @@ const WAITS: Readonly<Record<string, Reason>> = {
     return after.some((name) => fleet.isMoving(name, now)) ? 'going' : 'kept';
   }),
   DrainBlocked: ({ shadow }) => shadow.status?.draining === true && 'going',
-};
+} satisfies Judges;
 
 /** Of a node that is not well. */
-const UNWELL: Readonly<Record<string, Reason>> = {
+const UNWELL = {
   NodeNotReady: ({ node }) => !node.facts.ready && 'kept',
   SoakFailed: ({ node }) => !node.facts.ready && 'kept',
   ProgressDeadlineExceeded: ({ node, shadow }) => shadow.active && !node.facts.ready && 'kept',
   NotReturned: ({ node, shadow, runs }) => shadow.active && (!node.facts.ready || !runs) && 'kept',
   AgentSilent: ({ node, runs }) => node.facts.ready && !runs && 'kept',
-};
+} satisfies Judges;
+
+const isNotSo: Judge = () => false;
+
+/** Nothing stays as it is by these once a storm is over, or their conditions say `WaitingForSlot`. */
+const OVER = {
+  UpToDate: isNotSo,
+  NoUpdateOffered: isNotSo,
+  Updating: isNotSo,
+  ZoneBusy: isNotSo,
+  Pausing: isNotSo,
+  NewlyRuled: isNotSo,
+  Leaving: isNotSo,
+  NotCurrent: isNotSo,
+  ControlPlaneAway: isNotSo,
+  OtherOperator: isNotSo,
+  WriteRefused: isNotSo,
+  AgentMissing: isNotSo,
+  Unstable: isNotSo,
+  CannotLookForUpdates: isNotSo,
+  ShadowNotOwned: isNotSo,
+} satisfies Judges;
+
+/** A verdict that none of them judges does not compile. */
+const JUDGED = { ...OVER, ...UNWELL, ...WAITS, ...TRUE } satisfies Readonly<Record<Reason, Judge>>;
+
+const isReason = (text: string): text is Reason => text in JUDGED;
 
 /** How a node stands by what is said of it; undefined where that is not so. */
 export function standingBy(asked: Asked, isWell: boolean): Standing | undefined {
   const reason = asked.shadow.verdict?.reason ?? '';
-  const table = isWell
-    ? { ...TRUE, ...WAITS }
-    : { ...UNWELL, ...(asked.shadow.active ? { Held: TRUE['Held']! } : TRUE) };
-  return table[reason]?.(asked) || undefined;
+  const ofUnwell: Judges = { ...UNWELL, ...(asked.shadow.active ? { Held: TRUE.Held } : TRUE) };
+  const judges: Judges = isWell ? { ...TRUE, ...WAITS } : ofUnwell;
+  return (isReason(reason) && judges[reason]?.(asked)) || undefined;
 }
 
 /** What is so for those that are ruled as it is. */
-function ruledBy(judge: (group: Group, asked: Asked) => Standing | false): Reason {
+function ruledBy(judge: (group: Group, asked: Asked) => Standing | false): Judge {
   return (asked) => {
     const group = asked.fleet.picture.rulings.groupOf(asked.node.facts);
     return group !== undefined && judge(group, asked);

@@ -41,6 +41,7 @@ interface Turns {
  * 4. the oldest node,
  * 5. by name.
  *
+ * Policies come in the order of their priorities before that, and the controller's own node after all others (`chooseStarts`).
  * Nodes that start meanwhile, and those that wait for nothing but a place, count as updates under way.
  * @param candidates by name
  */
