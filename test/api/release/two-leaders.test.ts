@@ -2,11 +2,15 @@ import { afterEach, expect, test } from '@jest/globals';
 import type { KubeRequest, KubeTransport } from '../../../runtime/kube/transport.ts';
 import { RELEASES_PATH, releasesOf } from '../../../runtime/api/resources.ts';
 import type { ReleaseStatus } from '../../../runtime/api/release/model.ts';
+import type { Status } from '../../../runtime/api/shadow/model.ts';
+import { CONTROLLER_LEASE, HOLD_ANNOTATION, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
+import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { Stage } from '../../controller/stage.ts';
 
 /** What one leader knows of a release, and the next one has to. */
 
 const NAME = '1.1.0.aws-k8s-1.33.amd64';
+const LEASE_PATH = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
 const MINUTE = 60_000;
 
 let stage: Stage;
@@ -92,6 +96,70 @@ test('35: a failure that a deposed leader enters after the next one has ended th
   expect(deposed.outcomes).toContain('refused');
   expect([await failures(), await stage.spec('b')]).toEqual([[], 'StagedAndPerformedUpdate 1.1.0']);
 });
+
+const MOMENTS: readonly [moment: string, which: (request: KubeRequest) => boolean][] = [
+  ['reads the list of permits', ({ method, path }) => method === 'GET' && path === LEASE_PATH],
+  ['reads the namespace', ({ method, path }) => method === 'GET' && path === `/api/v1/namespaces/${NAMESPACE}`],
+  ['reads the releases', ({ method, path }) => method === 'GET' && path === RELEASES_PATH],
+  ['reads its candidate', ({ method, path }) => method === 'GET' && path === '/api/v1/nodes/a'],
+  [
+    'takes the permit',
+    ({ method, path, body }) => method === 'PUT' && path === LEASE_PATH && JSON.stringify(body).includes('brs-a'),
+  ],
+  [
+    'writes the spec',
+    ({ method, path, body }) =>
+      method === 'PATCH' && path.endsWith('/brs-a') && JSON.stringify(body).includes('Staged'),
+  ],
+];
+
+/** `b` fails meanwhile, and may try again: its own entry stops it no more. */
+test.each(MOMENTS)(
+  '36: a leader that stops as it %s, and another, start no more nodes than may fail',
+  async (_, which) => {
+    stage = await Stage.with('a', 'b', 'c');
+    const env = { MAX_FAILED_UPDATE: '1', PROOF_NODES: '2', MAX_CONCURRENT_UPDATE: '3' };
+    let isArmed = false;
+    const deposed = stopping((request) => isArmed && which(request));
+    await hold('a', '');
+    await hold('b', '');
+    await hold('c', '');
+    stage.start({ env, transport: deposed.transport });
+    await stage.pass(5000);
+    isArmed = true;
+    await hold('a', null);
+    await stage.pass();
+    expect(deposed.hasStopped()).toBe(true);
+    stage.start({ env });
+    await hold('a', '');
+    await hold('b', null);
+    await stage.pass(2 * MINUTE);
+    expect(await stage.permits()).toEqual(['brs-b']);
+    await stage.askForReboot('b');
+    await stage.report('b', {
+      current_state: 'ErrorReset',
+      crash_count: 1,
+      failed_versions: ['1.1.0'],
+      last_failure: notBooted(),
+    });
+    await stage.pass(5000);
+    await stage.report('b', { current_state: 'Idle', reboot: null });
+    await stage.pass(MINUTE);
+    await hold('a', null);
+    await hold('c', null);
+    deposed.goOn();
+    await stage.pass(MINUTE);
+    expect(await failures()).toMatchObject([{ node: 'b', reason: 'BootFailed' }]);
+    expect([await stage.permits(), await stage.specs('a', 'c')]).toEqual([['brs-b'], ['Idle', 'Idle']]);
+  },
+);
+
+const hold = (node: string, value: string | null): Promise<void> =>
+  stage.patchNode(node, { metadata: { annotations: { [HOLD_ANNOTATION]: value } } });
+const notBooted = (): NonNullable<Status['last_failure']> => {
+  const time = rfc3339(stage.clock.now());
+  return { state: 'RebootedIntoUpdate', reason: 'BootFailed', message: '', version: '1.1.0', time };
+};
 
 test('a release that never boots costs three machines, though each is replaced by another and leaders change', async () => {
   stage = await Stage.with('a0', 'a1');
