@@ -22,8 +22,8 @@ export const pause: Command = {
   name: 'pause',
   args: '[POLICY...]',
   summary: 'start no update, in the fleet or under these policies',
-  details: `Without POLICY the whole fleet pauses. A node that has staged its version then keeps its permit and waits. Under a paused policy, the update
-of such a node is called off, and its permit goes to others. A node whose drain has begun goes on.`,
+  details: `Without POLICY the whole fleet pauses. A node that has staged its version then keeps its permit and waits; one that was told to drain, and whose
+drain has not begun, is called off. Under a paused policy, either is called off, and its permit goes to others. A node whose drain has begun goes on.`,
   options: { ...BY_OPTION, ...CHANGE_OPTIONS },
   maxArgs: Infinity,
   run: (request) => setPaused(request, true),
