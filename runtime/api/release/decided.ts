@@ -1,13 +1,8 @@
 import { GROUP } from '../shadow/names.ts';
-import type { Decision, ReleaseSpec } from './model.ts';
+import type { Decided, Decision, ReleaseSpec } from './model.ts';
 
 /** On a BottlerocketRelease: what was decided last by `kubectl brupop`, when (RFC 3339), and by whom, in that person's words. */
 export const DECIDED_ANNOTATION = `${GROUP}/decided`;
-
-export interface Decided {
-  readonly by: string;
-  readonly at: string;
-}
 
 export const decidedText = (decision: Decision, { by, at }: Decided): string => `${decision} ${at} ${by}`;
 

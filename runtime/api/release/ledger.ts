@@ -1,7 +1,7 @@
-import type { Decided } from './decided.ts';
 import {
   type BadEnd,
   type ClearedAttempt,
+  type Decided,
   type Decision,
   type Failure,
   MAX_FAILURES,

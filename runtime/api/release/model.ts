@@ -16,6 +16,12 @@ const time = z.iso.datetime({ offset: true }).nullish();
 export const DECISIONS = ['Automatic', 'Halt', 'Allow'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
+/** Who has decided so, in that person's words, and when; RFC 3339. */
+export interface Decided {
+  readonly by: string;
+  readonly at: string;
+}
+
 export const releaseSpec = z.strictObject({
   family: described(text.min(1), 'Variant and architecture, e.g. aws-k8s-1.33/amd64; "*" stands for all.'),
   version: described(text.min(1), 'Without a leading "v".'),

@@ -1,11 +1,10 @@
-import type { Decided } from '../../../api/release/decided.ts';
 import type { Marks } from '../../../api/marks/marks.ts';
 import type { PolicyStatus } from '../../../api/policy/model.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
 import type { Hint } from '../../../api/shadow/hint.ts';
 import type { Ledger } from '../../../api/release/ledger.ts';
-import type { Decision, PublishedReleases } from '../../../api/release/model.ts';
+import type { Decided, Decision, PublishedReleases } from '../../../api/release/model.ts';
 import type { Spec, Status } from '../../../api/shadow/model.ts';
 import type { Command } from './commands.ts';
 import type { PermitView } from './permit.ts';
@@ -62,7 +61,6 @@ export interface ReleaseView {
   readonly family: string;
   readonly version: string;
   readonly decision: Decision;
-  /** Who has decided so, where that is known. */
   readonly decided?: Decided | undefined;
   readonly ledger: Ledger;
 }
