@@ -142,6 +142,9 @@ const USED_ELSEWHERE: readonly string[] = [
   'list discovery.k8s.io/endpointslices',
   // Nobody has run, or was offered, a release for a week: test/api/release/kept.test.ts.
   'delete brupop.bottlerocket.aws/bottlerocketreleases',
+  // A repository of releases was read, which this one cannot reach: test/controller/repositories.test.ts.
+  'create configmaps',
+  'patch configmaps',
 ];
 
 /** Rights with which a process reaches beyond its namespace, though it may not have had to in this fleet's life. */
