@@ -237,8 +237,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P6',
     does: 'starts what has failed on it as if it had not',
     file: 'runtime/controller/plan/gates/turns.ts',
-    find: '(isAsked ? -1 : crashes)',
-    replace: '(isAsked ? -1 : Math.min(crashes, 0))',
+    find: '(shadow.status?.crash_count ?? 0) : -1',
+    replace: '0 : -1',
     tests: ['test/controller/plan/starts.test.ts'],
   },
   {

@@ -2,14 +2,13 @@ import type { PolicyNodes } from '../../../api/policy/model.ts';
 import type { InvalidPolicy } from '../../../api/policy/policy.ts';
 import type { Group } from '../groups/groups.ts';
 import type { Dependencies, PassedOver } from '../groups/dependencies.ts';
-import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import type { OsRelease } from '../releases/releases.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { PHASES } from '../facts/phase.ts';
 import type { BrokenPolicy } from '../facts/snapshot.ts';
-import type { Kept, Starts } from '../gates/starts.ts';
-import { type Finding, listed } from '../facts/verdict.ts';
+import type { Starts } from '../gates/starts.ts';
+import { listed } from '../facts/verdict.ts';
 
 /** What the status of a policy's resource is made of. */
 export interface PolicyReport {
@@ -152,10 +151,10 @@ function accepted({ view, against }: Group): ConditionReport {
   return { status: 'True', reason: 'Accepted', message: 'the policy is obeyed' };
 }
 
-function progressing(group: Group, active: number, { starting, kept }: Starts): ConditionReport {
+function progressing(group: Group, active: number, { starting, nearest: under }: Starts): ConditionReport {
   const { members } = group;
   const isUpdating = active > 0 || starting.has(group);
-  const nearest = nearestOf(members, kept);
+  const nearest = under.get(group);
   if (isUpdating) {
     const others = nearest ? `; others wait: ${nearest.message}` : '';
     return { status: 'True', reason: 'Updating', message: `nodes are being updated${others}` };
@@ -163,16 +162,6 @@ function progressing(group: Group, active: number, { starting, kept }: Starts): 
   if (nearest) return { status: 'False', reason: nearest.reason, message: nearest.message };
   if (members.length === 0) return { status: 'False', reason: 'NoNodes', message: 'the policy rules no managed node' };
   return { status: 'False', reason: 'UpToDate', message: 'no node waits for an update' };
-}
-
-/** What keeps the node from starting that is nearest to its start. */
-function nearestOf(members: readonly AssessedNode[], kept: Starts['kept']): Finding | undefined {
-  let nearest: Kept | undefined;
-  for (const { node } of kept.size === 0 ? [] : members) {
-    const one = kept.get(node.uid);
-    if (one && one.gate > (nearest?.gate ?? -1)) nearest = one;
-  }
-  return nearest?.finding;
 }
 
 function halted({ releases }: Group): ConditionReport {

@@ -106,7 +106,7 @@ const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): b
 
 /** @param isNew another policy rules the node than before */
 function becomesBy({ of, again }: Gate, asking: Asking, isNew: boolean): Again | undefined {
-  if (again === undefined) return isNew && (of === 'policy' || of === 'release') ? 'call-off' : undefined;
+  if (again === undefined) return isNew && of !== 'fleet' && of !== 'node' ? 'call-off' : undefined;
   const becomes = typeof again === 'function' ? again(asking) : again;
   return becomes === 'wait' && isToldToDrain(asking) ? undefined : becomes;
 }

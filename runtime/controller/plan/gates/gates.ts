@@ -25,8 +25,8 @@ export type Again = Stop['kind'] | 'unknown';
 
 export interface Gate {
   readonly name: string;
-  /** Whom the answer is about. */
-  readonly of: 'fleet' | 'policy' | 'release' | 'node';
+  /** Whom the answer is about. But for `member` (a node, by what its policy says) and `node`, it is the same for all that have not failed on the release. */
+  readonly of: 'fleet' | 'policy' | 'release' | 'member' | 'node';
   /** The node may not prepare the update either. */
   readonly forbidsHint: boolean;
   /** Asked a second time, before the node is disturbed (rule L8), and what then becomes of it; undefined = asked once. */
@@ -58,8 +58,8 @@ export const GATES: readonly Gate[] = [
   { name: 'unasked boot', of: 'node', forbidsHint: true, again: undefined, ask: leftUnasked },
   { name: 'backoff', of: 'node', forbidsHint: true, again: undefined, ask: backingOff },
   { name: 'refused drain', of: 'node', forbidsHint: true, again: undefined, ask: refusedLately },
-  { name: 'window', of: 'policy', forbidsHint: true, again: undefined, ask: outsideWindow },
-  { name: 'ruler', of: 'policy', forbidsHint: true, again: 'wait', ask: newlyRuled },
+  { name: 'window', of: 'member', forbidsHint: true, again: undefined, ask: outsideWindow },
+  { name: 'ruler', of: 'member', forbidsHint: true, again: 'wait', ask: newlyRuled },
   { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
   { name: 'unhealthy', of: 'fleet', forbidsHint: true, again: 'call-off', ask: unhealthy },
   { name: 'control plane', of: 'fleet', forbidsHint: false, again: 'wait', ask: withoutControlPlane },
@@ -67,7 +67,7 @@ export const GATES: readonly Gate[] = [
   { name: 'clean', of: 'node', forbidsHint: false, again: undefined, ask: uncleaned },
   {
     name: 'proof',
-    of: 'node',
+    of: 'release',
     forbidsHint: false,
     again: 'call-off',
     ask: unproven,
@@ -82,11 +82,23 @@ export const GATES: readonly Gate[] = [
   { name: 'room', of: 'node', forbidsHint: false, again: undefined, ask: listFull, queue: 'all' },
 ];
 
+/** What is to be asked of a node, and which gate of the list asks it. */
+export interface Question {
+  readonly gate: number;
+  readonly ask: Gate['ask'];
+}
+
 const at = (name: string): number => GATES.findIndex((gate) => gate.name === name);
-/** From here on, what other nodes do decides. A start never opens these gates: a node that they stop before it is stopped after it too. */
-export const OTHERS = at('after');
 /** From here on, the node waits for nothing but a place that others take. */
 const NEXT = at('budget');
+/** From here on, the size of its own permit decides. */
+const ROOM = at('room');
+
+const ALL: readonly Question[] = GATES.map(({ ask }, gate) => ({ gate, ask }));
+/** What it is asked whatever others do. */
+export const OWN = ALL.slice(0, at('after'));
+/** What other nodes do comes in here. A start never opens these gates: a node that they stop before it is stopped after it too. */
+export const OTHERS = ALL.slice(at('after'));
 
 /** What the gates say of a node. */
 export interface Found extends GateResult {
@@ -94,16 +106,33 @@ export interface Found extends GateResult {
   readonly gate?: number;
 }
 
-/** The first finding among the gates from `from` up to `to`. It changes when time changes it, or what an earlier gate has said. */
-export function firstOf(asking: Asking, world: World, { from = 0, to = GATES.length } = {}): Found {
+/** The first finding. It changes when time changes it, or what an earlier gate has said. */
+export function firstOf(asking: Asking, world: World, questions = ALL): Found {
   let changesAt = NEVER;
-  for (let gate = from; gate < to; gate++) {
-    const result = GATES[gate]?.ask(asking, world) ?? PASS;
+  for (const { gate, ask } of questions) {
+    const result = ask(asking, world);
     if (result.changesAt < changesAt) ({ changesAt } = result);
     if (result.finding) return { gate, finding: result.finding, changesAt };
   }
   return changesAt === NEVER ? PASS : { finding: undefined, changesAt };
 }
+
+/**
+ * What is left to ask of each node of a release that has not failed on it: what is alike for all of them is answered by one. What passes is left out,
+ * and so is what comes after a finding on all.
+ */
+export function answeredBy(one: Asking, world: World): readonly Question[] {
+  const left: Question[] = [];
+  for (const question of OWN) {
+    const isAlike = !OF_EACH.has(GATES[question.gate]?.of);
+    const result = isAlike ? question.ask(one, world) : undefined;
+    if (result !== PASS) left.push(result ? { ...question, ask: () => result } : question);
+    if (result?.finding) break;
+  }
+  return left;
+}
+
+const OF_EACH: ReadonlySet<Gate['of'] | undefined> = new Set(['member', 'node']);
 
 /** Everything that keeps the node from its update. */
 export const findingsOf = (asking: Asking, world: World): readonly Finding[] =>
@@ -114,6 +143,8 @@ export const queueOf = ({ gate = -1 }: Pick<Found, 'gate'>): Gate['queue'] => GA
 /** It may prepare its update meanwhile. */
 export const mayPrepare = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => GATES[gate]?.forbidsHint === false;
 export const isNext = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => gate >= NEXT;
+/** It keeps all settled nodes of the same release and zone alike. */
+export const isOfAll = ({ gate = ROOM }: Pick<Found, 'gate'>): boolean => gate < ROOM;
 
 const HELD = stoppedBy(found('Held', 'the node bears the hold annotation'));
 const LEAVING = stoppedBy(found('Leaving', 'the node is being removed from the cluster'));
@@ -183,10 +214,7 @@ function notReady({ info }: Asking): GateResult {
   return info.node.ready ? PASS : NOT_READY;
 }
 
-/** A permit that still has to tell how its last update ended is not taken again. */
-function unkept({ info, release }: Asking, { ledgers, entered }: World): GateResult {
-  const unwritten = info.permit?.ended && entered.unwritten(info);
-  if (unwritten) return stoppedBy(refused(unwritten));
+function unkept({ release }: Asking, { ledgers }: World): GateResult {
   return stopping(release && ledgers.unkept(release));
 }
 
@@ -263,7 +291,9 @@ function writeRefused({ info }: Asking, { withheld }: World): GateResult {
   return refusal ? { finding: refused(refusal), changesAt: refusal.retryAt } : PASS;
 }
 
-/** Nothing may be left of its last update, and its last start may not be in doubt. */
-function uncleaned({ info: { node, permit }, shadow }: Asking): GateResult {
-  return shadow.stale || node.marks || permit?.writes === 'unknown' ? CLEANING_UP : PASS;
+/** Nothing may be left of its last update: its end, which its permit still has to tell, or its last start, if that is in doubt. */
+function uncleaned({ info, shadow }: Asking, { entered }: World): GateResult {
+  const unwritten = info.permit && entered.unwritten(info);
+  if (unwritten) return stoppedBy(refused(unwritten));
+  return shadow.stale || info.node.marks || info.permit?.writes === 'unknown' ? CLEANING_UP : PASS;
 }

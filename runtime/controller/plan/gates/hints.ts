@@ -9,7 +9,7 @@ import { PHASES } from '../facts/phase.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { type NodeInfo, type ShadowView } from '../facts/snapshot.ts';
 import type { Starts } from './starts.ts';
-import { type Candidate, candidateOf, inTurn } from './turns.ts';
+import { inTurn, isRuled, type Ruled } from './turns.ts';
 import type { Ahead } from '../facts/verdict.ts';
 
 /** Which nodes prepare their update while they wait for their turn (rule H2). */
@@ -77,13 +77,13 @@ interface Turn {
 }
 
 /** The next ones to start, up to the room that is left. The controller's own node comes last, as it does then. */
-function nextOf(deserving: readonly AssessedNode[], { right, room, world }: Turn): readonly Candidate[] {
+function nextOf(deserving: readonly AssessedNode[], { right, room, world }: Turn): readonly Ruled[] {
   const have = new Set(right);
   const waiting = deserving.filter((info) => !have.has(info) && room.isLeftFor(world.groups.of(info)));
   const candidates = waiting.flatMap((info) => candidateFor(info, world) ?? []);
   const own = candidates.filter(({ info }) => info.node.name === world.settings.ownNode);
-  const next: Candidate[] = [];
-  const offer = (candidate: Candidate): 'queued' => {
+  const next: Ruled[] = [];
+  const offer = (candidate: Ruled): 'queued' => {
     if (room.take(candidate.group)) next.push(candidate);
     return 'queued';
   };
@@ -95,9 +95,10 @@ function nextOf(deserving: readonly AssessedNode[], { right, room, world }: Turn
   return next;
 }
 
-function candidateFor(info: AssessedNode, world: World): Candidate | undefined {
+function candidateFor(info: AssessedNode, world: World): Ruled | undefined {
   const { shadow, offered: version } = info;
-  return shadow && version !== undefined ? candidateOf(askingOf(info, { shadow, version }, world)) : undefined;
+  const asking = shadow && version !== undefined ? askingOf(info, { shadow, version }, world) : undefined;
+  return asking && isRuled(asking) ? asking : undefined;
 }
 
 /** How many more nodes may prepare their update, over all and under each policy. */

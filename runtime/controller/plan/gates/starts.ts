@@ -3,12 +3,14 @@ import { STAGE_ANNOTATION, UPDATED_FROM_ANNOTATION } from '../../../api/shadow/n
 import { claimsOf, termsOf } from '../groups/busy.ts';
 import type { Start } from '../facts/commands.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
-import { firstOf, type Found, isNext, OTHERS, queueOf } from './gates.ts';
+import { Crowds, type Crowd } from './crowds.ts';
+import { answeredBy, firstOf, type Found, isNext, isOfAll, OWN, type Question, queueOf } from './gates.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { give, type Given } from '../groups/places.ts';
+import type { OsRelease } from '../releases/releases.ts';
 import { NEVER } from '../facts/requeue.ts';
-import { type Candidate, candidateOf, inTurn } from './turns.ts';
+import { inTurn, isRuled, type Ruled } from './turns.ts';
 import type { Finding } from '../facts/verdict.ts';
 
 /** What keeps a node from starting. */
@@ -26,6 +28,8 @@ export interface Starts {
   readonly starting: ReadonlySet<Group>;
   /** By UID of the node, what keeps it from starting the update that it is offered. */
   readonly kept: ReadonlyMap<string, Kept>;
+  /** Under each policy, what is nearest to a start of all that keeps its nodes; of several the first by name. */
+  readonly nearest: ReadonlyMap<Group, Finding>;
   /** Policies under which a node could start if other nodes did not use up the policy's budget, or had proven the release. */
   readonly waiting: ReadonlySet<Group>;
   /** A node could start if the budget over all policies were not used up. */
@@ -48,15 +52,20 @@ class Round {
   readonly #nodes: AssessedNode[] = [];
   readonly #starting = new Set<Group>();
   readonly #kept = new Map<string, Kept>();
+  readonly #nearest = new Map<Group, Kept & { readonly name: string }>();
   readonly #changesAt = new Map<Group, number>();
-  readonly #ready = new Map<Group, Candidate[]>();
+  readonly #questions = new Map<OsRelease, readonly Question[]>();
+  readonly #crowds: Crowds;
   /** The node that the controller runs on. It comes last, because its drain interrupts the controller. */
-  #own: Candidate | undefined;
+  #own: Ruled | undefined;
+  /** What other nodes stop, whichever start meanwhile. */
+  readonly #stopped: Crowd[] = [];
   /** Candidates that did not start, in the order of their turns. */
-  readonly #left: Candidate[] = [];
+  readonly #left: Ruled[] = [];
 
   constructor(world: World) {
     this.#world = world;
+    this.#crowds = new Crowds(world);
   }
 
   consider(info: AssessedNode): void {
@@ -64,10 +73,11 @@ class Round {
     const version = versionFor(info);
     if (!shadow || version === undefined) return;
     const asking = askingOf(info, { shadow, version }, this.#world);
-    const alone = firstOf(asking, this.#world, { to: OTHERS });
-    this.#say(asking, alone);
-    const candidate = alone.finding ? undefined : candidateOf(asking);
-    if (candidate) this.#enqueue(candidate);
+    const alone = firstOf(asking, this.#world, this.#questionsTo(asking));
+    this.#keep([asking], alone);
+    if (alone.finding || !isRuled(asking)) return;
+    if (info.node.name === this.#world.settings.ownNode && info.node.askedBy === undefined) this.#own = asking;
+    else this.#crowds.join(asking);
   }
 
   /** Offers what is left of the places to each policy in its turn. */
@@ -80,34 +90,39 @@ class Round {
       nodes: this.#nodes,
       starting: this.#starting,
       kept: this.#kept,
+      nearest: new Map([...this.#nearest].map(([group, { finding }]) => [group, finding])),
       changesAt: this.#changesAt,
       given: this.#world.given,
       ...unstarted,
     };
   }
 
-  #enqueue(candidate: Candidate): void {
-    const { info, group, isAsked } = candidate;
-    const ready = this.#ready.get(group);
-    if (info.node.name === this.#world.settings.ownNode && !isAsked) this.#own = candidate;
-    else if (ready) ready.push(candidate);
-    else this.#ready.set(group, [candidate]);
+  /** One that has failed on its release is asked everything. */
+  #questionsTo(asking: Asking): readonly Question[] {
+    const { release, isRetry } = asking;
+    if (!release || isRetry) return OWN;
+    const known = this.#questions.get(release);
+    if (known) return known;
+    const questions = answeredBy(asking, this.#world);
+    this.#questions.set(release, questions);
+    return questions;
   }
 
   /** A candidate that other nodes stop now stays stopped, whichever nodes start meanwhile. So only the others take a turn. */
   #offerTo(group: Group): void {
-    const open: Candidate[] = [];
-    for (const candidate of this.#ready.get(group) ?? []) {
-      const found = firstOf(candidate, this.#world, { from: OTHERS });
-      if (found.finding && !isNext(found)) this.#left.push(candidate);
-      else open.push(candidate);
+    const open: Ruled[] = [];
+    for (const crowd of this.#crowds.of(group)) {
+      const [one] = crowd.members;
+      const found = one && this.#crowds.ask(one, this.#world);
+      if (found && isOfAll(found) && !isNext(found)) this.#stopped.push(crowd);
+      else for (const member of crowd.members) open.push(member);
     }
     inTurn(open, { group, places: this.#world.places.of(group), offer: (candidate) => this.#offer(candidate) });
   }
 
-  #offer(candidate: Candidate): 'given' | 'queued' | 'stopped' {
+  #offer(candidate: Ruled): 'given' | 'queued' | 'stopped' {
     const { info, version, group } = candidate;
-    const found = firstOf(candidate, this.#world, { from: OTHERS });
+    const found = this.#crowds.ask(candidate, this.#world);
     if (found.finding) {
       this.#left.push(candidate);
       return isNext(found) ? 'queued' : 'stopped';
@@ -126,23 +141,44 @@ class Round {
     const waiting = new Set<Group>();
     const positions = new Map<Group, number>();
     let isOneCapped = false;
-    for (const candidate of this.#left) {
-      const { group } = candidate;
-      const found = firstOf(candidate, this.#world, { from: OTHERS });
+    const explain = (members: readonly Ruled[]): void => {
+      const [one] = members;
+      if (!one) return;
+      const { group } = one;
+      const found = this.#crowds.ask(one, this.#world);
       const position = isNext(found) ? (positions.get(group) ?? 0) + 1 : undefined;
       if (position !== undefined) positions.set(group, position);
-      this.#say(candidate, found, position);
+      this.#keep(members, found, position);
       isOneCapped ||= queueOf(found) === 'all';
       if (queueOf(found) === 'policy') waiting.add(group);
-    }
+    };
+    for (const { members } of this.#stopped) explain(members);
+    for (const candidate of this.#left) explain([candidate]);
     return { waiting, isCapped: isOneCapped };
   }
 
-  #say({ info, group }: Asking, { gate, finding, changesAt }: Found, position?: number): void {
-    const more = position === undefined ? {} : { position };
-    if (finding && gate !== undefined) this.#kept.set(info.node.uid, { finding: { ...finding, ...more }, gate });
-    const isAhead = changesAt > this.#world.now && changesAt < NEVER;
-    if (group && isAhead && changesAt < (this.#changesAt.get(group) ?? NEVER)) this.#changesAt.set(group, changesAt);
+  /** @param those by name */
+  #keep(those: readonly Asking[], { gate, finding, changesAt }: Found, position?: number): void {
+    const [{ info, group } = {}] = those;
+    if (finding && gate !== undefined) {
+      const kept = { finding: position === undefined ? finding : { ...finding, position }, gate };
+      for (const {
+        info: { node },
+      } of those)
+        this.#kept.set(node.uid, kept);
+      if (info && group) this.#approach(group, { ...kept, name: info.node.name });
+    }
+    if (group) this.#note(group, changesAt);
+  }
+
+  #note(group: Group, changesAt: number): void {
+    const isAhead = changesAt > this.#world.now && changesAt < (this.#changesAt.get(group) ?? NEVER);
+    if (isAhead) this.#changesAt.set(group, changesAt);
+  }
+
+  #approach(group: Group, kept: Kept & { readonly name: string }): void {
+    const { gate = -1, name = '' } = this.#nearest.get(group) ?? {};
+    if (kept.gate > gate || (kept.gate === gate && kept.name < name)) this.#nearest.set(group, kept);
   }
 }
 
@@ -151,7 +187,7 @@ function versionFor({ health, offered }: AssessedNode): string | undefined {
   return health.agentSilent || health.notReturned ? undefined : offered;
 }
 
-function startOf(candidate: Candidate, now: number): Start {
+function startOf(candidate: Ruled, now: number): Start {
   const { shadow, version } = candidate;
   const { name, askedBy } = candidate.info.node;
   return {

@@ -4,33 +4,23 @@ import type { Group } from '../groups/groups.ts';
 import type { OsRelease } from '../releases/releases.ts';
 import { compare, type ShadowView } from '../facts/snapshot.ts';
 
-/** A node that nothing but other nodes can keep from starting. */
-export interface Candidate extends Asking {
+/** A node with an update to start, and one policy that rules it. */
+export interface Ruled extends Asking {
   readonly version: string;
   readonly group: Group;
   readonly release: OsRelease;
-  readonly crashes: number;
-  /** A person has asked for it to come next. */
-  readonly isAsked: boolean;
-  /** When its node was created: of thousands that are sorted, it is looked up once each. */
-  readonly createdAt: number;
 }
 
-/** Undefined where several policies claim the node. */
-export function candidateOf(asking: Asking): Candidate | undefined {
-  const { info, shadow, version, group, release } = asking;
-  if (version === undefined || !group || !release) return undefined;
-  const { askedBy, createdAt } = info.node;
-  const crashes = shadow.status?.crash_count ?? 0;
-  return { ...asking, version, group, release, crashes, isAsked: askedBy !== undefined, createdAt };
-}
+/** Not so where several policies claim the node. */
+export const isRuled = (asking: Asking): asking is Ruled =>
+  asking.version !== undefined && asking.group !== undefined && asking.release !== undefined;
 
 /** The candidates of one policy. */
 interface Turns {
   readonly group: Group;
   readonly places: GroupPlaces;
   /** What becomes of a candidate: a place is given to it, or it waits for one and for nothing else, or something else stops it by now. */
-  readonly offer: (candidate: Candidate) => 'given' | 'queued' | 'stopped';
+  readonly offer: (candidate: Ruled) => 'given' | 'queued' | 'stopped';
 }
 
 /**
@@ -43,16 +33,17 @@ interface Turns {
  *
  * Policies come in the order of their priorities before that, and the controller's own node after all others (`chooseStarts`).
  * Nodes that start meanwhile, and those that wait for nothing but a place, count as updates under way.
- * @param candidates by name
  */
-export function inTurn(candidates: readonly Candidate[], turns: Turns): void {
+export function inTurn(candidates: readonly Ruled[], turns: Turns): void {
   const started = new Map<string, number>();
-  const sorted = candidates.toSorted((a, b) => rankOf(a) - rankOf(b) || a.createdAt - b.createdAt);
+  const sorted = candidates.toSorted((a, b) => rankOf(a) - rankOf(b) || byAge(a, b));
   for (const alike of Map.groupBy(sorted, rankOf).values()) zoneByZone(alike, turns, started);
 }
 
-const rankOf = ({ isAsked, crashes, shadow, version }: Candidate): number =>
-  (isAsked ? -1 : crashes) + (wasCalledOff(shadow, version) ? 0.5 : 0);
+function rankOf({ info, shadow, version }: Ruled): number {
+  const failures = info.node.askedBy === undefined ? (shadow.status?.crash_count ?? 0) : -1;
+  return failures + (wasCalledOff(shadow, version) ? 0.5 : 0);
+}
 
 /** Its update to this version was called off, and others come before it tries again. */
 const wasCalledOff = ({ spec }: ShadowView, version: string): boolean =>
@@ -61,11 +52,11 @@ const wasCalledOff = ({ spec }: ShadowView, version: string): boolean =>
 /** The candidates of one zone. */
 interface Queue {
   readonly zone: string;
-  readonly all: readonly Candidate[];
+  readonly all: readonly Ruled[];
   /** How many had their turn. */
   served: number;
   /** The next one. */
-  head: Candidate;
+  head: Ruled;
   /** Updates under way in the zone, and nodes of it that wait for a place. */
   moving: number;
   /** Nodes of the zone take a part of the budget. */
@@ -75,7 +66,7 @@ interface Queue {
 }
 
 /** @param started by zone, how many have started meanwhile */
-function zoneByZone(candidates: readonly Candidate[], turns: Turns, started: Map<string, number>): void {
+function zoneByZone(candidates: readonly Ruled[], turns: Turns, started: Map<string, number>): void {
   const before = isLimited(turns) ? byTurnOfZones : byFewest;
   const queues: Queue[] = [];
   for (const queue of queuesOf(candidates, turns, started)) insert(queues, queue, before);
@@ -96,7 +87,7 @@ function zoneByZone(candidates: readonly Candidate[], turns: Turns, started: Map
 
 const isLimited = ({ group }: Turns): boolean => group.rules.zones.atOnce !== Infinity;
 
-function queuesOf(candidates: readonly Candidate[], turns: Turns, started: ReadonlyMap<string, number>): Queue[] {
+function queuesOf(candidates: readonly Ruled[], turns: Turns, started: ReadonlyMap<string, number>): Queue[] {
   const { group, places } = turns;
   const running = isLimited(turns) ? versionsByZone(group) : undefined;
   return [...Map.groupBy(candidates, ({ info }) => zoneOf(info.node, group))].flatMap(([zone, all]) => {
@@ -109,7 +100,7 @@ function queuesOf(candidates: readonly Candidate[], turns: Turns, started: Reado
   });
 }
 
-const versionKey = (zone: string, { node }: Candidate['info'], version: string): string =>
+const versionKey = (zone: string, { node }: Ruled['info'], version: string): string =>
   `${zone} ${node.family} ${version}`;
 
 function versionsByZone(group: Group): ReadonlySet<string> {
@@ -129,8 +120,8 @@ const byTurnOfZones: Order = (a, b) =>
 
 const byFewest: Order = (a, b) => a.moving - b.moving || byAge(a.head, b.head);
 
-const byAge = (a: Candidate, b: Candidate): number =>
-  a.createdAt - b.createdAt || compare(a.info.node.name, b.info.node.name);
+const byAge = (a: Ruled, b: Ruled): number =>
+  a.info.node.createdAt - b.info.node.createdAt || compare(a.info.node.name, b.info.node.name);
 
 /** Puts the queue into its place among the others, which are in order, the next one last. */
 function insert(queues: Queue[], queue: Queue, before: Order): void {

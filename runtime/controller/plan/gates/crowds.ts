@@ -1,0 +1,65 @@
+import type { World } from './asking.ts';
+import { firstOf, type Found, isOfAll, OTHERS } from './gates.ts';
+import { zoneOf } from '../groups/busy.ts';
+import type { Group } from '../groups/groups.ts';
+import type { Given } from '../groups/places.ts';
+import type { OsRelease } from '../releases/releases.ts';
+import type { Ruled } from './turns.ts';
+
+/** Nodes that others keep from their update alike: settled ones of one release and zone. Any other is alone. */
+export interface Crowd {
+  /** By name. */
+  readonly members: readonly Ruled[];
+}
+
+/** What others keep all members of a crowd from, as of what was given by then. */
+interface Heard {
+  readonly found: Found;
+  readonly given: Given;
+}
+
+/** Nodes that nothing but other nodes can keep from starting. Of thousands that wait for the same, one is asked. */
+export class Crowds {
+  readonly #withheld: World['withheld'];
+  readonly #of = new Map<Group, Crowd[]>();
+  readonly #known = new Map<OsRelease, Map<string, Ruled[]>>();
+  readonly #heard = new Map<readonly Ruled[], Heard>();
+
+  constructor({ withheld }: Pick<World, 'withheld'>) {
+    this.#withheld = withheld;
+  }
+
+  join(asking: Ruled): void {
+    const members = this.#alike(asking) ?? [];
+    if (members.push(asking) > 1) return;
+    const crowds = this.#of.get(asking.group);
+    if (crowds) crowds.push({ members });
+    else this.#of.set(asking.group, [{ members }]);
+  }
+
+  of(group: Group): readonly Crowd[] {
+    return this.#of.get(group) ?? [];
+  }
+
+  /** What other nodes keep this one from. */
+  ask(asking: Ruled, world: World): Found {
+    const members = this.#alike(asking);
+    const heard = members && this.#heard.get(members);
+    if (heard?.given === world.given) return heard.found;
+    const found = firstOf(asking, world, OTHERS);
+    if (members && isOfAll(found)) this.#heard.set(members, { found, given: world.given });
+    return found;
+  }
+
+  /** Those that are like this one; undefined where none is. They differ in the room alone that their permits take on the Lease. */
+  #alike({ info, group, release, isRetry }: Ruled): Ruled[] | undefined {
+    const isOdd = !info.isSettled || isRetry || this.#withheld.refusalOf('start', info.node.shadowName);
+    if (isOdd) return undefined;
+    const zone = zoneOf(info.node, group);
+    const known = this.#known.get(release);
+    const members = known?.get(zone) ?? [];
+    if (!known) this.#known.set(release, new Map([[zone, members]]));
+    else if (members.length === 0) known.set(zone, members);
+    return members;
+  }
+}
