@@ -22,6 +22,8 @@ const INTERFACES: readonly (readonly [path: string, file: string, ...names: read
   ...['agent', 'apiserver', 'controller'].map((path) => [path, 'props/workload.ts', 'WorkloadProps'] as const),
   ...['apiserver', 'controller'].map((path) => [path, 'props/workload.ts', 'ServedProps'] as const),
   ['monitors', 'monitoring/monitors.ts', 'MonitorsProps'],
+  ['alerts', 'monitoring/alerts.ts', 'AlertsProps'],
+  ['dashboard', 'monitoring/dashboard.ts', 'DashboardProps'],
 ];
 
 /** The documentation of values that are no props. */
@@ -49,6 +51,18 @@ const OWN: Readonly<Record<string, Doc>> = {
   },
   'monitors.enabled': {
     text: 'Whether there are a ServiceMonitor and a PodMonitor. The cluster needs the definitions of the Prometheus operator.',
+    fallback: undefined,
+  },
+  'alerts.enabled': {
+    text: 'Whether there is a PrometheusRule. The cluster needs the definition of the Prometheus operator.',
+    fallback: undefined,
+  },
+  'dashboard.enabled': {
+    text: 'Whether there is a dashboard in a ConfigMap, as Grafana’s sidecar picks it up.',
+    fallback: undefined,
+  },
+  'peopleRoles.enabled': {
+    text: 'Whether there are roles for people who use `kubectl brupop`: `brupop-view`, `brupop-operate` and `brupop-plan`, bound to nobody.',
     fallback: undefined,
   },
 };

@@ -2,7 +2,7 @@ import { CRD_NAME } from '../../runtime/api/shadow/names.ts';
 import { roleName } from '../names.ts';
 import { CERT_MANAGER } from '../props/certificates.ts';
 import { SYSTEM_NAMESPACES } from '../props/fields.ts';
-import { CERTIFICATES_KIND, COMPLETED, optional, value } from './settings.ts';
+import { CERTIFICATES_KIND, COMPLETED, hours, optional, value } from './settings.ts';
 import { call, Operand, type Tree } from './template.ts';
 
 /** A mistake that the props refuse, but neither the schema nor the API server does. */
@@ -12,8 +12,6 @@ interface Fault {
 }
 
 const both = (...operands: readonly Tree[]): Operand => call('and', ...operands);
-/** Lifetimes are whole hours. */
-const hours = (lifetime: Operand): Operand => call('atoi', call('regexFind', '^[0-9]+', lifetime));
 const certificate = (field: string, fallback: Tree): Operand => optional(`certificates.${field}`, fallback);
 
 const schedule = (field: string): Operand => optional(`controller.schedule.${field}`, '');

@@ -7,17 +7,23 @@ import type { Brupop } from '../brupop.ts';
 import { Certificates } from '../certificates.ts';
 import { Controller } from '../controller.ts';
 import { addShadowCrd } from '../crd.ts';
+import { Alerts, LONGEST_NOTICE } from '../monitoring/alerts.ts';
+import { Dashboard, SIDECAR } from '../monitoring/dashboard.ts';
+import { EXPIRING } from '../monitoring/metric-alerts.ts';
 import { Monitors } from '../monitoring/monitors.ts';
 import { NetworkPolicies } from '../network-policies.ts';
+import { PeopleRoles } from '../people.ts';
 import { addPolicyCrd } from '../policy-crd.ts';
 import { addReleaseCrd } from '../release-crd.ts';
 import { PriorityClasses } from '../priority.ts';
 import type { Settings } from '../props/brupop.ts';
 import type { ManagedCertificateSettings } from '../props/certificates.ts';
+import { settingsOf } from '../props/settings.ts';
 import {
   type Decision,
   DECISIONS,
   CERTIFICATES_KIND,
+  hours,
   managedCertificates,
   markedSettings,
   ofSchedule,
@@ -99,16 +105,42 @@ const crd: Transform = (object) => {
 
 const KEPT = { 'helm.sh/resource-policy': 'keep' };
 
-const monitor =
-  (endpoints: string): Transform =>
+/** Puts an object where the user wants it, with the labels that the user's tools look for. */
+const watching =
+  (group: string, labels = value(`${group}.labels`)): Transform =>
   (object) => {
-    const paced = placed(object, `spec/${endpoints}/0/interval`, () => value('monitors.interval'));
-    const elsewhere = optional('monitors.namespace', new Operand('.Release.Namespace'));
-    const there = placed(paced, 'metadata/namespace', () => elsewhere);
-    return placed(there, 'metadata/labels', (own = {}) => call('merge', own, value('monitors.labels')));
+    const elsewhere = optional(`${group}.namespace`, new Operand('.Release.Namespace'));
+    const there = placed(object, 'metadata/namespace', () => elsewhere);
+    return placed(there, 'metadata/labels', (own = {}) => call('merge', own, labels));
   };
 
-/** As much of an operator as the monitors need. */
+const monitor =
+  (endpoints: string): Transform =>
+  (object) =>
+    watching('monitors')(placed(object, `spec/${endpoints}/0/interval`, () => value('monitors.interval')));
+
+/** The threshold of the one alert that depends on a value; what is a template of Prometheus is text to Helm. */
+const rules: Transform = (object) =>
+  placed(watching('alerts')(object), 'spec/groups/0/rules', (all) =>
+    (all as readonly Mapping[]).map((rule) =>
+      rule['alert'] === EXPIRING
+        ? placed(asText(rule), 'expr', (text) => call('printf', (text as string).replace(/\d+$/, '%d'), EXPIRY_SECONDS))
+        : asText(rule),
+    ),
+  );
+
+const EXPIRY_SECONDS = call(
+  'ternary',
+  LONGEST_NOTICE,
+  call('min', LONGEST_NOTICE, call('mul', 1800, hours(optional('certificates.renewBefore', '720h')))),
+  call('eq', CERTIFICATES_KIND, 'secret'),
+);
+
+function asText(rule: Mapping): Mapping {
+  return placed(rule, 'annotations/summary', (text) => new Operand(JSON.stringify(text)));
+}
+
+/** As much of an operator as what watches it needs. */
 class Watched extends Construct {
   readonly settings: Settings;
   constructor(scope: Construct, id: string, settings: Settings) {
@@ -116,6 +148,10 @@ class Watched extends Construct {
     this.settings = settings;
   }
 }
+
+const watched = (scope: Construct, settings: Settings) => ({
+  brupop: new Watched(scope, 'Watched', settings) as unknown as Brupop,
+});
 
 export const PARTS: readonly Part[] = [
   {
@@ -178,9 +214,26 @@ export const PARTS: readonly Part[] = [
   {
     file: 'monitors.yaml',
     condition: value('monitors.enabled'),
-    add: (scope, settings) =>
-      new Monitors(scope, 'Monitors', { brupop: new Watched(scope, 'Watched', settings) as unknown as Brupop }),
+    add: (scope, settings) => new Monitors(scope, 'Monitors', watched(scope, settings)),
     changes: { ServiceMonitor: monitor('endpoints'), PodMonitor: monitor('podMetricsEndpoints') },
+  },
+  {
+    file: 'alerts.yaml',
+    condition: value('alerts.enabled'),
+    add: (scope, settings) =>
+      new Alerts(scope, 'Alerts', watched(scope, { ...settings, certificates: settingsOf({}).certificates })),
+    changes: { PrometheusRule: rules },
+  },
+  {
+    file: 'dashboard.yaml',
+    condition: value('dashboard.enabled'),
+    add: (scope, settings) => new Dashboard(scope, 'Dashboard', { ...watched(scope, settings), labels: {} }),
+    changes: { ConfigMap: watching('dashboard', optional('dashboard.labels', SIDECAR)) },
+  },
+  {
+    file: 'people-roles.yaml',
+    condition: value('peopleRoles.enabled'),
+    add: (scope, settings) => new PeopleRoles(scope, 'PeopleRoles', watched(scope, settings)),
   },
 ];
 

@@ -13,6 +13,9 @@ const GROUPS = new Set([
   'certificates',
   'networkPolicies',
   'monitors',
+  'alerts',
+  'dashboard',
+  'peopleRoles',
   'global',
 ]);
 
@@ -28,7 +31,7 @@ export function readme(docs: Docs, initial: Values): string {
 /** Whether the path is a value of the chart: a prop that the chart has, and no group. */
 function isValue(path: string, initial: Values): boolean {
   const [first = ''] = path.split('.');
-  return first in initial && path !== 'monitors.brupop' && !GROUPS.has(path);
+  return first in initial && !path.endsWith('.brupop') && !GROUPS.has(path);
 }
 
 function fallbackOf(path: string, { fallback }: Doc, values: Values): string {

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import type { JsonSchema } from '../../runtime/lib/env.ts';
+import { alertsProps } from '../monitoring/alerts.ts';
+import { dashboardProps } from '../monitoring/dashboard.ts';
 import { monitorsProps } from '../monitoring/monitors.ts';
+import { peopleRolesProps } from '../people.ts';
 import { brupopProps } from '../props/brupop.ts';
 import { NO_VALUES } from './values.ts';
 
@@ -11,15 +14,16 @@ interface ObjectSchema {
 /** Contents of `values.schema.json`: what the props expect, as far as JSON Schema can say it. `faultsTemplate` checks the rest. */
 export function valuesSchema(): JsonSchema {
   const { properties, ...schema } = jsonSchemaOf(brupopProps);
-  const { properties: monitors, ...rest } = jsonSchemaOf(monitorsProps);
-  const { brupop: _, ...watching } = monitors;
   const own = Object.entries(properties).filter(([name]) => !(NO_VALUES as readonly string[]).includes(name));
   return orDefaults({
     ...schema,
     title: 'Values of the chart brupop',
     properties: {
       ...Object.fromEntries(own),
-      monitors: { ...rest, required: [], properties: { enabled: { type: 'boolean' }, ...watching } },
+      monitors: companion(monitorsProps),
+      alerts: companion(alertsProps),
+      dashboard: companion(dashboardProps),
+      peopleRoles: companion(peopleRolesProps),
       extraObjects: { type: 'array', items: { type: ['object', 'string'] } },
       // Helm adds this where the chart is a dependency of another one, with whatever the other charts have in it.
       global: {
@@ -34,12 +38,21 @@ export function valuesSchema(): JsonSchema {
   });
 }
 
+/** A construct beside the operator, which is off by default. */
+function companion(props: z.ZodType): JsonSchema {
+  const { properties, ...rest } = jsonSchemaOf(props);
+  const { brupop: _, ...own } = properties;
+  return { ...rest, required: [], properties: { enabled: { type: 'boolean' }, ...own } };
+}
+
 /** A schema with what is done to it here. */
 interface Node extends JsonSchema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Node[];
+  readonly allOf?: readonly Node[];
+  readonly not?: object;
   readonly oneOf?: readonly Node[];
   readonly properties?: Readonly<Record<string, Node>>;
 }
@@ -64,13 +77,15 @@ function ofAnyKind(kinds: readonly Node[]): Node {
   return { type: 'object', additionalProperties: false, properties: { ...properties, kind } };
 }
 
-function orNull(schema: Node): Node {
+function orNull({ not, ...schema }: Node): Node {
   const { type, const: only, enum: words = only === undefined ? undefined : [only], anyOf } = schema;
   return {
     ...schema,
     ...(type !== undefined && { type: [...new Set([type, 'null'].flat())] }),
     ...(words && { enum: [...words, null] }),
     ...(anyOf && { anyOf: [...anyOf, { type: 'null' }] }),
+    // Null has no keys, and so has each of those that an object must not have.
+    ...(not && { allOf: [{ anyOf: [{ type: 'null' }, { not }] }] }),
   };
 }
 

@@ -18,6 +18,9 @@ export function optional(path: string, fallback: Parameters<typeof call>[1]): Op
   return call('dig', ...rest, fallback, value(first));
 }
 
+/** Lifetimes are whole hours. */
+export const hours = (lifetime: Operand): Operand => call('atoi', call('regexFind', '^[0-9]+', lifetime));
+
 const isSet = (operand: Operand): Operand => call('not', call('empty', operand));
 
 /**
@@ -88,13 +91,13 @@ function schedule(): ScheduleSettings {
 export function managedCertificates(kind: ManagedCertificateSettings['kind']): ManagedCertificateSettings {
   const { certificates } = settingsOf({ certificates: kind === 'issuer' ? { kind, name: 'x' } : { kind } });
   const lifetimes = { duration: '', renewBefore: '', ...('caDuration' in certificates && { caDuration: '' }) };
-  const hours = Object.keys(lifetimes).map((name) => {
+  const inHours = Object.keys(lifetimes).map((name) => {
     const fallback = (certificates as unknown as Record<string, string>)[name] ?? '';
     return [name, mark(call('trimSuffix', '0m0s', optional(`certificates.${name}`, fallback)).text)] as const;
   });
   return {
     ...optionalMarks('certificates', { ...certificates, dnsNames: '', usages: '' }),
-    ...Object.fromEntries(hours),
+    ...Object.fromEntries(inHours),
     // A transform of the part fills these in, because the constructs look them up.
     usages: [],
     keyAlgorithm: 'RSA',

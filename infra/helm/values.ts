@@ -5,7 +5,10 @@ import type { ControllerProps } from '../props/controller.ts';
 import type { ImageProps } from '../props/image.ts';
 import { settingsOf } from '../props/settings.ts';
 import type { ServedProps, WorkloadProps } from '../props/workload.ts';
+import type { AlertsProps } from '../monitoring/alerts.ts';
+import type { DashboardProps } from '../monitoring/dashboard.ts';
 import type { MonitorsProps } from '../monitoring/monitors.ts';
+import type { PeopleRolesProps } from '../people.ts';
 
 /**
  * Props without a value: Helm knows the release's name and namespace, and the cluster is the one that it installs in. Helm refuses objects
@@ -46,6 +49,10 @@ const workload = {
 } satisfies Record<keyof WorkloadProps, Shown>;
 
 const served = { serviceAnnotations: 'default' } satisfies Record<keyof ServedProps, Shown>;
+
+/** Constructs beside the operator, each a group of values. */
+type Companion = 'monitors' | 'alerts' | 'dashboard' | 'peopleRoles';
+type Watching<Props> = Record<Exclude<keyof Props, 'brupop'> | 'enabled', Shown>;
 
 /** Every value of the chart, by the name of its prop. A prop that is neither here nor above does not compile. */
 export const VALUES = {
@@ -134,13 +141,16 @@ export const VALUES = {
     interval: { as: '30s' },
     namespace: 'unset',
     labels: { as: {} },
-  } satisfies Record<Exclude<keyof MonitorsProps, 'brupop'> | 'enabled', Shown>,
+  } satisfies Watching<MonitorsProps>,
+  alerts: { enabled: { as: false }, namespace: 'unset', labels: { as: {} } } satisfies Watching<AlertsProps>,
+  dashboard: { enabled: { as: false }, namespace: 'unset', labels: 'unset' } satisfies Watching<DashboardProps>,
+  peopleRoles: { enabled: { as: false } } satisfies Watching<PeopleRolesProps>,
   extraObjects: { as: [] },
   // Other charts of an umbrella chart read these too, and what switches this one on or off is the umbrella's.
   global: { imageRegistry: 'unset', imagePullSecrets: 'unset' },
   enabled: 'unset',
 } satisfies Record<
-  Exclude<keyof BrupopProps, (typeof NO_VALUES)[number]> | 'monitors' | 'extraObjects' | 'global' | 'enabled',
+  Exclude<keyof BrupopProps, (typeof NO_VALUES)[number]> | Companion | 'extraObjects' | 'global' | 'enabled',
   Shown | Readonly<Record<string, Shown>>
 >;
 

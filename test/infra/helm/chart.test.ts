@@ -4,7 +4,10 @@ import * as fc from 'fast-check';
 import { BrupopChart } from '../../../infra/chart.ts';
 import { helmChart } from '../../../infra/helm/chart.ts';
 import { NO_VALUES } from '../../../infra/helm/values.ts';
+import { Alerts } from '../../../infra/monitoring/alerts.ts';
+import { Dashboard } from '../../../infra/monitoring/dashboard.ts';
 import { Monitors } from '../../../infra/monitoring/monitors.ts';
+import { PeopleRoles } from '../../../infra/people.ts';
 import { settingsOf } from '../../../infra/props/settings.ts';
 import { noHelm } from '../../shell.ts';
 import { anyProps } from '../any-props.ts';
@@ -34,10 +37,15 @@ const NO_VALUE = {
 };
 
 /** What the constructs make of the same. */
-function synthesised({ monitors, ...props }: Given): Manifest[] {
+function synthesised({ monitors, alerts, dashboard, peopleRoles, ...props }: Given): Manifest[] {
   const chart = new BrupopChart(new App(), 'brupop', { ...props, ...NO_VALUE });
-  const { enabled = false, ...monitoring } = monitors ?? {};
-  if (enabled) new Monitors(chart, 'Monitors', { brupop: chart.brupop, ...monitoring });
+  const { brupop } = chart;
+  const given = ({ enabled, ...rest }: Values = {}) => (enabled === true ? { brupop, ...rest } : undefined);
+  const [watched, alerted, shown, ruled] = [given(monitors), given(alerts), given(dashboard), given(peopleRoles)];
+  if (watched) new Monitors(chart, 'Monitors', watched);
+  if (alerted) new Alerts(chart, 'Alerts', alerted);
+  if (shown) new Dashboard(chart, 'Dashboard', shown);
+  if (ruled) new PeopleRoles(chart, 'PeopleRoles', ruled);
   return chart.toJson() as Manifest[];
 }
 

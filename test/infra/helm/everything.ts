@@ -4,7 +4,9 @@ import { CA } from '../pem.ts';
 export type Values = Readonly<Record<string, unknown>>;
 
 /** The props of a release, and what the chart has beside them. */
-export type Given = BrupopProps & { readonly monitors?: Values };
+export type Given = BrupopProps & { readonly monitors?: Values } & Readonly<
+    Partial<Record<'alerts' | 'dashboard' | 'peopleRoles', Values>>
+  >;
 
 const near = {
   preferredDuringSchedulingIgnoredDuringExecution: [],
@@ -155,6 +157,9 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       metricsNamespace: 'monitoring',
     },
     monitors: { enabled: true, interval: '5s', namespace: 'monitoring', labels: { release: 'prometheus' } },
+    alerts: { enabled: true, namespace: 'monitoring', labels: { release: 'prometheus' } },
+    dashboard: { enabled: true, namespace: 'grafana', labels: { dashboards: 'yes' } },
+    peopleRoles: { enabled: true },
   },
   'an issuer of the user’s, in a daily window': {
     image: { digest: `sha256:${'0a'.repeat(32)}` },

@@ -21,6 +21,9 @@ const GROUPS = new Set([
   'certificates',
   'networkPolicies',
   'monitors',
+  'alerts',
+  'dashboard',
+  'peopleRoles',
   'global',
 ]);
 
