@@ -45,6 +45,7 @@ describe('the package', () => {
       'dist/optional/grafana-dashboard.k8s.yaml',
       'dist/optional/monitors.k8s.yaml',
       'dist/optional/people-roles.k8s.yaml',
+      'dist/props.md',
       'package.json',
     ]);
   });
