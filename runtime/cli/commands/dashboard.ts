@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { type Answer, type Cluster, type Command, type CommandRequest, UsageError } from '../command.ts';
+import { hereOf } from '../arguments.ts';
 import { explain } from '../errors.ts';
 import { pauseAfter } from '../output/watch.ts';
 import { readModel, readPast } from '../dashboard/model.ts';
@@ -23,7 +24,7 @@ your own kubeconfig and rights, and stays up to date. Nothing can be changed thr
     const [port, cluster] = [portOf(request), await request.connect()];
     const messages = new Messages();
     const now = request.clock.now();
-    messages.changed(await readModel(cluster, now), now);
+    messages.changed(await readModel(cluster, now, hereOf(request.values)), now);
     const server = await DashboardServer.listening({
       port,
       token: randomToken(),
@@ -61,23 +62,24 @@ interface Following {
 }
 
 /** Reads the cluster again and again while a page is connected, and sends what has changed. */
-async function follow({ request: { clock }, cluster, messages, server }: Following, signal: AbortSignal) {
+async function follow({ request, cluster, messages, server }: Following, signal: AbortSignal) {
+  const { clock } = request;
   let took = 0;
   for (;;) {
     await clock.sleep(pauseAfter(took), signal).catch(() => undefined);
     await server.connected(signal);
     if (signal.aborted) return server.close();
     const begun = clock.monotonic();
-    server.send(await nextMessage({ cluster, messages }, clock.now()));
+    server.send(await nextMessage({ request, cluster, messages }, clock.now()));
     took = clock.monotonic() - begun;
   }
 }
 
 function nextMessage(
-  { cluster, messages }: Pick<Following, 'cluster' | 'messages'>,
+  { request, cluster, messages }: Pick<Following, 'request' | 'cluster' | 'messages'>,
   now: number,
 ): Promise<MessageBody> {
-  return readModel(cluster, now).then(
+  return readModel(cluster, now, hereOf(request.values)).then(
     (model) => messages.changed(model, now),
     (error: unknown) => messages.failed(explain(error)),
   );

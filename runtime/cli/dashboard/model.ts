@@ -4,7 +4,8 @@ import type { OsReleaseName } from '../../controller/plan/facts/ledgers.ts';
 import { concurrency } from '../../api/policy/quantity.ts';
 import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
-import { haltedRemedy, haltedText } from '../halted.ts';
+import { AS_IS, haltedRemedy, haltedText, type Here } from '../halted.ts';
+import { NAME } from '../help.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
 import { aheadText, firstOf } from '../output/output.ts';
@@ -13,7 +14,7 @@ import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
 import { drainOf, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
 import { whyHeld } from '../commands/why.ts';
-import { timelineOf } from './bars.ts';
+import { begunBy, timelineOf } from './bars.ts';
 import type {
   FleetCard,
   Model,
@@ -33,6 +34,8 @@ interface Sources {
   readonly past: { readonly moments: readonly Moment[]; readonly unknown: readonly string[] };
   /** The context of the kubeconfig; undefined in a pod. */
   readonly cluster: string | undefined;
+  /** What commands the page shows have to say of cluster and user. */
+  readonly here: Here;
 }
 
 /** How many Events and next starts are shown, and how many nodes of a group are named. */
@@ -48,30 +51,28 @@ function modelOf(sources: Sources): Model {
       fleet: fleetOf(status, sources),
       policies: status.policies.map((policy) => cardOf(policy, seen)),
       queue: queueOf(status.waiting, sources),
-      timeline: timelineOf(members, { forecast, pace: status.pace, now: seen.now }),
+      timeline: timelineOf(members, {
+        forecast,
+        pace: status.pace,
+        begun: begunBy(past.moments),
+        now: seen.now,
+      }),
       events: past.moments.slice(-MAX.events).toReversed().map(eventRowOf),
     },
     nodes: members.map((member) => rowOf(member, seen)),
   };
 }
 
-function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: Sources): FleetCard {
+function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster, here }: Sources): FleetCard {
   const { counts, paused, notKnown, pace } = status;
   const { capacity, holders } = seen.plan.budget;
-  const halted = status.halted.map((one): Trouble => {
-    const remedy = haltedRemedy(one);
-    return { title: 'Release halted', text: haltedText(one), remedy, nodes: [], count: 0 };
-  });
-  const { noLeader } = status;
-  const nobody: readonly Trouble[] = noLeader
-    ? [{ title: 'No controller leads', text: noLeaderText(noLeader), remedy: NO_LEADER_REMEDY, nodes: [], count: 0 }]
-    : [];
   return {
     cluster,
+    flags: here('').trim(),
     counts,
     paused,
     notKnown: [...notKnown, ...past.unknown],
-    needsYou: [...nobody, ...halted, ...status.needsYou.map(troubleOf)],
+    needsYou: needsYouOf(status, here),
     budget: {
       capacity: Number.isFinite(capacity) ? capacity : undefined,
       holders: holders.slice(0, MAX.named).map((holder) => placeOf(holder, seen)),
@@ -79,6 +80,34 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster }: S
     },
     pace: { ...pace, waitsFor: pace.waitsFor.map(({ reason, nodes }) => `${firstOf(nodes, MAX.named)} (${reason})`) },
   };
+}
+
+/** What waits for a person, with the commands that show more or end it. */
+function needsYouOf(status: ReturnType<typeof statusOf>, here: Here): readonly Trouble[] {
+  const command = (words: string): string => here(`${NAME} ${words}`);
+  const halted = status.halted.map((one): Trouble => {
+    const remedy = haltedRemedy(one);
+    const commands = ['releases', `clear ${one.version}`, `allow ${one.version}`].map(command);
+    return { title: 'Release halted', text: haltedText(one), remedy, commands, nodes: [], count: 0 };
+  });
+  const { noLeader } = status;
+  const nobody: readonly Trouble[] = noLeader
+    ? [
+        {
+          title: 'No controller leads',
+          text: noLeaderText(noLeader),
+          remedy: NO_LEADER_REMEDY,
+          commands: [command('doctor')],
+          nodes: [],
+          count: 0,
+        },
+      ]
+    : [];
+  const others = status.needsYou.map((one) => ({
+    ...troubleOf(one),
+    commands: [command(`why ${one.nodes[0]}`)],
+  }));
+  return [...nobody, ...halted, ...others];
 }
 
 function troubleOf({ reason, message, nodes, since, until, policy }: Reasoned): Trouble {
@@ -134,12 +163,13 @@ function stateOf({ complete, proven }: { readonly complete: boolean; readonly pr
 }
 
 function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Sources): Queue {
+  const runs = new Map(seen.snapshot.nodes.map(({ name, version }) => [name, version]));
   const started = new Set(seen.plan.budget.holders.map(({ node }) => node));
   return {
     next: forecast.starts
       .slice(0, MAX.starts)
       .filter(({ node }) => !started.has(node))
-      .map(({ node, policy, version, at }) => ({ node, policy, version, at })),
+      .map(({ node, policy, version, at }) => ({ node, policy, runs: runs.get(node), version, at })),
     waiting: waiting.map(troubleOf),
   };
 }
@@ -193,11 +223,11 @@ const eventRowOf = ({ at, object, type, reason, message, count }: Moment): Event
   times: count,
 });
 
-/** Reads the fleet for the page. @param now milliseconds since the Unix epoch @throws as `inspect` */
-export async function readModel(cluster: Cluster, now: number): Promise<Model> {
+/** Reads the fleet for the page. @param now milliseconds since the Unix epoch @param here for the commands that it shows @throws as `inspect` */
+export async function readModel(cluster: Cluster, now: number, here: Here = AS_IS): Promise<Model> {
   const [seen, past] = await Promise.all([inspect(cluster, now), pastEvents(cluster)]);
   const moments = byTime(past.moments);
-  return modelOf({ seen, forecast: forecastFrom(seen), past: { ...past, moments }, cluster: cluster.context });
+  return modelOf({ seen, forecast: forecastFrom(seen), past: { ...past, moments }, cluster: cluster.context, here });
 }
 
 /** Reads the past of a node, the newest moment first. @throws RefusedCommandError where nothing is known of it, and as `KubeTransport.request` */

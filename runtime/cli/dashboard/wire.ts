@@ -22,6 +22,8 @@ export interface Sections {
 export interface FleetCard {
   /** The context of the kubeconfig. */
   readonly cluster?: string | undefined;
+  /** What a command that is shown needs for this cluster and user. */
+  readonly flags: string;
   readonly counts: Counts;
   readonly paused: boolean;
   readonly notKnown: readonly string[];
@@ -44,6 +46,8 @@ export interface Trouble {
   readonly text: string;
   /** What to do. */
   readonly remedy?: string | undefined;
+  /** Commands that show more or end it. */
+  readonly commands?: readonly string[] | undefined;
   /** The first nodes that it concerns, and how many there are. A longer list would change, and be sent again, with each node that starts. */
   readonly nodes: readonly string[];
   readonly count: number;
@@ -97,6 +101,7 @@ export interface Queue {
 interface Turn {
   readonly node: string;
   readonly policy?: string | undefined;
+  readonly runs?: string | undefined;
   readonly version?: string | undefined;
   /** Absent where the forecast does not say. */
   readonly at?: number | undefined;

@@ -97,6 +97,50 @@ test('the timeline says how much of the rollout it leaves out', async () => {
   expect(leftOut).toEqual({ past: 4, running: 0, waiting: 0 });
 });
 
+test('an attempt that failed is as long as it was, from its start to its failure', async () => {
+  const began = now();
+  await stage.report('node-00', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass(600_000);
+  await fail(stage, 'node-00');
+  const failed = now();
+  await stage.pass();
+  await stage.report('node-00', { current_state: 'Idle' });
+  await stage.pass();
+  const { bars } = (await readModel({ transport: stage.transport, namespace: NAMESPACE }, now())).sections.timeline;
+  const bar = bars.find(({ kind }) => kind === 'failed');
+  expect(bar).toMatchObject({ node: 'node-00', to: failed });
+  expect(bar?.from).toBeLessThanOrEqual(began);
+  expect(failed - (bar?.from ?? failed)).toBeGreaterThanOrEqual(600_000);
+});
+
+test('while a release is halted nobody is foreseen to start on it, and its commands are for the cluster that is shown', async () => {
+  await stage.end();
+  stage = await Stage.with('a', 'b', 'c');
+  await deploy(stage, { MAX_FAILED_UPDATE: '1' });
+  await fail(stage, 'a');
+  await stage.pass();
+  await stage.report('a', { current_state: 'Idle' });
+  await stage.pass();
+  const here = (command: string): string => `${command} --context it`;
+  const read = () => readModel({ transport: stage.transport, namespace: NAMESPACE }, now(), here);
+  const { fleet, queue, timeline } = (await read()).sections;
+  expect(fleet.needsYou[0]).toMatchObject({
+    title: 'Release halted',
+    commands: [
+      'kubectl brupop releases --context it',
+      'kubectl brupop clear 1.1.0 --context it',
+      'kubectl brupop allow 1.1.0 --context it',
+    ],
+  });
+  expect(fleet.flags).toBe('--context it');
+  expect([queue.next, timeline.bars.filter(({ kind }) => kind === 'next')]).toEqual([[], []]);
+});
+
+test('who comes next is told with the version that it leaves', async () => {
+  const { queue } = (await readModel({ transport: stage.transport, namespace: NAMESPACE }, now())).sections;
+  expect(queue.next[0]).toMatchObject({ runs: '1.0.0', version: '1.1.0' });
+});
+
 test('nodes that wait are left out, however many that failed are about to try again', async () => {
   const hold = { metadata: { annotations: { [HOLD_ANNOTATION]: 'ann' } } };
   for (const name of NAMES.slice(1)) await stage.patchNode(name, hold);

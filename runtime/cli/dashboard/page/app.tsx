@@ -59,7 +59,10 @@ interface FleetProps extends AppProps {
 function Fleet({ state, sections, now, token, selected, select, leave }: FleetProps) {
   const { fleet, policies, queue, timeline, events } = sections;
   const row = selected === undefined ? undefined : state.nodes.get(selected);
-  const naming = useMemo(() => ({ select, shorten: shortenerFor([...state.nodes.keys()]) }), [state.nodes.size]);
+  const naming = useMemo(() => {
+    const commandOf = (words: string): string => ['kubectl brupop', words, fleet.flags].filter(Boolean).join(' ');
+    return { select, shorten: shortenerFor([...state.nodes.keys()]), commandOf };
+  }, [state.nodes.size, fleet.flags]);
   return (
     <NamingContext.Provider value={naming}>
       <p class="hidden" role="status">

@@ -1,7 +1,7 @@
 import { useContext } from 'preact/hooks';
 import type { Queue, EventRow } from '../wire.ts';
 import { NamingContext, NodeName, Names, Time } from './parts.tsx';
-import { plural, timeText } from './text.ts';
+import { plural, timeText, versionText } from './text.ts';
 
 interface QueueProps {
   readonly queue: Queue;
@@ -18,10 +18,10 @@ export function QueueList({ queue: { next, waiting }, now }: QueueProps) {
       {next.length === 0 && waiting.length === 0 && <p class="empty">Nobody waits.</p>}
       {next.length > 0 && (
         <ol class="turns" aria-label="Who comes next">
-          {next.map(({ node, version, policy, at }) => (
+          {next.map(({ node, runs, version, policy, at }) => (
             <li key={node}>
               <NodeName name={node} />
-              <span class="faint">{[version, policy].filter(Boolean).join(', ')}</span>
+              <span class="faint">{[versionText(runs, version), policy].filter(Boolean).join(', ')}</span>
               {at !== undefined && <span class="when">{at <= now ? 'now' : timeText(at, now)}</span>}
             </li>
           ))}

@@ -3,8 +3,8 @@ import { durationText } from '../../../lib/clock.ts';
 import type { DrainRow, NodeRow, NodePast } from '../wire.ts';
 import { pastOf } from './connection.ts';
 import { Moments } from './lists.tsx';
-import { Age, NamingContext, Time } from './parts.tsx';
-import { appearanceOf, plural, shapeOf, timeText, wordOf } from './text.ts';
+import { Age, Commands, NamingContext, Time } from './parts.tsx';
+import { appearanceOf, plural, shapeOf, timeText, versionText, wordOf } from './text.ts';
 
 interface NodePanelProps {
   readonly row: NodeRow;
@@ -15,7 +15,7 @@ interface NodePanelProps {
 
 /** Details of the selected node: its verdict, its update, its drain and its past. */
 export function NodePanel({ row, now, token, close }: NodePanelProps) {
-  const { shorten } = useContext(NamingContext);
+  const { shorten, commandOf } = useContext(NamingContext);
   return (
     <section class="panel selected" aria-labelledby="selected">
       <div class="head">
@@ -41,6 +41,7 @@ export function NodePanel({ row, now, token, close }: NodePanelProps) {
       </p>
       {row.drain && <DrainState drain={row.drain} now={now} />}
       <Facts row={row} now={now} />
+      <Commands commands={['why', 'timeline', 'hold'].map((word) => commandOf(`${word} ${row.name}`))} />
       <History row={row} now={now} token={token} />
     </section>
   );
@@ -99,10 +100,6 @@ function Facts({ row, now }: Pick<NodePanelProps, 'row' | 'now'>) {
       </Fact>
     </dl>
   );
-}
-
-function versionText(runs: string | undefined, offered: string | undefined): string | undefined {
-  return offered === undefined || offered === runs ? runs : `${runs ?? '?'} → ${offered}`;
 }
 
 type FactProps = { readonly name: string; readonly children?: preact.ComponentChildren };

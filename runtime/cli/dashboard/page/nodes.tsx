@@ -1,6 +1,7 @@
 import { useContext, useMemo, useState } from 'preact/hooks';
 import type { NodeRow } from '../wire.ts';
 import { move } from './arrow-keys.ts';
+import { NodeTable } from './node-table.tsx';
 import { memo, NamingContext } from './parts.tsx';
 import { countText, SIGNS, type Appearance, APPEARANCES, appearanceOf, plural, shapeOf, wordOf } from './text.ts';
 
@@ -17,36 +18,34 @@ interface NodesProps {
 export const Nodes = memo(function Nodes({ nodes, selected, select }: NodesProps) {
   const [text, setText] = useState('');
   const [only, setOnly] = useState<Appearance>();
-  const groups = useMemo(() => groupsOf([...nodes.values()], text.trim().toLowerCase(), only), [nodes, text, only]);
-  const reached = tabStopOf(groups, selected);
-  const found = groups.reduce((sum, { rows }) => sum + rows.length, 0);
+  const [isTable, setTable] = useState(false);
+  const rows = useMemo(() => matching([...nodes.values()], text.trim().toLowerCase(), only), [nodes, text, only]);
+  const found = rows.length;
   const { shorten } = useContext(NamingContext);
-  const isDense = nodes.size > ROOMY;
   return (
     <section class="panel" aria-labelledby="nodes">
       <div class="head">
         <h2 id="nodes" tabIndex={-1}>
           Nodes
         </h2>
-        <NameFilter text={text} change={setText} />
+        <div class="tools">
+          <NameFilter text={text} change={setText} />
+          <button type="button" class="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
+            Table
+          </button>
+        </div>
       </div>
       <Legend
         nodes={nodes}
         only={only}
         choose={(appearance) => setOnly(appearance === only ? undefined : appearance)}
       />
-      <div class={isDense ? 'groups dense' : 'groups'} onKeyDown={move} onClick={(event) => choose(event, select)}>
-        {groups.map((group) => (
-          <PolicyGroup
-            key={group.policy ?? ''}
-            group={group}
-            selected={selected}
-            reached={reached}
-            labelOf={isDense ? undefined : shorten}
-          />
-        ))}
-      </div>
-      {found === 0 && <p class="empty">{nodes.size === 0 ? NO_NODES : 'No node is called so.'}</p>}
+      {isTable ? (
+        <NodeTable rows={rows} selected={selected} />
+      ) : (
+        <Tiles rows={rows} selected={selected} select={select} labelOf={nodes.size > ROOMY ? undefined : shorten} />
+      )}
+      {found === 0 && <p class="empty">{nodes.size === 0 ? NO_NODES : 'No node has that.'}</p>}
       <p class="hidden" role="status">
         {text === '' && only === undefined ? '' : `${plural(found, 'node')} shown`}
       </p>
@@ -54,14 +53,43 @@ export const Nodes = memo(function Nodes({ nodes, selected, select }: NodesProps
   );
 });
 
+interface TilesProps extends Pick<NodesProps, 'selected' | 'select'> {
+  readonly rows: readonly NodeRow[];
+  readonly labelOf: GroupProps['labelOf'];
+}
+
+function Tiles({ rows, selected, select, labelOf }: TilesProps) {
+  const groups = useMemo(() => groupsOf(rows), [rows]);
+  const reached = tabStopOf(groups, selected);
+  const look = labelOf ? 'groups' : 'groups dense';
+  return (
+    <div class={look} onKeyDown={move} onClick={(event) => choose(event, select)}>
+      {groups.map((group) => (
+        <PolicyGroup key={group.policy ?? ''} {...{ group, selected, reached, labelOf }} />
+      ))}
+    </div>
+  );
+}
+
+/** Nodes in which each word of the text is found: in their names, versions, policies, zones, states or reasons. */
+function matching(rows: readonly NodeRow[], text: string, only: Appearance | undefined): readonly NodeRow[] {
+  const words = text.split(/\s+/);
+  return rows.filter((row) => {
+    if (only !== undefined && appearanceOf(row) !== only) return false;
+    const { name, runs, offered, policy, zone, reason } = row;
+    const said = [name, runs, offered, policy, zone, wordOf(row), reason].join(' ').toLowerCase();
+    return words.every((word) => said.includes(word));
+  });
+}
+
 function NameFilter({ text, change }: { readonly text: string; readonly change: (text: string) => void }) {
   return (
     <label class="filter">
-      <span class="hidden">Filter by name</span>
+      <span class="hidden">Search by name, version, policy, zone or state</span>
       <input
         id="filter"
         type="search"
-        placeholder="Filter by name  /"
+        placeholder="Search nodes  /"
         value={text}
         onInput={({ currentTarget }) => change(currentTarget.value)}
       />
@@ -87,11 +115,8 @@ interface NodeGroup {
 const order = (a: string | undefined, b: string | undefined): number =>
   a === undefined || b === undefined ? Number(a === undefined) - Number(b === undefined) : a.localeCompare(b, 'en');
 
-function groupsOf(rows: readonly NodeRow[], text: string, only: Appearance | undefined): readonly NodeGroup[] {
-  const shown = rows.filter(
-    (row) => row.name.toLowerCase().includes(text) && (only === undefined || appearanceOf(row) === only),
-  );
-  const policies = [...Map.groupBy(shown, ({ policy }) => policy)].toSorted(([a], [b]) => order(a, b));
+function groupsOf(rows: readonly NodeRow[]): readonly NodeGroup[] {
+  const policies = [...Map.groupBy(rows, ({ policy }) => policy)].toSorted(([a], [b]) => order(a, b));
   return policies.map(([policy, own]) => {
     const zones = [...Map.groupBy(own, ({ zone }) => zone)].toSorted(([a], [b]) => order(a, b));
     return { policy, rows: own, zones: new Map(zones) };

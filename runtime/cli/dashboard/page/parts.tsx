@@ -1,5 +1,5 @@
 import { Component, createContext, type FunctionComponent, h } from 'preact';
-import { useContext } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import { durationText } from '../../../lib/clock.ts';
 import { plural, timeText } from './text.ts';
 
@@ -38,9 +38,44 @@ interface Naming {
   readonly select: (name: string) => void;
   /** The name without the part that is the same for all nodes. */
   readonly shorten: (name: string) => string;
+  /** A command of kubectl brupop, for this cluster and user. */
+  readonly commandOf: (words: string) => string;
 }
 
-export const NamingContext = createContext<Naming>({ select: () => undefined, shorten: (name) => name });
+export const NamingContext = createContext<Naming>({
+  select: () => undefined,
+  shorten: (name) => name,
+  commandOf: (words) => words,
+});
+
+/** Commands to run in a terminal, each with a button that copies it. */
+export function Commands({ commands }: { readonly commands: readonly string[] }) {
+  return (
+    <ul class="commands">
+      {commands.map((command) => (
+        <li key={command}>
+          <code>{command}</code>
+          <CopyButton text={command} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function CopyButton({ text }: { readonly text: string }) {
+  const [said, say] = useState('Copy');
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => say('Copied'),
+      () => say('Not allowed'),
+    );
+  };
+  return (
+    <button type="button" class="quiet" aria-label={`Copy: ${text}`} onClick={copy}>
+      <span role="status">{said}</span>
+    </button>
+  );
+}
 
 /** Cuts names at the first dot, where the rest is the same for all nodes. */
 export function shortenerFor(names: readonly string[]): Naming['shorten'] {

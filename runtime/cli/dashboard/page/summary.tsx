@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import { durationText } from '../../../lib/clock.ts';
 import type { FleetCard, Trouble } from '../wire.ts';
-import { Age, Names } from './parts.tsx';
+import { Age, Commands, Names, NamingContext } from './parts.tsx';
 import type { State } from './state.ts';
 import { countText, exactText, plural, roughText, timeText } from './text.ts';
 
@@ -80,6 +80,7 @@ interface FleetProps {
 
 /** What waits for a person. */
 export function Troubles({ fleet: { needsYou, paused, notKnown }, now }: FleetProps) {
+  const { commandOf } = useContext(NamingContext);
   if (needsYou.length === 0 && !paused && notKnown.length === 0) return null;
   return (
     <section class="troubles" aria-label="What needs you">
@@ -87,9 +88,10 @@ export function Troubles({ fleet: { needsYou, paused, notKnown }, now }: FleetPr
         <TroubleCard key={`${trouble.title} ${trouble.text}`} trouble={trouble} now={now} />
       ))}
       {paused && (
-        <p class="note">
-          <strong>Paused.</strong> No update starts. <code>kubectl brupop resume</code> ends that.
-        </p>
+        <div class="note">
+          <strong>Paused.</strong> No update starts. This ends that:
+          <Commands commands={[commandOf('resume')]} />
+        </div>
       )}
       {notKnown.map((sentence) => (
         <p key={sentence} class="note">
@@ -105,7 +107,7 @@ interface TroubleProps {
   readonly now: number;
 }
 
-function TroubleCard({ trouble: { title, text, remedy, nodes, count, since }, now }: TroubleProps) {
+function TroubleCard({ trouble: { title, text, remedy, commands = [], nodes, count, since }, now }: TroubleProps) {
   return (
     <div class="trouble">
       <p>
@@ -118,6 +120,7 @@ function TroubleCard({ trouble: { title, text, remedy, nodes, count, since }, no
         )}
       </p>
       {remedy !== undefined && <p class="remedy">{remedy}</p>}
+      <Commands commands={commands} />
       <Names names={nodes} count={count} />
     </div>
   );

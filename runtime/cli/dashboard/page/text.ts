@@ -63,6 +63,11 @@ export function timeText(at: number, now: number): string {
 export const exactText = (at: number): string => exact.format(at);
 export const dayText = (at: number): string => day.format(at);
 
+/** From what a node runs to what it is offered. */
+export function versionText(runs: string | undefined, offered: string | undefined): string | undefined {
+  return offered === undefined || offered === runs ? runs : `${runs ?? '?'} → ${offered}`;
+}
+
 export const countText = (count: number): string => count.toLocaleString('en');
 
 export const plural = (count: number, word: string): string => `${countText(count)} ${word}${count === 1 ? '' : 's'}`;

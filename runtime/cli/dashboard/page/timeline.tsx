@@ -150,7 +150,7 @@ function Note({ bar: { step, from, to = Infinity }, now, left, right }: NoteProp
 /** The bars in words, for screen readers. */
 const SAID: Readonly<Record<Bar['kind'], (bar: Bar, now: number) => string>> = {
   done: ({ from, to = from }) => `updated from ${exactText(from)} to ${exactText(to)}, in ${durationText(to - from)}`,
-  failed: ({ from, to = from }) => `failed at ${exactText(to)}`,
+  failed: ({ from, to = from }) => `failed at ${exactText(to)}${to > from ? `, after ${durationText(to - from)}` : ''}`,
   running: ({ from, to = 0, step }, now) => {
     const end = to > now ? `, until about ${timeText(to, now)}` : '';
     return `${step ?? 'updating'} since ${exactText(from)}${end}`;
