@@ -21,7 +21,7 @@ export { UpdatePolicy } from './policy.ts';
 export type { PriorityClasses } from './priority.ts';
 export type { AgentProps, AgentUpdateStrategy } from './props/agent.ts';
 export type { ApiserverProps } from './props/apiserver.ts';
-export type { BrupopProps, LoggingProps, NetworkPolicyProps, Settings } from './props/brupop.ts';
+export type { BrupopProps, LoggingProps, NetworkPolicyProps, RepositoryProps, Settings } from './props/brupop.ts';
 export type {
   CertificateProps,
   CertificateSettings,
