@@ -24,6 +24,7 @@ const LONGEST: readonly [documents: string | readonly string[], kb: number][] = 
   ['CHANGELOG.md', 6],
   ['CONTRIBUTING.md', 8],
   ['docs/benchmarks.md', 15],
+  ['docs/eks.md', 7],
   ['lab/simulation/README.md', 20],
   [['*.md', 'docs/**/*.md'], 204.8],
 ];
