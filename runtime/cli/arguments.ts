@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { NAMESPACE } from '../api/shadow/names.ts';
 import { type Command, type Options, optionValues, UsageError, type Values } from './command.ts';
+import { nearestTo } from './nearest.ts';
 import { FORMATS, type Format } from './output/output.ts';
 
 /** Options of every command. */
@@ -25,6 +26,11 @@ export const COMMON: Options = {
     value: 'GROUP',
     help: 'impersonate this group too, with --as; may be repeated',
   },
+  'request-timeout': {
+    type: 'string',
+    value: 'DURATION',
+    help: 'how long one request may take, e.g. 5s, as with kubectl; by default 30s',
+  },
   help: { type: 'boolean', short: 'h', help: 'print what the command does, and its options' },
 };
 
@@ -45,8 +51,8 @@ export function parseInvocation(args: readonly string[], commands: readonly Comm
   const name = findCommand(args, commands);
   if (name === undefined) return withoutCommand(args);
   const command = commands.find((one) => [one.name, one.alias].includes(args[name]));
-  if (!command) throw new UsageError(`there is no command ${args[name]}`);
-  const rest = args.filter((_, index) => index !== name);
+  if (!command) throw noCommand(args[name] ?? '', commands);
+  const rest = args.filter((_, index) => index !== name).map(withoutEquals);
   const { values, positionals: names } = parseStrictly(rest, { ...COMMON, ...command.options });
   if (values['help']) return { kind: 'help', command };
   checkNames(command, names);
@@ -55,11 +61,22 @@ export function parseInvocation(args: readonly string[], commands: readonly Comm
   return { kind: 'run', command, names, values, format };
 }
 
+function noCommand(typed: string, commands: readonly Command[]): UsageError {
+  const [nearest] = nearestTo(
+    typed,
+    commands.map(({ name }) => name),
+  );
+  return new UsageError(`there is no command ${typed}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`);
+}
+
 function withoutCommand(args: readonly string[]): Parsed {
   const version = { type: 'boolean', help: '' } as const;
   const { values } = parseStrictly(args, { ...COMMON, version });
   return { kind: values['version'] ? 'version' : 'help', command: undefined };
 }
+
+/** As kubectl takes it: `-o=json` is `-ojson`. */
+const withoutEquals = (arg: string): string => arg.replace(/^-([a-z])=/, '-$1');
 
 /** Finds the command, because options may stand before it. @returns its index in `args` */
 function findCommand(args: readonly string[], commands: readonly Command[]): number | undefined {

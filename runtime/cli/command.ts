@@ -96,8 +96,11 @@ export interface Command {
   run(request: CommandRequest): Promise<Answer>;
 }
 
-/** `failed`: no answer, or the cluster refused. `usage`: wrong arguments. `found`: `doctor` has found a problem. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, found: 3 } as const;
+/**
+ * `failed`: no answer, or the cluster refused. `usage`: wrong arguments. `found`: there is something that needs somebody. `unfinished`: updates wait
+ * or run.
+ */
+export const EXIT = { ok: 0, failed: 1, usage: 2, found: 3, unfinished: 4 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The arguments are wrong. */

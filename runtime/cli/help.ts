@@ -36,7 +36,9 @@ ${describeEnv(access)}
 }
 
 function findings(commands: readonly Command[]): string {
-  return commands.some(({ name }) => name === 'doctor') ? `, ${EXIT.found} doctor found a problem` : '';
+  return commands.some(({ name }) => name === 'doctor')
+    ? `, ${EXIT.found} something needs you (doctor, status --exit-code), ${EXIT.unfinished} updates wait or run (status --exit-code)`
+    : '';
 }
 
 export function commandHelp({ name, args, summary, details, options }: Command): string {

@@ -5,6 +5,7 @@ import { userAgent } from '../kube/https.ts';
 import { connect } from '../kube/kubeconfig.ts';
 import { proxyFromEnvironment } from '../kube/proxy.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
+import { durationMs } from '../api/policy/duration.ts';
 import { NAMESPACE } from '../api/shadow/names.ts';
 import { clear } from './commands/clear.ts';
 import { cleanup } from './commands/cleanup.ts';
@@ -23,6 +24,7 @@ import {
   type ProgramContext,
   optionValues,
   UsageError,
+  type Values,
 } from './command.ts';
 import { completionOf, completionText, lookupIn } from './completion.ts';
 import { dashboard } from './commands/dashboard.ts';
@@ -36,12 +38,14 @@ import { textOf } from './output/output.ts';
 import { history, timeline } from './commands/timeline.ts';
 import { releases } from './commands/releases.ts';
 import { status } from './commands/status.ts';
+import { wait } from './commands/wait.ts';
 import { watch } from './output/watch.ts';
 import { why } from './commands/why.ts';
 
 /** In the order of `--help`. */
 export const COMMANDS: readonly Command[] = [
   status,
+  wait,
   dashboard,
   why,
   timeline,
@@ -119,11 +123,21 @@ async function clusterFor(invocation: Invocation, context: ProgramContext): Prom
   return { ...connection, namespace: given ?? (await webhookNamespace(connection.transport)) ?? NAMESPACE };
 }
 
+function timeoutOf({ 'request-timeout': text }: Values): number | undefined {
+  if (text === undefined) return undefined;
+  const timeout = durationMs(/^\d+$/.test(String(text)) ? `${String(text)}s` : String(text));
+  if (timeout === undefined)
+    throw new UsageError(`--request-timeout: expected a duration like 5s, got ${String(text)}`);
+  // As kubectl has it, 0 is no limit.
+  return timeout === 0 ? undefined : timeout;
+}
+
 async function connectionFor(
   { values }: Pick<Invocation, 'values'>,
   { env, home }: ProgramContext,
 ): Promise<Omit<Cluster, 'namespace'>> {
   const { kubeconfig, context, as: user } = values as Readonly<Record<string, string | undefined>>;
+  const timeoutMs = timeoutOf(values);
   const groups = optionValues(values, 'as-group');
   if (user === undefined && groups.length > 0) throw new UsageError('--as-group: expected --as besides');
   const read = readEnv(processEnv, env);
@@ -134,6 +148,7 @@ async function connectionFor(
   const as = user === undefined ? undefined : { user, groups };
   const proxyFor = (server: string) => proxyFromEnvironment(server, env);
   const config = { ...read, KUBECONFIG: paths, context, as, proxyFor };
-  const connection = await connect(config, { userAgent: userAgent('kubectl') });
+  const options = { userAgent: userAgent('kubectl'), gzip: true, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const connection = await connect(config, options);
   return { transport: connection.transport, context: connection.context };
 }

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { readUpTo } from '../lib/http.ts';
 import { jsonObject } from '../lib/json.ts';
 import { ApiStatusError, apiStatusError, type KubeStatus, textError, UnreachableError } from './errors.ts';
@@ -8,9 +10,15 @@ import type { WatchEvent } from './transport.ts';
 
 /** The whole body as text. @throws Error above `maxBytes` */
 export async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const body = await readUpTo(response, maxBytes);
+  const body = await readUpTo(unpacked(response), maxBytes);
   if (body.length > maxBytes) throw new Error(`the answer exceeds ${maxBytes} bytes`);
   return body.toString('utf8');
+}
+
+function unpacked(response: IncomingMessage): AsyncIterable<Buffer> {
+  if (response.headers['content-encoding'] !== 'gzip') return response;
+  // What fails on either side ends the other, and the reader gets the error.
+  return pipeline(response, createGunzip(), () => undefined);
 }
 
 /** The error for an answer of 400 or above. */

@@ -240,6 +240,9 @@ describe('what is to be done is said', () => {
 describe('arguments', () => {
   test.each([
     [['nothing'], 'there is no command nothing'],
+    [['stauts'], 'there is no command stauts: did you mean status?'],
+    [['status', '--request-timeout', 'soon'], '--request-timeout: expected a duration like 5s, got soon'],
+    [['status', '-o=xml'], '-o: expected one of table, json, yaml, got xml'],
     [['status', 'a'], 'status takes no names, got a'],
     [['status', '-o', 'xml'], '-o: expected one of table, json, yaml, got xml'],
     [['why', '--watch'], "Unknown option '--watch'"],

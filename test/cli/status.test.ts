@@ -119,6 +119,10 @@ describe('on a terminal of 40 columns', () => {
     expect(text).toContain('5 b, c, d and 2 more OutsideWindow: updates start again at noon');
   });
 
+  test('what leads from one version to another has a line of its own', () => {
+    expect(lines).toContain('aws-k8s-1.33/amd64: 1.0.0, 1.1.0 ->');
+  });
+
   test('columns that have no room are left out, those on the right first, and long names are shortened', () => {
     expect(lines).toContain('fleet               5/10  [#####>>!..]');
     expect(lines).toContain('aws-k8s-1.33/amd64  5/10  [#####>>!..]');

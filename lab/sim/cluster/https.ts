@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import type { ApiRequest, EventStream, PlainResponse, UserInfo } from './api.ts';
 import type { EmbeddedCluster } from './cluster.ts';
@@ -97,7 +98,7 @@ class Front {
       const user = actingUser(this.#authenticate(request.headers.authorization), request.headers);
       const answer = await this.#cluster.handle(await read(request), user);
       if ('stream' in answer) await this.#stream(answer.stream, response);
-      else send(response, answer);
+      else send(response, answer, request.headers['accept-encoding']);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       send(response, { status: error.status.code, body: statusBody(error.status) });
@@ -181,12 +182,22 @@ function parse(body: Buffer, contentType: string): unknown {
   }
 }
 
-function send(response: ServerResponse, { status, body, headers }: PlainResponse): void {
+/** As kube-apiserver does: a smaller answer is not worth it. */
+const GZIP_FROM_BYTES = 128 * 1024;
+
+function send(
+  response: ServerResponse,
+  { status, body, headers }: PlainResponse,
+  accepted: string | string[] = '',
+): void {
   const plain = typeof body === 'string';
-  const content = plain ? body : JSON.stringify(body);
+  const text = Buffer.from(plain ? body : JSON.stringify(body));
+  const isPacked = accepted.includes('gzip') && text.length >= GZIP_FROM_BYTES;
+  const content = isPacked ? gzipSync(text, { level: 1 }) : text;
   response.writeHead(status, {
     'content-type': plain ? 'text/plain; charset=utf-8' : 'application/json',
-    'content-length': Buffer.byteLength(content),
+    'content-length': content.length,
+    ...(isPacked && { 'content-encoding': 'gzip' }),
     ...headers,
   });
   response.end(content);

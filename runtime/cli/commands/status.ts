@@ -1,6 +1,6 @@
 import { rfc3339 } from '../../lib/clock.ts';
 import { hereOf } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { type Command, EXIT, type ExitCode } from '../command.ts';
 import { forecastFrom } from '../forecast/forecast.ts';
 import { inspect } from '../inspect.ts';
 import { noLeaderValue } from '../leader.ts';
@@ -14,14 +14,26 @@ export const status: Command = {
   summary: 'show the whole fleet: what needs you, how far it is, what waits and why',
   details: `The signs in a bar: # runs what it is offered, > is being updated, ! has failed, . waits.
 The end is that of plan --until-done: it assumes that updates take as long as the nodes' last ones, and that none fails.`,
-  options: { watch: { type: 'boolean', short: 'w', help: 'repeat until Ctrl-C' } },
+  options: {
+    watch: { type: 'boolean', short: 'w', help: 'repeat until Ctrl-C' },
+    'exit-code': {
+      type: 'boolean',
+      help: `for scripts: end with ${EXIT.found} if something needs you, else with ${EXIT.unfinished} while updates wait or run, else with ${EXIT.ok}`,
+    },
+  },
   maxArgs: 0,
   async run({ clock, connect, values }) {
     const inspected = await inspect(await connect(), clock.now());
     const seen = statusOf(inspected, forecastFrom(inspected));
-    return { value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal, hereOf(values)) };
+    const exitCode = values['exit-code'] ? codeOf(seen) : EXIT.ok;
+    return { exitCode, value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal, hereOf(values)) };
   },
 };
+
+function codeOf({ needsYou, halted, noLeader, pace }: FleetStatus): ExitCode {
+  if (needsYou.length > 0 || halted.length > 0 || noLeader) return EXIT.found;
+  return pace.left + pace.stuck > 0 ? EXIT.unfinished : EXIT.ok;
+}
 
 function statusValue({ now, pace, noLeader, needsYou, waiting, updating, policies, ...rest }: FleetStatus): object {
   const { typicalMs, endsAt, ...counts } = pace;

@@ -5,6 +5,8 @@ export interface Terminal {
   /** Width in columns; Infinity where the output is no terminal. */
   readonly columns: number;
   readonly colours: boolean;
+  /** Height in lines. @default no limit */
+  readonly rows?: number;
 }
 
 /** For output to a file or a pipe: no limit of width, no colours. */
@@ -21,15 +23,16 @@ export function paint({ colours }: Terminal, style: Style, text: string): string
 interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
 }
 
 /** @see https://no-color.org */
 export function terminalOf(
-  { isTTY = false, columns }: Output,
+  { isTTY = false, columns, rows }: Output,
   env: Readonly<Record<string, string | undefined>>,
 ): Terminal {
   if (!isTTY) return PLAIN;
-  return { columns: columns || 80, colours: !env['NO_COLOR'] && env['TERM'] !== 'dumb' };
+  return { columns: columns || 80, colours: !env['NO_COLOR'] && env['TERM'] !== 'dumb', ...(rows && { rows }) };
 }
 
 const ESCAPE = '\u001B';
@@ -82,4 +85,19 @@ function fitting(widths: readonly number[], columns: number): number {
   let used = -2;
   const over = widths.findIndex((width) => (used += width + 2) > columns);
   return over < 0 ? widths.length : Math.max(1, over);
+}
+
+/** Whether every column of the table has room. */
+export const hasRoom = (rows: readonly (readonly string[])[], { columns }: Pick<Terminal, 'columns'>): boolean => {
+  const widths = columnWidths(rows);
+  return fitting(widths, columns) === widths.length;
+};
+
+/** The lines that the terminal has room for. What comes first matters most, so the others are only counted. */
+export function fittedTo({ rows = Infinity }: Pick<Terminal, 'rows'>, lines: readonly string[]): readonly string[] {
+  // The cursor stands on a line of its own.
+  const room = rows - 1;
+  if (lines.length <= room) return lines;
+  const shown = Math.max(1, room - 1);
+  return [...lines.slice(0, shown), `... ${lines.length - shown} more lines, which a taller window shows; Ctrl-C ends`];
 }

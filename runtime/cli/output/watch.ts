@@ -1,7 +1,7 @@
 import type { Invocation } from '../arguments.ts';
 import { EXIT, type ExitCode, type CommandRequest, type ProgramContext } from '../command.ts';
 import { explain } from '../errors.ts';
-import { paint } from './terminal.ts';
+import { fittedTo, paint } from './terminal.ts';
 import { textOf } from './output.ts';
 
 /** Shortest and longest pause between two reads of the cluster, milliseconds. */
@@ -31,7 +31,8 @@ export async function watch({ invocation: { command, format }, request, context 
     const took = clock.monotonic() - begun;
     const terminal = context.terminal();
     const trouble = failure === undefined ? '' : `${paint(terminal, 'bad', explain(failure))}\n`;
-    const text = textOf(answer, format, terminal) + trouble;
+    const said = textOf(answer, format, terminal) + trouble;
+    const text = `${fittedTo(terminal, said.trimEnd().split('\n')).join('\n')}\n`;
     if (text !== shown) context.redraw(text);
     shown = text;
     await clock.sleep(pauseAfter(took), signal).catch(() => undefined);

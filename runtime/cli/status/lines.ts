@@ -5,7 +5,7 @@ import { AS_IS, type Here, haltedRemedy, haltedText } from '../halted.ts';
 import { NAME } from '../help.ts';
 import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
 import { firstOf, unknownLines } from '../output/output.ts';
-import { type Terminal, paint, table, wrapped } from '../output/terminal.ts';
+import { hasRoom, type Terminal, paint, table, wrapped } from '../output/terminal.ts';
 import { STEPS } from './members.ts';
 import type { Pace } from './pace.ts';
 import type { Counts, FamilyStatus, FleetStatus, PolicyStatus, Reasoned, Updating } from './status.ts';
@@ -77,9 +77,12 @@ function progressLines(status: FleetStatus, terminal: Terminal): readonly string
     [progressing, halted].flatMap((text) => (text === undefined ? [] : [`policy ${name}: ${text}`])),
   );
   const waves = status.reaches.map(({ family, version, reach }) => `${version} (${family}): ${reachText(reach)}`);
+  const all = [HEAD.map((cell) => paint(terminal, 'head', cell)), ...rows];
+  const isWide = hasRoom(all, terminal);
+  const versions = isWide ? [] : families.map((family) => `${family.name || 'unknown'}: ${versionsOf(family)}`);
   return [
-    ...table([HEAD.map((cell) => paint(terminal, 'head', cell)), ...rows], terminal),
-    ...[...notes, ...waves].flatMap((note) => wrapped(note, { columns: terminal.columns, indent: 2 })),
+    ...table(isWide ? all : all.map((cells) => cells.slice(0, HEAD.length - 1)), terminal),
+    ...[...versions, ...notes, ...waves].flatMap((note) => wrapped(note, { columns: terminal.columns, indent: 2 })),
   ];
 }
 

@@ -60,7 +60,6 @@ export interface FamilyStatus {
 export interface Reasoned {
   readonly reason: Reason;
   readonly policy: string | undefined;
-  /** The message of the first one. */
   readonly message: string;
   readonly nodes: readonly string[];
   /** How many of them have staged their update ahead. */
@@ -168,12 +167,26 @@ function familiesOf(members: readonly Member[]): readonly FamilyStatus[] {
   return stated.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Groups by verdict and policy, the most urgent first. */
+/** Messages that a reason is told with, each for its own nodes. Of more, the last one stands for all others. */
+const MAX_MESSAGES = 5;
+
+/** Groups by verdict, policy and message, the most urgent first. */
 function grouped(members: readonly Member[]): readonly Reasoned[] {
   const groups = Map.groupBy(members, ({ verdict }) => `${verdict.reason} ${verdict.policy ?? ''}`);
-  const said = [...groups.values()].map((those) => reasoned(those.map(({ verdict }) => verdict)));
-  return said.flat().toSorted((a, b) => (VERDICTS[a.reason].urgency ?? 0) - (VERDICTS[b.reason].urgency ?? 0));
+  const said = [...groups.values()].flatMap((those) => byMessage(those.map(({ verdict }) => verdict)));
+  return said
+    .flatMap(reasoned)
+    .toSorted((a, b) => (VERDICTS[a.reason].urgency ?? 0) - (VERDICTS[b.reason].urgency ?? 0));
 }
+
+function byMessage(verdicts: readonly Verdict[]): readonly (readonly Verdict[])[] {
+  const alike = [...Map.groupBy(verdicts, ({ message }) => message).values()];
+  if (alike.length <= MAX_MESSAGES) return alike;
+  const others = alike.slice(MAX_MESSAGES - 1).flat();
+  return [...alike.slice(0, MAX_MESSAGES - 1), others.map((one) => Object.assign({}, one, { message: OTHERS_SAY }))];
+}
+
+const OTHERS_SAY = 'each for something else, as kubectl brupop why says';
 
 function reasoned(verdicts: readonly Verdict[]): readonly Reasoned[] {
   const [first] = verdicts;
