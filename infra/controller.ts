@@ -2,7 +2,6 @@ import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
 import type { controllerEnv } from '../runtime/controller/config.ts';
-import { PUBLIC } from '../runtime/api/waves/repositories.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_PORT_NAME, CONTROLLER_SERVICE } from '../runtime/api/shadow/names.ts';
 import { Access } from './access.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
@@ -101,7 +100,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC: settings.agent.excludeFromLbWaitTimeInSec,
     K3OS_NAMESPACE: k3os.enabled ? k3os.namespace : undefined,
     K3OS_RELEASES_URL: k3os.enabled ? k3os.releasesUrl : undefined,
-    UPDATE_REPOSITORIES: settings.repositories === PUBLIC ? undefined : settings.repositories,
+    UPDATE_REPOSITORIES: settings.repositories,
     REPOSITORIES_DIR,
     NOTIFICATIONS_DIR: notifies(settings) ? NOTIFICATIONS_DIR : undefined,
     HTTP_PORT: controller.httpPort,

@@ -1,3 +1,4 @@
+import { PUBLIC } from '../../runtime/api/waves/repositories.ts';
 import { KEY_SIZES } from '../certificates.ts';
 import type { ManagedCertificateSettings } from '../props/certificates.ts';
 import type { Settings } from '../props/brupop.ts';
@@ -50,7 +51,9 @@ function marked(entries: Entries, settings: object, parents: readonly string[] =
 
 function markOf(path: string, initial: unknown): unknown {
   if (path === 'controller.schedule') return schedule();
-  if (path === 'repositories') return mark(call('toJson', value(path)).text);
+  if (path === 'repositories') {
+    return mark(call('ternary', call('toJson', value(path)), PUBLIC, call('kindIs', 'slice', value(path))).text);
+  }
   if (path === 'image.registry') return mark(call('default', value(path), value('global.imageRegistry')).text);
   if (path === 'image.pullSecrets') return [itemMark(path, PULL_SECRETS.text)];
   if (LOG_FILTER.test(path)) return mark(optional(path, value('logging.filter')).text);

@@ -169,8 +169,8 @@ export const controllerEnv = {
     parse: (value) => (/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(value) && URL.canParse(value) ? value : undefined),
   } satisfies EnvVar<string>,
   UPDATE_REPOSITORIES: {
-    expected: 'a list of repositories as JSON, or null',
-    help: "repositories that say which releases there are and when they reach hosts: JSON [{metadata, targets, root or rootSha512}], null for Bottlerocket's own, [] for none",
+    expected: 'a list of repositories as JSON, or public',
+    help: "repositories that say which releases there are and when they reach hosts: JSON [{metadata, targets, root or rootSha512}], public for Bottlerocket's own, [] for none",
     default: PUBLIC,
     parse: parseRepositories,
   } satisfies EnvVar<readonly Repository[]>,

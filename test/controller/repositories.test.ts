@@ -159,8 +159,8 @@ describe('the reader of repositories', () => {
 });
 
 describe('settings', () => {
-  test("null is Bottlerocket's repository, and an empty list none", () => {
-    expect(parseRepositories('null')).toEqual([PUBLIC_REPOSITORY]);
+  test("public is Bottlerocket's repository, and an empty list none", () => {
+    expect(parseRepositories('public')).toEqual([PUBLIC_REPOSITORY]);
     expect(parseRepositories('[]')).toEqual([]);
     expect(parseRepositories(JSON.stringify([MIRROR]))).toEqual([MIRROR]);
   });

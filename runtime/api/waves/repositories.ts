@@ -14,12 +14,13 @@ const SHA_512 = /^[0-9a-f]{128}$/;
 
 export const repository = z
   .strictObject({
+    // In the order of their names, as Helm writes JSON.
+    caBundle: z.string().max(262_144).optional(),
     metadata: address,
-    targets: address,
     root: z.string().min(1).max(65_536).optional(),
     rootSha512: z.string().regex(SHA_512, 'expected a SHA-512: 128 digits of 0 to 9, a to f').optional(),
     rootUrl: address.optional(),
-    caBundle: z.string().max(262_144).optional(),
+    targets: address,
   })
   .refine(
     ({ root, rootSha512 }) => (root === undefined) !== (rootSha512 === undefined),
@@ -28,7 +29,7 @@ export const repository = z
 
 export const repositories = z.array(repository).max(16).readonly();
 /** What the variable says without one. */
-export const PUBLIC = 'null';
+export const PUBLIC = 'public';
 
 /** A repository, of as many families as it has. */
 export type Repository = Readonly<z.infer<typeof repository>>;
@@ -43,11 +44,11 @@ export const PUBLIC_REPOSITORY: Repository = {
     '2ff1fbf99b20dd7ff5d2c84243a8e3b51701183b1f524b7d470a6b7a9b0172fbb36a0949b7e586ab7ccb6e348eb77125d6ed9fd1a638f4381e4f3f084ff38596',
 };
 
-/** What a variable says: undefined for what is no list of repositories. `null` is Bottlerocket's public one. */
+/** What a variable says: undefined for what is no list of repositories. */
 export function parseRepositories(text: string): readonly Repository[] | undefined {
+  if (text === PUBLIC) return [PUBLIC_REPOSITORY];
   try {
-    const value: unknown = JSON.parse(text);
-    return value === null ? [PUBLIC_REPOSITORY] : repositories.safeParse(value).data;
+    return repositories.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
