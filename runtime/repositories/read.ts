@@ -19,7 +19,12 @@ export async function readRepository(
   request: Request,
   options: Pick<FetchOptions, 'env' | 'lookup'>,
 ): Promise<Reading> {
-  const folder = await mkdtemp(join(request.folder, 'reading-'));
+  let folder: string;
+  try {
+    folder = await mkdtemp(join(request.folder, 'reading-'));
+  } catch (error) {
+    return { kind: 'failed', why: `no place to read it into: ${(error as Error).message}` };
+  }
   const signal = AbortSignal.timeout(READING_MS);
   try {
     return await readInto(folder, request, { ...options, signal, ca: request.ca });

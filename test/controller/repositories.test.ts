@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
@@ -220,7 +220,12 @@ describe('the process that reads', () => {
       seen: NOTHING_SEEN,
       folder: '/nowhere',
     };
-    expect(await readInChild(systemClock, program)(request, signal)).toMatchObject({ kind: 'failed' });
-    expect(await readInChild(systemClock, '/nowhere.mjs')(request, signal)).toMatchObject({ kind: 'failed' });
+    const why = async (file: string) => await readInChild(systemClock, file)(request, signal);
+    const said = (text: string) => ({ kind: 'failed', why: expect.stringContaining(text) });
+    expect(await why(program)).toEqual(said('no place to read it into: ENOENT'));
+    expect(await why('/nowhere.mjs')).toEqual(said('its reader has ended with 1 and no answer'));
+    const full = join(folder, 'full.mjs');
+    writeFileSync(full, "process.kill(process.pid, 'SIGKILL')");
+    expect(await why(full)).toEqual(said('ended by SIGKILL: the repository is too large'));
   });
 });

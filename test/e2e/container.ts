@@ -52,9 +52,10 @@ function scriptFiles({ spec }: Pod, hostRoot: string | undefined): Mounts {
   return Object.fromEntries(files.map((path) => [path, path]));
 }
 
-/** Of all that pods mount, files of their host alone can be written to, where they do not say otherwise. */
+/** Of all that pods mount, files of their host and what is theirs alone can be written to, where they do not say otherwise. */
 function accessTo(pod: Pod, inside: string): 'ro' | 'rw' {
   const mount = containerOf(pod)?.volumeMounts?.find(({ mountPath }) => mountPath === inside);
   const volume = pod.spec?.volumes?.find(({ name }) => name === mount?.name);
-  return volume?.hostPath && !mount?.readOnly ? 'rw' : 'ro';
+  const writable = volume !== undefined && ('hostPath' in volume || 'emptyDir' in volume);
+  return writable && !mount?.readOnly ? 'rw' : 'ro';
 }

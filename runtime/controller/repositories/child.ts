@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { unlessAborted, withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -31,15 +32,17 @@ export function readInChild(
       env: Object.fromEntries(named),
       stdio: ['pipe', 'pipe', 'ignore'],
     });
-    const failed = new Promise<never>((_, reject) => void child.on('error', reject));
+    // An error, too, if it cannot be started.
+    const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
     // A child that has ended takes no question.
     child.stdin.on('error', () => undefined);
     child.stdin.end(JSON.stringify(request));
     try {
-      const answer = withDeadline({ clock, ms: READING_MS + SPARE_MS, signal }, (limited) =>
-        unlessAborted(Promise.race([readUpTo(child.stdout, MAX_ANSWER_BYTES), failed]), limited),
+      const answered = withDeadline({ clock, ms: READING_MS + SPARE_MS, signal }, (limited) =>
+        unlessAborted(Promise.all([readUpTo(child.stdout, MAX_ANSWER_BYTES), ended]), limited),
       );
-      return readingOf((await answer).toString('utf8'));
+      const [answer, [code, killed]] = await answered;
+      return readingOf(answer.toString('utf8')) ?? { kind: 'failed', why: whyOf(code, killed) };
     } catch (error) {
       if (signal.aborted) throw error;
       return { kind: 'failed', why: `its reader has not answered: ${(error as Error).message}` };
@@ -49,13 +52,17 @@ export function readInChild(
   };
 }
 
-function readingOf(answer: string): Reading {
+function readingOf(answer: string): Reading | undefined {
   try {
     return JSON.parse(answer) as Reading;
   } catch {
-    return {
-      kind: 'failed',
-      why: 'its reader has ended: the repository is too large, or the pod has too little memory',
-    };
+    return undefined;
   }
+}
+
+/** Node ends by a signal where its heap is full, and the kernel ends it so where the pod's memory is. */
+function whyOf(code: number | null, killed: string | null): string {
+  return killed === null
+    ? `its reader has ended with ${code} and no answer`
+    : `its reader was ended by ${killed}: the repository is too large, or the pod has too little memory`;
 }
