@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
-import { APISERVER_SERVICE, NAMESPACE } from '../../runtime/api/shadow/names.ts';
-import { serveService } from '../../lab/sim/world/service.ts';
+import { APISERVER_SERVICE, CONTROLLER_SERVICE, NAMESPACE } from '../../runtime/api/shadow/names.ts';
+import { serveService, type ServiceAddress } from '../../lab/sim/world/service.ts';
 import { operatorService, type Service, ServiceEndpoints } from '../../lab/sim/world/service-endpoints.ts';
 import type { RealCluster } from './cluster.ts';
 import type { ContainerOptions } from './container.ts';
@@ -24,7 +24,7 @@ export interface ClusterNetwork {
   readonly container: Pick<ContainerOptions, 'root' | 'hostsFile'>;
   /** What a kubelet tells every container of where the Kubernetes API is; its port is the one on which it listens here. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Of the Service of the operator's apiserver. */
+  /** Of the operator's Services. */
   readonly endpoints: Pick<ServiceEndpoints, 'update'>;
   close(): Promise<void>;
 }
@@ -44,6 +44,8 @@ export async function clusterNetwork({ transport, api }: RealCluster, dir: strin
   const service = await serveService('0.0.0.0', operator.spec?.ports?.[0]?.port);
   await publish(transport, { name: portName(operator), port: service.port });
   const endpoints = new ServiceEndpoints(transport, service);
+  const plans = await servePlans(transport);
+  const controllers = new ServiceEndpoints(transport, plans, CONTROLLER_SERVICE);
   return {
     container,
     environment: {
@@ -52,11 +54,11 @@ export async function clusterNetwork({ transport, api }: RealCluster, dir: strin
     },
     endpoints: {
       update: async (ready) => {
-        await endpoints.update(ready);
+        await Promise.all([endpoints.update(ready), controllers.update(ready)]);
         await rename(transport, service.port).catch(() => undefined);
       },
     },
-    close: () => service.close(),
+    close: async () => void (await Promise.all([service.close(), plans.close()])),
   };
 }
 
@@ -67,6 +69,12 @@ export async function addAddress(address: string): Promise<void> {
 
 function hosts({ metadata: { name, namespace }, spec }: Service): string {
   return `127.0.0.1 localhost\n${spec?.clusterIP} ${name}.${namespace}.svc.cluster.local ${name}.${namespace}.svc\n`;
+}
+
+/** Dialled by the API server alone, at the pods' own port, for people who ask the controller for its plan. */
+async function servePlans(transport: KubeTransport): Promise<ServiceAddress> {
+  const { metadata } = await operatorService(transport, CONTROLLER_SERVICE);
+  return serveService(OWN_ADDRESS, Number(metadata?.annotations?.['prometheus.io/port']));
 }
 
 function portName({ spec }: Service): string {

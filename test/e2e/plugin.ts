@@ -70,8 +70,15 @@ export interface Status {
 }
 
 export interface Verdicts {
+  readonly source: string;
   readonly notKnown: readonly string[];
-  readonly nodes: readonly { readonly node: string; readonly reason: string }[];
+  readonly nodes: readonly Judged[];
+}
+
+export interface Judged {
+  readonly node: string;
+  readonly reason: string;
+  readonly message: string;
 }
 
 export interface Deeds {

@@ -25,28 +25,30 @@ export function endpointsOf({ spec }: Service, ready: readonly Endpoint[]): read
   return selected.flatMap(({ ports }) => ports.actual(first.targetPort ?? first.port) ?? []);
 }
 
-/** The Service of the operator's apiserver, as the cluster has it now. @throws the transport's errors */
-export async function operatorService(transport: KubeTransport): Promise<Service> {
+/** A Service of the operator's, as the cluster has it now. @throws the transport's errors */
+export async function operatorService(transport: KubeTransport, name = APISERVER_SERVICE): Promise<Service> {
   const services = collectionPath({ version: 'v1', plural: 'services', namespace: NAMESPACE });
-  return (await transport.request({ method: 'GET', path: objectPath(services, APISERVER_SERVICE) })) as Service;
+  return (await transport.request({ method: 'GET', path: objectPath(services, name) })) as Service;
 }
 
 /** Sends the operator's Service to those of its pods that are ready. */
 export class ServiceEndpoints {
   readonly #transport: KubeTransport;
   readonly #address: ServiceAddress;
+  readonly #name: string;
   #service: Service | undefined;
 
   /** @param transport one that may read Services */
-  constructor(transport: KubeTransport, address: ServiceAddress) {
+  constructor(transport: KubeTransport, address: ServiceAddress, name = APISERVER_SERVICE) {
     this.#transport = transport;
     this.#address = address;
+    this.#name = name;
   }
 
   /** Sets the endpoints by the Service as last seen, and again once it is read anew. While the API server does not answer, the first counts. */
   async update(ready: () => readonly Endpoint[]): Promise<void> {
     this.#set(ready);
-    this.#service = await operatorService(this.#transport).catch(() => this.#service);
+    this.#service = await operatorService(this.#transport, this.#name).catch(() => this.#service);
     this.#set(ready);
   }
 
