@@ -149,8 +149,8 @@ function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): No
 }
 
 function outSeen(facts: NodeFacts, last: NodeView | undefined, now: number): Pick<NodeView, 'outAt' | 'wasReady'> {
-  const { ready, unschedulable, leaving = false, outStatedAt } = facts;
-  const outAt = unschedulable || leaving ? (last?.outAt ?? notLater(outStatedAt, now)) : undefined;
+  const { ready, unschedulable, outStatedAt } = facts;
+  const outAt = unschedulable ? (last?.outAt ?? notLater(outStatedAt, now)) : undefined;
   return { outAt, wasReady: ready || last?.wasReady === true };
 }
 

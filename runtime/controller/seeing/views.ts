@@ -128,7 +128,7 @@ const LEAVING_TAINTS: ReadonlySet<string> = new Set([
 ]);
 
 function outStated({ spec }: Node): Pick<NodeFacts, 'outStatedAt'> {
-  const outs = spec?.taints?.filter(({ key }) => key === 'node.kubernetes.io/unschedulable' || LEAVING_TAINTS.has(key));
+  const outs = spec?.taints?.filter(({ key }) => key === 'node.kubernetes.io/unschedulable');
   const [outStatedAt] = (outs ?? []).flatMap(({ timeAdded }) => instantOf(timeAdded) ?? []);
   return outStatedAt === undefined ? {} : { outStatedAt };
 }
