@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readModel } from '../../runtime/cli/dashboard/model.ts';
+import { forecastFrom } from '../../runtime/cli/forecast/forecast.ts';
+import { statusOf } from '../../runtime/cli/status/status.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { HOLD_ANNOTATION, LAST_UPDATE_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
-import { deploy } from './deployed.ts';
+import { deploy, seenOn } from './deployed.ts';
 import { Reached } from './served.ts';
 
 /** When the rollout ends, as `status` and the page say it: by the forecast of `plan --until-done`, or not by itself. */
@@ -44,6 +46,15 @@ test('what goes on by itself ends when the forecast says, and what is held is na
   expect(flat(out)).toMatch(
     /about 1[2-5] min.* to go, until \S+; 1 node does not go on by itself: waits for d \(Held\)\. $/,
   );
+});
+
+test('an end that is not foreseen in time is later than what was, and whoever waits for its turn is not stuck', async () => {
+  await deploy(stage, { MAX_CONCURRENT_UPDATE: '1' });
+  await stage.patchNode('d', { metadata: { annotations: { [HOLD_ANNOTATION]: 'ann' } } });
+  await stage.pass(3_590_000);
+  const seen = await seenOn(stage);
+  const cut = statusOf(seen, forecastFrom(seen, { isOver: () => true })).pace;
+  expect(cut).toMatchObject({ left: 3, stuck: 1, isCut: true, waitsFor: [{ reason: 'Held', nodes: ['d'] }] });
 });
 
 test('a node that is lost, and has the only permit, is what all others wait for', async () => {

@@ -8,6 +8,9 @@ import { timeValue } from '../output/output.ts';
 import { statusLines } from '../status/lines.ts';
 import { type FleetStatus, type Reasoned, statusOf } from '../status/status.ts';
 
+/** Milliseconds. Whoever asks what needs them does not wait for the end of a long rollout to be foreseen. */
+const FORECAST_MS = 1000;
+
 export const status: Command = {
   name: 'status',
   args: '',
@@ -24,7 +27,9 @@ The end is that of plan --until-done: it assumes that updates take as long as th
   maxArgs: 0,
   async run({ clock, connect, values }) {
     const inspected = await inspect(await connect(), clock.now());
-    const seen = statusOf(inspected, forecastFrom(inspected));
+    const began = clock.monotonic();
+    const isOver = () => clock.monotonic() - began > FORECAST_MS;
+    const seen = statusOf(inspected, forecastFrom(inspected, { isOver }));
     const exitCode = values['exit-code'] ? codeOf(seen) : EXIT.ok;
     return { exitCode, value: statusValue(seen), lines: (terminal) => statusLines(seen, terminal, hereOf(values)) };
   },

@@ -46,11 +46,15 @@ interface Limits {
   /** @default no limit */
   readonly starts?: number;
   readonly plans?: number;
+  /** Whether it has taken long enough. */
+  readonly isOver?: () => boolean;
   /** Every plan looks at every node, which takes a time that grows with the square of the fleet. */
   readonly allInSight?: boolean;
   /** Is told again and again how many updates were simulated. */
   readonly progress?: (starts: number) => void;
 }
+
+const UNWATCHED = { isOver: () => false, progress: () => undefined };
 
 /** Simulates the rollout with the controller's own plan, from the moment of the inspection. */
 export function forecastFrom(seen: Inspection, limits: Limits = {}): Forecast {
@@ -87,7 +91,7 @@ class Rollout {
   #isCut = false;
 
   constructor(seen: Inspection, limits: Limits) {
-    this.#limits = { plans: MOST_PLANS, starts: Infinity, allInSight: false, progress: () => undefined, ...limits };
+    this.#limits = { plans: MOST_PLANS, starts: Infinity, allInSight: false, ...UNWATCHED, ...limits };
     this.#seen = seen;
     this.#now = seen.now;
     this.#changedAt = seen.now;
@@ -122,9 +126,9 @@ class Rollout {
 
   /** @param next when something changes; Infinity = never */
   #goOn(next: number): boolean {
-    const { plans, starts, progress } = this.#limits;
+    const { plans, starts, isOver, progress } = this.#limits;
     if (this.#plans % PROGRESS_EVERY === 0) progress(this.#starts.length);
-    const isEnough = this.#plans >= plans || this.#starts.length >= starts;
+    const isEnough = this.#plans >= plans || this.#starts.length >= starts || isOver();
     this.#isCut = next < Infinity && (isEnough || next > this.#seen.now + LONGEST_MS);
     if (next === Infinity || this.#isCut) return false;
     this.#now = next;

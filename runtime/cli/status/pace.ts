@@ -36,7 +36,9 @@ export function paceOf(
 ): Pace {
   const finished = members.filter(({ info }) => (info.shadow?.finishedAt ?? -Infinity) > now - HOUR_MS);
   const ahead = members.filter(isAhead);
-  const waiting = new Set(forecast.left.map(({ node }) => node));
+  const waiting = new Set(
+    (forecast.isCut ? forecast.left.filter(isForAPerson) : forecast.left).map(({ node }) => node),
+  );
   const stuck = ahead.filter(({ info }) => noLeader || waiting.has(info.node.name));
   const left = ahead.length - stuck.length;
   return {
@@ -52,10 +54,10 @@ export function paceOf(
 
 const isAhead = ({ standing }: Member): boolean => !['upToDate', 'unreported'].includes(standing);
 
+/** What waits for others where a forecast was cut would have started later in it. */
+const isForAPerson = ({ reason }: Forecast['left'][number]): boolean => VERDICTS[reason].ends === 'person';
+
 function blockersIn(left: Forecast['left']): readonly Blocker[] {
-  const byReason = Map.groupBy(
-    left.filter(({ reason }) => VERDICTS[reason].ends === 'person'),
-    ({ reason }) => reason,
-  );
+  const byReason = Map.groupBy(left.filter(isForAPerson), ({ reason }) => reason);
   return [...byReason].map(([reason, those]) => ({ reason, nodes: those.map(({ node }) => node) }));
 }
