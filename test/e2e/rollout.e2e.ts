@@ -36,6 +36,9 @@ const USED_ELSEWHERE: Readonly<Record<Component, readonly string[]>> = {
     `patch ${GROUP}/${POLICY_PLURAL}/status`,
     // Nobody has run, or was offered, a release for a week: test/api/release/kept.test.ts.
     `delete ${GROUP}/${RELEASE_PLURAL}`,
+    // A repository was read, which none can be here: test/controller/repositories.test.ts.
+    'create configmaps',
+    'patch configmaps',
   ],
 };
 
