@@ -1,6 +1,8 @@
 import { ConflictError, NotFoundError } from '../kube/errors.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import { objectPath } from '../kube/paths.ts';
+import type { Asked } from '../api/shadow/asked.ts';
+import { rfc3339 } from '../lib/clock.ts';
 import { commandLine } from './arguments.ts';
 import { type Answer, EXIT, type Options, RefusedCommandError, type CommandRequest } from './command.ts';
 import { explain, rolesFor } from './errors.ts';
@@ -118,6 +120,12 @@ export const BY_OPTION: Options = {
 /** Who asks, and why. The text becomes the value of an annotation, which everybody may read. */
 export const requesterOf = ({ values, user }: Pick<CommandRequest, 'values' | 'user'>): string =>
   String(values['by'] ?? user);
+
+/** The same, and when. */
+export const requestOf = (request: Pick<CommandRequest, 'values' | 'user' | 'clock'>): Required<Asked> => ({
+  by: requesterOf(request),
+  at: rfc3339(request.clock.now()),
+});
 
 export const isDryRun = ({ values }: Pick<CommandRequest, 'values'>): boolean => values['dry-run'] === true;
 

@@ -13,6 +13,7 @@ import { permitsOn } from '../controller/permits/entries.ts';
 import {
   lastWordsOf,
   managedBesides,
+  pauseOf,
   type ShadowFacts,
   viewOfAgent,
   viewOfNode,
@@ -24,7 +25,8 @@ import { Collection } from '../kube/collection.ts';
 import { type ReleaseResource, type ShadowObject, type UpdatePolicyObject, shadowsOf } from '../api/resources.ts';
 import type { KubeObject, Lease, Node, Pod } from '../kube/objects.ts';
 import { leasesOf, namespacesOf, nodesOf, podsOf } from '../kube/resources.ts';
-import { COMPONENTS, CONTROLLER_LEASE, nodeNameOf, PAUSED_ANNOTATION } from '../api/shadow/names.ts';
+import type { Pause } from '../api/shadow/asked.ts';
+import { COMPONENTS, CONTROLLER_LEASE, nodeNameOf } from '../api/shadow/names.ts';
 import { viewOfRelease } from '../controller/seeing/releases.ts';
 import type { Cluster } from './command.ts';
 import { deployedSettings } from './deployed-settings.ts';
@@ -138,7 +140,7 @@ interface ClusterObjects {
   readonly releases: Read<readonly ReleaseResource[]>;
   readonly agents: Read<readonly Pod[]>;
   readonly lease: Read<Lease | undefined>;
-  readonly paused: Read<boolean>;
+  readonly pause: Read<Pause>;
   /** Other namespaces that have shadows. */
   readonly others: Read<readonly string[]>;
 }
@@ -157,12 +159,12 @@ async function readObjects({ transport, namespace }: Cluster, known: boolean): P
     unless(() => namespacesOf(transport).get(namespace), undefined),
     unless(() => namespacesOfOthers({ transport, namespace }), []),
   ]);
-  const paused = home.value?.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
-  return { policies, releases, nodes, shadows, agents, lease, paused: { ...home, value: paused }, others };
+  const pause = { ...home, value: home.value ? pauseOf(home.value) : { paused: false } };
+  return { policies, releases, nodes, shadows, agents, lease, pause, others };
 }
 
 function refusedReads(
-  { policies, releases, agents, lease, paused, others }: ClusterObjects,
+  { policies, releases, agents, lease, pause, others }: ClusterObjects,
   channels: Channels,
 ): readonly string[] {
   const said = [
@@ -171,7 +173,7 @@ function refusedReads(
     [releases, 'releases, which you may not list', 'none is assumed to have failed, and nothing starts'],
     [agents, 'which agents run, since you may not list pods', 'all are assumed to'],
     [lease, 'who has a permit, since you may not read the Lease', 'what the shadows show is assumed'],
-    [paused, 'whether the fleet is paused, since you may not read the namespace', 'it is assumed not to be'],
+    [pause, 'whether the fleet is paused, since you may not read the namespace', 'it is assumed not to be'],
     [others, 'shadows in other namespaces, which you may not list', 'there is assumed to be no other operator'],
   ] as const;
   return said.flatMap(([{ refused }, what, instead]) =>
@@ -195,7 +197,7 @@ interface PlanRules {
 
 /** @param now milliseconds since the Unix epoch */
 function snapshotOf(
-  { nodes, shadows, agents, lease, paused, releases, others }: ClusterObjects,
+  { nodes, shadows, agents, lease, pause, releases, others }: ClusterObjects,
   { config, orders, policies }: PlanRules,
   now: number,
 ): Snapshot {
@@ -217,7 +219,7 @@ function snapshotOf(
     ruledSince: new Rulers().see({ nodes: nodeViews, policies }, { now, monotonic: now }),
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
     lastWords: lastWordsOf(agentViews),
-    paused: paused.value,
+    ...pause.value,
     policies,
     notCurrent: knownNotCurrent(facts),
     otherOperators: config.OTHER_OPERATORS === 'ignore' ? undefined : othersText(others.value),

@@ -49,10 +49,14 @@ describe('hold and unhold', () => {
       code: 0,
       out: 'node a: is held, no update starts there\n  undo: kubectl brupop unhold a\n',
     });
-    expect(await annotationsOf('a')).toMatchObject({ [HOLD_ANNOTATION]: 'ann: kernel bug' });
+    expect(await annotationsOf('a')).toMatchObject({
+      [HOLD_ANNOTATION]: expect.stringMatching(/^20\S+Z ann: kernel bug$/),
+    });
     const again = await reached.json<Deeds>('hold', 'a', '--by', 'bob');
     expect(again.done).toMatchObject([{ object: 'node a', changed: false }]);
-    expect(await annotationsOf('a')).toMatchObject({ [HOLD_ANNOTATION]: 'ann: kernel bug' });
+    expect(await annotationsOf('a')).toMatchObject({
+      [HOLD_ANNOTATION]: expect.stringMatching(/^20\S+Z ann: kernel bug$/),
+    });
     expect((await reached.json<Deeds>('unhold', 'a')).done).toMatchObject([{ changed: true }]);
     expect(await annotationsOf('a')).not.toHaveProperty([HOLD_ANNOTATION]);
   });
@@ -118,7 +122,9 @@ test('pause and resume stop and start the fleet, and a policy by its name', asyn
   expect((await reached.run('pause', '--by', 'ann')).out).toBe(
     'the fleet: is paused, no update starts\n  undo: kubectl brupop resume\n',
   );
-  expect((await home()).metadata.annotations).toMatchObject({ [PAUSED_ANNOTATION]: 'ann' });
+  expect((await home()).metadata.annotations).toMatchObject({
+    [PAUSED_ANNOTATION]: expect.stringMatching(/^20\S+Z ann$/),
+  });
   expect((await reached.run('resume')).out).toContain('is not paused');
   expect((await home()).metadata.annotations ?? {}).not.toHaveProperty([PAUSED_ANNOTATION]);
   expect((await reached.json<Deeds>('pause', 'all')).done).toMatchObject([
@@ -157,7 +163,7 @@ describe('now', () => {
 
   test('says what it does not change, and refuses where there is nothing to update', async () => {
     await reached.run('hold', 'a');
-    expect((await reached.run('now', 'a')).out).toContain('until then: the node bears the hold annotation');
+    expect((await reached.run('now', 'a')).out).toContain('until then: held by somebody, 20');
     await stage.report('b', { target_version: '1.0.0' });
     const none = await reached.run('now', 'b');
     expect(none).toMatchObject({ code: 1, err: expect.stringMatching(/^node b: there is no update to begin: .*\n$/) });

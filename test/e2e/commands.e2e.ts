@@ -147,7 +147,7 @@ test('pause and resume, hold and unhold say what they did, and do it', async () 
   expect((await plugin.run('pause', '--by', 'ann')).out).toMatch(
     /^the fleet: is paused.*\n +undo: kubectl brupop resume$/m,
   );
-  expect(await home()).toContain(`"${PAUSED_ANNOTATION}": "ann"`);
+  expect(await home()).toMatch(new RegExp(`"${PAUSED_ANNOTATION}": "20\\S+Z ann"`));
   await scene.until((history) => verdict(history, 'node-1')?.reason === 'Paused');
   expect(await plugin.json(['resume'])).toMatchObject({ done: [{ object: 'the fleet', changed: true }] });
   expect(await home()).not.toContain(PAUSED_ANNOTATION);

@@ -5,6 +5,7 @@ export interface PolicyObject {
     readonly uid?: string;
     readonly resourceVersion?: string;
     readonly generation?: number;
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
   };
   readonly spec?: unknown;
   readonly status?: PolicyStatus | null;

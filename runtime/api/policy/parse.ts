@@ -1,4 +1,6 @@
 import { withoutNulls } from '../../lib/json.ts';
+import { askedIn } from '../shadow/asked.ts';
+import { PAUSED_ANNOTATION } from '../shadow/names.ts';
 import { shown } from '../shadow/parse.ts';
 import { durationMs } from './duration.ts';
 import type { PolicyObject } from './model.ts';
@@ -18,7 +20,8 @@ export function parsePolicy({ metadata, spec }: PolicyObject, defaults: UpdatePo
   const faults = result.success
     ? selfFaults(name, result.data)
     : result.error.issues.flatMap((issue) => faultsOf(issue, present));
-  if (result.success && faults.length === 0) return policyOf(name, result.data, defaults);
+  if (result.success && faults.length === 0)
+    return { ...policyOf(name, result.data, defaults), ...(result.data.paused && pausedBy(metadata)) };
   const { nodeSelector, priority } = present as Partial<Record<keyof PolicySpec, unknown>>;
   return {
     name,
@@ -27,6 +30,11 @@ export function parsePolicy({ metadata, spec }: PolicyObject, defaults: UpdatePo
     priority: priority === undefined ? NO_PRIORITY : policyFields.priority.safeParse(priority).data,
   };
 }
+
+/** By whom it was paused last. Whoever edits the spec by other means leaves the annotation as it is. */
+const pausedBy = ({ annotations }: PolicyObject['metadata']): Pick<UpdatePolicy, 'pausedBy'> => ({
+  pausedBy: askedIn(annotations?.[PAUSED_ANNOTATION]),
+});
 
 const NO_PRIORITY = 0;
 

@@ -1,4 +1,5 @@
 import type { LabelSelector } from '../../lib/selector.ts';
+import type { Asked } from '../shadow/asked.ts';
 import type { Quantity } from './quantity.ts';
 
 /**
@@ -13,6 +14,8 @@ export interface UpdatePolicy {
   /** Of the policies that select a node, the one with the highest priority rules it alone. That of the variables is -Infinity. */
   readonly priority: number;
   readonly paused: boolean;
+  /** Undefined where it is not, or that is not known. */
+  readonly pausedBy?: Asked | undefined;
   /** Nodes that may be updating at once, of those that it rules. */
   readonly maxConcurrent: Quantity;
   /** Nodes of a family that may fail on a release before it is halted. */

@@ -16,5 +16,3 @@ export function decidedOn({ metadata, spec }: Annotated): Decided | undefined {
   const [, decision, at, by] = /^(\S+) (\S+) (.+)$/s.exec(metadata.annotations?.[DECIDED_ANNOTATION] ?? '') ?? [];
   return at !== undefined && by !== undefined && decision === spec.decision ? { by, at } : undefined;
 }
-
-export const byWhom = (decided: Decided | undefined): string => (decided ? ` by ${decided.by}, ${decided.at}` : '');

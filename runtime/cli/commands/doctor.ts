@@ -1,3 +1,4 @@
+import { pauseText } from '../../api/shadow/asked.ts';
 import { type Answer, type Command, EXIT } from '../command.ts';
 import { leftoversIn } from './leftovers.ts';
 import { type Terminal, paint, wrapped } from '../output/terminal.ts';
@@ -60,7 +61,7 @@ function fleetFindings({ seen }: Facts): readonly DoctorFinding[] {
   return [
     ...faulty.map(({ name, accepted }) => problem('policies', `${name}: ${accepted.message}`, 'Mend the policy.')),
     ...(plan.policies.length > 0 && faulty.length === 0 ? [ok('policies', 'all update policies can be obeyed')] : []),
-    ...(snapshot.paused ? [unknown('policies', 'the fleet is paused', 'kubectl brupop resume ends that.')] : []),
+    ...(snapshot.paused ? [unknown('policies', pauseText(snapshot.pausedBy), 'kubectl brupop resume ends that.')] : []),
     ...assumed.map((one) => unknown('settings', `not known: ${one}`)),
     ...(left.length === 0
       ? []

@@ -8,7 +8,6 @@ import {
   RELEASE_SHORT_NAME,
   releaseObjectName,
 } from '../../api/release/names.ts';
-import { rfc3339 } from '../../lib/clock.ts';
 import { isSemver } from '../../api/shadow/semver.ts';
 import type { Answer, Command, CommandRequest } from '../command.ts';
 import { NAME } from '../help.ts';
@@ -22,7 +21,7 @@ import {
   createObject,
   isDryRun,
   patchObject,
-  requesterOf,
+  requestOf,
 } from '../change.ts';
 
 export const halt: Command = {
@@ -90,7 +89,7 @@ async function setDecision({ request, cluster }: Session, release: ReleaseResour
 
 const saying = (request: CommandRequest, decision: Said): Pick<ReleaseResource['metadata'], 'annotations'> => ({
   annotations: {
-    [DECIDED_ANNOTATION]: decidedText(decision, { by: requesterOf(request), at: rfc3339(request.clock.now()) }),
+    [DECIDED_ANNOTATION]: decidedText(decision, requestOf(request)),
   },
 });
 

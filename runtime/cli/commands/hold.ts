@@ -1,4 +1,5 @@
 import { NODES_PATH } from '../../kube/resources.ts';
+import { askedText } from '../../api/shadow/asked.ts';
 import { HOLD_ANNOTATION } from '../../api/shadow/names.ts';
 import type { Answer, Command, CommandRequest } from '../command.ts';
 import { NAME } from '../help.ts';
@@ -11,7 +12,7 @@ import {
   type Change,
   changeEach,
   isDryRun,
-  requesterOf,
+  requestOf,
 } from '../change.ts';
 
 export const hold: Command = {
@@ -50,7 +51,7 @@ async function changeNodes(
 }
 
 async function holdNode({ request, cluster }: Session, name: string): Promise<Change> {
-  const value = requesterOf(request);
+  const value = askedText(requestOf(request));
   const target = { path: NODES_PATH, name, called: `node ${name}`, dryRun: isDryRun(request) };
   const changed = await patchObject(cluster, target, (node) =>
     node.metadata.annotations?.[HOLD_ANNOTATION] === undefined

@@ -1,6 +1,7 @@
 import { POLICIES_PATH } from '../../api/resources.ts';
 import type { ObjectMeta } from '../../kube/objects.ts';
 import { NAMESPACES_PATH } from '../../kube/resources.ts';
+import { askedText } from '../../api/shadow/asked.ts';
 import { PAUSED_ANNOTATION } from '../../api/shadow/names.ts';
 import type { Command, CommandRequest } from '../command.ts';
 import { NAME } from '../help.ts';
@@ -15,7 +16,7 @@ import {
   type Change,
   changeEach,
   isDryRun,
-  requesterOf,
+  requestOf,
 } from '../change.ts';
 
 export const pause: Command = {
@@ -56,7 +57,7 @@ const undoing = (paused: boolean): string => `${NAME} ${paused ? 'resume' : 'pau
 async function pauseFleet({ request, cluster, paused }: Session): Promise<Change> {
   const name = cluster.namespace;
   const target = { path: NAMESPACES_PATH, name, called: `namespace ${name}`, dryRun: isDryRun(request) };
-  const value = paused ? requesterOf(request) : null;
+  const value = paused ? askedText(requestOf(request)) : null;
   const changed = await patchObject(cluster, target, (home) => {
     const isPaused = home.metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
     return isPaused === paused ? undefined : annotationPatch(PAUSED_ANNOTATION, value)(home);
@@ -75,7 +76,8 @@ async function pausePolicy({ request, cluster, paused }: Session, name: string):
   const changed = await patchObject(cluster, target, ({ metadata, spec }) => {
     owners = ownersOfPaused(metadata);
     const before = spec != null && 'paused' in spec && spec.paused === true;
-    return before === paused ? undefined : { spec: { paused } };
+    const by = paused ? askedText(requestOf(request)) : null;
+    return before === paused ? undefined : { spec: { paused }, metadata: { annotations: { [PAUSED_ANNOTATION]: by } } };
   });
   const now = paused ? 'is paused, no update starts under it' : 'is not paused';
   const until = owners.length === 0 ? '' : `, until ${owners.join(' or ')} applies its spec.paused again`;

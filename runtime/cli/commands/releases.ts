@@ -7,7 +7,8 @@ import { reachText } from '../waves/words.ts';
 import type { Command } from '../command.ts';
 import { timeValue } from '../output/output.ts';
 import { reachIn, readWaves } from '../waves/waves.ts';
-import { byWhom, decidedOn } from '../../api/release/decided.ts';
+import { decidedOn } from '../../api/release/decided.ts';
+import { byWhom } from '../../api/shadow/asked.ts';
 import { paint, table, type Terminal } from '../output/terminal.ts';
 import { calledOf, failuresOf, knownReleases, noRelease, releasesCalled } from '../known-releases.ts';
 

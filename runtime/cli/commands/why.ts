@@ -7,6 +7,7 @@ import type { Reason } from '../../controller/plan/facts/reasons.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { nodesOf } from '../../kube/resources.ts';
 import { type Clock, durationText, rfc3339 } from '../../lib/clock.ts';
+import { pauseText } from '../../api/shadow/asked.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../api/shadow/names.ts';
 import { type Answer, type Cluster, type Command, EXIT, RefusedCommandError } from '../command.ts';
 import { hereOf } from '../arguments.ts';
@@ -21,7 +22,7 @@ import { aheadText, firstOf, timeValue, unknownLines, verdictValue } from '../ou
 /** A plan as people are told it, the leader's or one made here. */
 interface Shown extends Pick<Inspection, 'noLeader' | 'unknown' | 'now'> {
   readonly plan: Pick<Plan, 'policies' | 'halted' | 'warnings' | 'verdicts' | 'budget'>;
-  readonly snapshot: Pick<Snapshot, 'paused'> & { readonly nodes: readonly { readonly name: string }[] };
+  readonly snapshot: Pick<Snapshot, 'paused' | 'pausedBy'> & { readonly nodes: readonly { readonly name: string }[] };
 }
 
 /** What `why` answers from. */
@@ -66,7 +67,7 @@ async function saidOf(cluster: Cluster, names: readonly string[], clock: Clock):
     ...report,
     source: 'leader',
     plan: { ...report, budget: report.places },
-    snapshot: { paused: report.paused, nodes },
+    snapshot: { paused: report.paused, pausedBy: report.pausedBy, nodes },
     noLeader: undefined,
     unknown: [],
     written: new Map(),
@@ -82,6 +83,7 @@ function ofFleet(said: Said, here: Here): Answer {
       source,
       noLeader: noLeaderValue(noLeader),
       paused: snapshot.paused,
+      pausedBy: snapshot.pausedBy,
       notKnown: unknown,
       policies: plan.policies.map(policyValue),
       halted: plan.halted,
@@ -187,13 +189,13 @@ const haltLines = (halt: Halt | undefined): readonly string[] =>
 /** Lines on the whole fleet, and then one for each managed node. */
 export function fleetLines(inspection: Shown, here: Here = AS_IS): readonly string[] {
   const { snapshot, plan, now } = inspection;
-  const { paused } = snapshot;
+  const { paused, pausedBy } = snapshot;
   const isWaiting = plan.verdicts.some(({ reason }) => reason === 'WaitingForSlot');
   return [
     ...noLeaderLines(inspection.noLeader),
     ...haltedLines(plan.halted, here),
     ...unknownLines(inspection.unknown, PLAIN),
-    ...(paused ? ['paused: the namespace bears the paused annotation'] : []),
+    ...(paused ? [`paused: ${pauseText(pausedBy)}`] : []),
     ...policyLines(inspection),
     ...plan.warnings.map(({ message }) => `warning: ${message}`),
     ...(isWaiting ? [placesText(inspection)] : []),

@@ -1,3 +1,4 @@
+import { byWhom } from '../../api/shadow/asked.ts';
 import type { Holder } from '../../controller/plan/groups/busy.ts';
 import { needsPerson, VERDICTS } from '../../controller/plan/facts/reasons.ts';
 import type { OsReleaseName } from '../../controller/plan/facts/ledgers.ts';
@@ -64,13 +65,14 @@ function modelOf(sources: Sources): Model {
 }
 
 function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster, here }: Sources): FleetCard {
-  const { counts, paused, notKnown, pace } = status;
+  const { counts, paused, pausedBy, notKnown, pace } = status;
   const { capacity, holders } = seen.plan.budget;
   return {
     cluster,
     flags: here('').trim(),
     counts,
     paused,
+    pausedBy: byWhom(pausedBy),
     notKnown: [...notKnown, ...past.unknown],
     needsYou: needsYouOf(status, here),
     budget: {

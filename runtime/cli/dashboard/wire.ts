@@ -26,6 +26,8 @@ export interface FleetCard {
   readonly flags: string;
   readonly counts: Counts;
   readonly paused: boolean;
+  /** Follows `Paused`; empty where that is not known. */
+  readonly pausedBy: string;
   readonly notKnown: readonly string[];
   /** What waits for a person. */
   readonly needsYou: readonly Trouble[];

@@ -1,4 +1,5 @@
 import { VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import { byWhom } from '../../api/shadow/asked.ts';
 import { reachText } from '../waves/words.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
 import { AS_IS, type Here, haltedRemedy, haltedText } from '../halted.ts';
@@ -12,10 +13,10 @@ import type { Counts, FamilyStatus, FleetStatus, PolicyStatus, Reasoned, Updatin
 
 /** The status for people: what needs them comes first. */
 export function statusLines(status: FleetStatus, terminal: Terminal, here: Here = AS_IS): readonly string[] {
-  const { counts, paused, notKnown } = status;
+  const { counts, paused, pausedBy, notKnown } = status;
   if (counts.nodes === 0) return [...notKnownLines(notKnown, terminal), NO_NODES];
   const sections = [
-    [...(paused ? pausedLines(here(`${NAME} resume`), terminal) : []), ...notKnownLines(notKnown, terminal)],
+    [...(paused ? pausedLines(pausedBy, here(`${NAME} resume`), terminal) : []), ...notKnownLines(notKnown, terminal)],
     needsYouLines(status, terminal, here),
     progressLines(status, terminal),
     updatingLines(status.updating, terminal),
@@ -25,10 +26,11 @@ export function statusLines(status: FleetStatus, terminal: Terminal, here: Here 
   return sections.flatMap((lines, index) => (index === 0 ? lines : [''].concat(lines)));
 }
 
-const pausedLines = (resume: string, terminal: Terminal): readonly string[] =>
-  wrapped(`The fleet is paused: no update starts. ${resume} ends that.`, { columns: terminal.columns, indent: 2 }).map(
-    (line) => paint(terminal, 'late', line),
-  );
+const pausedLines = (by: FleetStatus['pausedBy'], resume: string, terminal: Terminal): readonly string[] =>
+  wrapped(`The fleet is paused${byWhom(by)}: no update starts. ${resume} ends that.`, {
+    columns: terminal.columns,
+    indent: 2,
+  }).map((line) => paint(terminal, 'late', line));
 
 const NO_NODES = 'No node is managed: none bears the label bottlerocket.aws/updater-interface-version=2.0.0.';
 

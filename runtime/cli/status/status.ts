@@ -6,6 +6,7 @@ import { instantOf } from '../../lib/clock.ts';
 import { compareSemver } from '../../api/shadow/semver.ts';
 import type { Reach } from '../waves/turns.ts';
 import { reachIn } from '../waves/waves.ts';
+import type { Asked } from '../../api/shadow/asked.ts';
 import { progressAt } from '../../api/shadow/drain.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import type { Inspection } from '../inspect.ts';
@@ -18,6 +19,8 @@ export interface FleetStatus {
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
   readonly paused: boolean;
+  /** Undefined where it is not, or that is not known. */
+  readonly pausedBy?: Asked | undefined;
   readonly notKnown: readonly string[];
   /** Undefined where a controller leads, or that is not known. */
   readonly noLeader: NoLeader | undefined;
@@ -91,6 +94,7 @@ export function statusOf(seen: Inspection, forecast: Forecast, members = members
   return {
     now,
     paused: snapshot.paused,
+    pausedBy: snapshot.pausedBy,
     notKnown: unknown,
     noLeader,
     counts: countOf(members),

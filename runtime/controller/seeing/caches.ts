@@ -7,7 +7,8 @@ import { type Clock, type Moment, momentOf } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
-import { COMPONENT_LABEL, COMPONENTS, PAUSED_ANNOTATION } from '../../api/shadow/names.ts';
+import type { Pause } from '../../api/shadow/asked.ts';
+import { COMPONENT_LABEL, COMPONENTS } from '../../api/shadow/names.ts';
 import type { Expectations } from './expectations.ts';
 import type { Freshness } from './freshness.ts';
 import { Observations, type ObservedShadow } from './observations.ts';
@@ -22,6 +23,7 @@ import {
   SharedTexts,
   type IsManaged,
   lastWordsOf,
+  pauseOf,
   viewOfAgent,
   viewOfNode,
   viewOfShadow,
@@ -71,7 +73,7 @@ export class Caches {
   readonly #nodes: Informer<Node, NodeFacts>;
   readonly #shadows: Informer<ShadowObject, ShadowFacts>;
   readonly #agents: Informer<Pod, AgentView>;
-  readonly #namespaces: Informer<KubeObject, boolean>;
+  readonly #namespaces: Informer<KubeObject, Pause>;
   readonly #observations = new Observations();
   readonly #refusedDrains = new DrainRefusals();
   readonly #ordered: OrderedShadows | undefined;
@@ -108,7 +110,7 @@ export class Caches {
       project: viewOfAgent,
     });
     const fieldSelector = `metadata.name=${namespace}`;
-    const own = { ...access, path: NAMESPACES_PATH, query: { fieldSelector }, project: isPaused };
+    const own = { ...access, path: NAMESPACES_PATH, query: { fieldSelector }, project: pauseOf };
     this.#namespaces = freshness.informer('namespaces', own);
     this.synced = Promise.all(this.#informers.map(({ synced }) => synced)).then(() => this.#begin());
   }
@@ -145,7 +147,7 @@ export class Caches {
       drainRefusals: this.#refusedDrains.view(moment),
       silentSince: this.#silentSince,
       lastWords: this.#lastWords,
-      paused: [...this.#namespaces.items().values()].includes(true),
+      ...([...this.#namespaces.items().values()].find(({ paused }) => paused) ?? NOT_PAUSED),
     };
   }
 
@@ -235,6 +237,4 @@ export class Caches {
   }
 }
 
-export function isPaused({ metadata }: KubeObject): boolean {
-  return metadata.annotations?.[PAUSED_ANNOTATION] !== undefined;
-}
+const NOT_PAUSED: Pause = { paused: false };

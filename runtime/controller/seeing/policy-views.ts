@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { UpdatePolicyObject } from '../../api/resources.ts';
 import { instantOf } from '../../lib/clock.ts';
+import { PAUSED_ANNOTATION } from '../../api/shadow/names.ts';
 import { parsePolicy } from '../../api/policy/parse.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../api/policy/policy.ts';
 import { type ControllerConfig, policyOf, scheduleOf } from '../config.ts';
@@ -42,8 +43,8 @@ export class PolicyViews {
   #read(object: UpdatePolicyObject): Known {
     const last = this.#known.get(object.metadata.uid);
     if (last && isDeepStrictEqual(last.object, object)) return last;
-    const isSpecSame = last !== undefined && isDeepStrictEqual(last.object.spec, object.spec);
-    return { object, resource: resourceOf(object), rules: isSpecSame ? last.rules : this.#rulesOf(object) };
+    const isUnchanged = last !== undefined && isDeepStrictEqual(saidBy(last.object), saidBy(object));
+    return { object, resource: resourceOf(object), rules: isUnchanged ? last.rules : this.#rulesOf(object) };
   }
 
   #rulesOf(object: UpdatePolicyObject): Rules | InvalidRules {
@@ -53,6 +54,9 @@ export class PolicyViews {
     return rulesOf(policy, policy.windows ? windowsSchedule(policy.windows) : schedule);
   }
 }
+
+/** What rules are made of. */
+const saidBy = ({ spec, metadata }: UpdatePolicyObject) => [spec, metadata.annotations?.[PAUSED_ANNOTATION]];
 
 interface Rules {
   readonly kind: 'valid';

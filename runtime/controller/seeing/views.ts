@@ -1,9 +1,10 @@
 import type { ShadowObject } from '../../api/resources.ts';
-import type { Node, Pod } from '../../kube/objects.ts';
+import type { KubeObject, Node, Pod } from '../../kube/objects.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { shortened } from '../../lib/parts.ts';
 import { readMarks } from '../../api/marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../../api/marks/names.ts';
+import { askedIn, type Pause } from '../../api/shadow/asked.ts';
 import { FIRST_OPERATOR_KEYS } from '../../api/shadow/first-operator.ts';
 import {
   ADOPTED_ANNOTATION,
@@ -14,6 +15,7 @@ import {
   MANAGED_LABEL,
   MANAGED_LABEL_V1,
   MANAGED_LABEL_VALUE,
+  PAUSED_ANNOTATION,
   RETRY_ANNOTATION,
   shadowName,
   UPDATE_NOW_ANNOTATION,
@@ -107,15 +109,17 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
 function decidedOn(
   node: Node,
   isOther: IsManaged,
-): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'askedBy' | 'retryOf' | 'unreleased' | 'firstOperator'> {
-  const { labels, annotations } = node.metadata;
+): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'heldBy' | 'askedBy' | 'retryOf' | 'unreleased' | 'firstOperator'> {
+  const { labels, annotations: stated } = node.metadata;
+  const annotations = stated ?? {};
   return {
     managed: labels?.[MANAGED_LABEL] === MANAGED_LABEL_VALUE || isOther(labels ?? {}),
-    joinable: annotations?.[ADOPTED_ANNOTATION] === undefined && isBottlerocket(node),
-    held: annotations?.[HOLD_ANNOTATION] !== undefined,
-    askedBy: askerOf(annotations?.[UPDATE_NOW_ANNOTATION]),
-    retryOf: annotations?.[RETRY_ANNOTATION],
-    unreleased: annotations?.[UNRELEASED_ANNOTATION],
+    joinable: annotations[ADOPTED_ANNOTATION] === undefined && isBottlerocket(node),
+    held: annotations[HOLD_ANNOTATION] !== undefined,
+    heldBy: askedIn(annotations[HOLD_ANNOTATION]),
+    askedBy: askerOf(annotations[UPDATE_NOW_ANNOTATION]),
+    retryOf: annotations[RETRY_ANNOTATION],
+    unreleased: annotations[UNRELEASED_ANNOTATION],
     firstOperator: firstOperatorOn(annotations),
   };
 }
@@ -260,4 +264,9 @@ export const lastWordsOf = (agents: readonly AgentView[]): ReadonlyMap<string, s
 
 function isAgentRunning(containers: NonNullable<NonNullable<Pod['status']>['containerStatuses']>): boolean {
   return containers.some(({ state }) => state?.running != null);
+}
+/** Of the operator's own namespace. */
+export function pauseOf({ metadata }: KubeObject): Pause {
+  const value = metadata.annotations?.[PAUSED_ANNOTATION];
+  return { paused: value !== undefined, pausedBy: askedIn(value) };
 }

@@ -4,7 +4,7 @@ import { compare, type Snapshot, variablesOf, type WindowState } from '../plan/f
 import type { Finding } from '../plan/facts/verdict.ts';
 import type { PermitView } from '../plan/facts/permit.ts';
 import type { Preview } from '../deciding/planner.ts';
-import { byWhom } from '../../api/release/decided.ts';
+import { type Asked, byWhom } from '../../api/shadow/asked.ts';
 import type { Failure } from '../../api/release/model.ts';
 import { ANY_FAMILY } from '../../api/release/names.ts';
 import { VERSION } from '../../lib/version.ts';
@@ -15,6 +15,7 @@ export interface PlanReport extends Answering, Pick<Plan, 'halted' | 'warnings' 
   /** When it was made. */
   readonly at: number;
   readonly paused: boolean;
+  readonly pausedBy?: Asked | undefined;
   /** Of the controller's variables. */
   readonly window: WindowState;
   readonly slots: readonly PermitView[];
@@ -71,9 +72,9 @@ export interface Halt {
 
 export function planReport(preview: Preview): PlanReport {
   const { verdicts, halted, warnings, policies, repositories, budget, requeueAt, snapshot, now } = preview;
-  const { permits: slots, paused, notCurrent } = snapshot;
+  const { permits: slots, paused, pausedBy, notCurrent } = snapshot;
   const { window } = variablesOf(snapshot);
-  const fleet = { paused, window, slots, places: budget, wakeAt: requeueAt, halted, warnings };
+  const fleet = { paused, pausedBy, window, slots, places: budget, wakeAt: requeueAt, halted, warnings };
   const said = { ...fleet, policies, repositories, notCurrent, verdicts, ...keptIn(snapshot, preview.keepers()) };
   return { ...answering(preview), at: now, ...said };
 }

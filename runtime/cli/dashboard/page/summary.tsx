@@ -79,7 +79,7 @@ interface FleetProps {
 }
 
 /** What waits for a person. */
-export function Troubles({ fleet: { needsYou, paused, notKnown }, now }: FleetProps) {
+export function Troubles({ fleet: { needsYou, paused, pausedBy, notKnown }, now }: FleetProps) {
   const { commandOf } = useContext(NamingContext);
   if (needsYou.length === 0 && !paused && notKnown.length === 0) return null;
   return (
@@ -89,7 +89,7 @@ export function Troubles({ fleet: { needsYou, paused, notKnown }, now }: FleetPr
       ))}
       {paused && (
         <div class="note">
-          <strong>Paused.</strong> No update starts. This ends that:
+          <strong>Paused{pausedBy}.</strong> No update starts. This ends that:
           <Commands commands={[commandOf('resume')]} />
         </div>
       )}

@@ -2,6 +2,7 @@ import type { Marks } from '../../../api/marks/marks.ts';
 import type { PolicyStatus } from '../../../api/policy/model.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
+import type { Asked, Pause } from '../../../api/shadow/asked.ts';
 import type { Hint } from '../../../api/shadow/hint.ts';
 import type { Ledger } from '../../../api/release/ledger.ts';
 import type { Decided, Decision, PublishedReleases } from '../../../api/release/model.ts';
@@ -12,7 +13,7 @@ import type { Phase } from './phase.ts';
 import type { Stop } from './verdict.ts';
 
 /** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
-export interface Snapshot {
+export interface Snapshot extends Pause {
   /** Every node of the cluster, managed or not: marks can be on any. */
   readonly nodes: readonly NodeView[];
   readonly shadows: readonly ShadowView[];
@@ -27,8 +28,6 @@ export interface Snapshot {
   readonly lastWords?: ReadonlyMap<string, string>;
   /** By UID of the node, since when its policy rules it, where that is news; a node that is not in here has been ruled so for long. */
   readonly ruledSince?: ReadonlyMap<string, number>;
-  /** The namespace has the annotation `paused`. */
-  readonly paused: boolean;
   /** Every policy. The last is that of the controller's variables, which rules the nodes that no other policy selects. */
   readonly policies: readonly PolicyView[];
   readonly releases: Releases;
@@ -156,6 +155,7 @@ export interface NodeView {
   readonly joinable: boolean;
   /** Bears the annotation `hold`. */
   readonly held: boolean;
+  readonly heldBy?: Asked | undefined;
   /** It is being deleted, or an autoscaler is about to remove its machine. */
   readonly leaving?: boolean;
   /** Who has asked for its update to come next, as that person wrote it; undefined where nobody has. */

@@ -15,7 +15,14 @@ import type { Withheld } from './withheld.ts';
 export interface World {
   readonly snapshot: Pick<
     Snapshot,
-    'notCurrent' | 'otherOperators' | 'controlPlaneAway' | 'paused' | 'ruledSince' | 'drainRefusals' | 'lastWords'
+    | 'notCurrent'
+    | 'otherOperators'
+    | 'controlPlaneAway'
+    | 'paused'
+    | 'pausedBy'
+    | 'ruledSince'
+    | 'drainRefusals'
+    | 'lastWords'
   >;
   readonly settings: Settings;
   readonly rulings: Pick<Rulings, 'unknown'>;

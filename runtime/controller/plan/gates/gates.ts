@@ -1,4 +1,5 @@
 import { instantOf, MINUTE_MS } from '../../../lib/clock.ts';
+import { byWhom, heldText, pauseText } from '../../../api/shadow/asked.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import type { Asking, World } from './asking.ts';
 import { unaskedBootOf, isFailureOf } from '../nodes/blame.ts';
@@ -146,9 +147,7 @@ export const isNext = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => gate >= N
 /** It keeps all settled nodes of the same release and zone alike. */
 export const isOfAll = ({ gate = ROOM }: Pick<Found, 'gate'>): boolean => gate < ROOM;
 
-const HELD = stoppedBy(found('Held', 'the node bears the hold annotation'));
 const LEAVING = stoppedBy(found('Leaving', 'the node is being removed from the cluster'));
-const PAUSED = stoppedBy(found('Paused', 'the namespace bears the paused annotation'));
 const NOT_READY = stoppedBy(found('NodeNotReady', 'the node is not Ready'));
 /** The node does not wait for a permit of others: the controller has to clean up after its last update first. */
 const CLEANING_UP = stoppedBy(found('WaitingForSlot', 'what is left of its last update is being settled'));
@@ -158,7 +157,7 @@ function stopping(because: Finding | undefined): GateResult {
 }
 
 function held({ info }: Asking): GateResult {
-  return info.node.held ? HELD : PASS;
+  return info.node.held ? stoppedBy(found('Held', heldText(info.node.heldBy))) : PASS;
 }
 
 /** An update of a node that is about to go would disturb its pods for nothing, and hold up whoever removes it. */
@@ -176,7 +175,7 @@ function whilePaused({ info: { phase } }: Asking): Again {
 }
 
 function nowPaused(_: Asking, { snapshot }: World): GateResult {
-  return snapshot.paused ? PAUSED : PASS;
+  return snapshot.paused ? stoppedBy(found('Paused', pauseText(snapshot.pausedBy))) : PASS;
 }
 
 function unreadable(_: Asking, { rulings }: World): GateResult {
@@ -203,7 +202,9 @@ function orderedOtherwise({ shadow: { order }, version }: Asking): GateResult {
 
 function byPolicy({ info: { ruling } }: Asking): GateResult {
   const { against, rules } = ruling;
-  return stopping(against ?? (rules.paused ? found('Paused', `policy ${rules.name} is paused`) : undefined));
+  return stopping(
+    against ?? (rules.paused ? found('Paused', `policy ${rules.name} is paused${byWhom(rules.pausedBy)}`) : undefined),
+  );
 }
 
 function frozen({ group }: Asking): GateResult {
