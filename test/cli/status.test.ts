@@ -99,6 +99,24 @@ test('one node of a thousand that has failed, or is being updated, is seen in th
   expect(other).toContain('[###################.]');
 });
 
+test('a drain that has one pod left says so', () => {
+  const one = {
+    node: 'a',
+    step: 'draining',
+    version: '1.1.0',
+    since: NOW,
+    blockedBy: [],
+    silentSince: undefined,
+  } as const;
+  const [three, last] = [3, 1].map((podsLeft) =>
+    statusLines(status({ updating: [{ ...one, podsLeft }] }), PLAIN).join(),
+  );
+  expect([three, last]).toEqual([
+    expect.stringContaining('a (3 pods left)'),
+    expect.stringContaining('a (1 pod left)'),
+  ]);
+});
+
 describe('on a terminal of 40 columns', () => {
   const narrow = { columns: 40, colours: false };
   const blocked = { step: 'draining', version: '1.1.0', since: NOW, podsLeft: 3, silentSince: undefined } as const;

@@ -147,7 +147,7 @@ function updatingLines(updating: readonly Updating[], terminal: Terminal): reado
 function drainText({ podsLeft, blockedBy, silentSince }: Updating): string {
   if (silentSince !== undefined) return ` (not reported since ${rfc3339(silentSince)})`;
   const said = [
-    ...(podsLeft === undefined ? [] : [`${podsLeft} pods left`]),
+    ...(podsLeft === undefined ? [] : [podsLeft === 1 ? '1 pod left' : `${podsLeft} pods left`]),
     ...(blockedBy.length > 0 ? [`blocked by ${firstOf(blockedBy, MAX_NAMED)}`] : []),
   ];
   return said.length > 0 ? ` (${said.join(', ')})` : '';
