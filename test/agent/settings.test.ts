@@ -21,7 +21,7 @@ describe("a host's settings of updates", () => {
       seed: world.host.settings.updates.seed,
       ignore_waves: false,
       version_lock: 'latest',
-      metadata_base_url: 'https://updates.bottlerocket.aws/2020-07-07/',
+      metadata_base_url: 'https://updates.bottlerocket.aws/2020-07-07/aws-k8s-1.33/x86_64/',
     });
     await world.advance(HOUR_MS);
     expect(world.host.requests.get('GET /settings')).toBe(world.asked('refresh-updates'));

@@ -90,7 +90,7 @@ export class SimulatedHost {
     this.arch = arch;
     this.#options = options;
     const times = { ...DEFAULT_TIMES, ...options.times };
-    this.settings = new HostSettings({ seed: Math.floor(random() * 2048), ...options.settings });
+    this.settings = new HostSettings({ seed: Math.floor(random() * 2048), ...options.settings }, { variant, arch });
     this.#sets = new PartitionSets(version);
     this.#faults = new Faults(clock);
     this.#machine = new Machine({

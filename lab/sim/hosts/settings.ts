@@ -15,10 +15,13 @@ export class HostSettings {
   #committed: UpdateSettings;
   readonly #pending = new Map<string, Partial<UpdateSettings>>();
 
-  constructor(initial: Partial<UpdateSettings>) {
+  constructor(
+    initial: Partial<UpdateSettings>,
+    { variant, arch }: { readonly variant: string; readonly arch: string },
+  ) {
     this.#committed = {
       'ignore-waves': false,
-      'metadata-base-url': `${REPOSITORY}/2020-07-07/`,
+      'metadata-base-url': `${REPOSITORY}/2020-07-07/${variant}/${arch}/`,
       seed: 0,
       'targets-base-url': `${REPOSITORY}/targets/`,
       'version-lock': 'latest',
