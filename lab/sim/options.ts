@@ -14,6 +14,8 @@ export interface SimOptions {
   readonly speed: number;
   /** Fault by node name. */
   readonly faults: ReadonlyMap<string, string>;
+  /** The release comes to a third of the nodes at once, and to the others in two waves. @default all may have it at once */
+  readonly waves?: boolean;
   readonly keep: boolean;
   /** Shows it in a browser as well. */
   readonly dashboard?: boolean;
@@ -42,6 +44,7 @@ Usage: npm start -- [options]
   --to VERSION        version that the hosts are offered (default 1.39.0)
   --speed N           how many times faster than life hosts, pods and reboots are (default 10)
   --fail NODE=FAULT   let something go wrong on a node, e.g. node-2=boot; may be repeated
+  --waves             the release reaches node-1 at once, node-2 and node-3 in waves a minute apart, and so on in turn
   --keep              stay up afterwards and print the path of a kubeconfig, until Ctrl-C
   --dashboard         show it in your browser as well, by kubectl brupop dashboard; stays up until Ctrl-C
   --help              this text
@@ -77,8 +80,8 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
   const planted = plantedFaults(values.fail, { nodes: nodes ?? MOST_NODES, known, faults });
   if (nodes === undefined || !hosts || !concurrency || !speed || !from || !to || faults.length > 0)
     return { kind: 'faults', faults };
-  const { dashboard, keep } = values;
-  const options = { nodes, hosts, concurrency, from, to, speed, faults: planted, keep, dashboard };
+  const { waves, dashboard, keep } = values;
+  const options = { nodes, hosts, concurrency, from, to, speed, faults: planted, waves, keep, dashboard };
   return { kind: 'run', options };
 }
 
@@ -106,6 +109,7 @@ interface RawValues {
   readonly to: string;
   readonly speed: string;
   readonly fail: readonly string[];
+  readonly waves: boolean;
   readonly keep: boolean;
   readonly dashboard: boolean;
   readonly help: boolean;
@@ -119,6 +123,7 @@ const DEFAULTS: RawValues = {
   to: '1.39.0',
   speed: '10',
   fail: [],
+  waves: false,
   keep: false,
   dashboard: false,
   help: false,
@@ -137,6 +142,7 @@ function rawValues(args: readonly string[], faults: string[]): RawValues {
         to: one,
         speed: one,
         fail: { type: 'string', multiple: true },
+        waves: { type: 'boolean' },
         keep: { type: 'boolean' },
         dashboard: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },

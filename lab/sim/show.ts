@@ -41,11 +41,14 @@ function interruptedEarly(screen: Screen): number {
 }
 
 /** Writes the kubeconfig and tells what is about to be seen. */
-async function introduction({ nodes, from, to, concurrency }: SimOptions, { dir, world }: Rollout): Promise<string> {
+async function introduction(
+  { nodes, from, to, concurrency, waves }: SimOptions,
+  { dir, world }: Rollout,
+): Promise<string> {
   const kubeconfig = join(dir, 'kubeconfig');
   await writeFile(kubeconfig, world.served.kubeconfig(ADMIN), { mode: 0o600 });
   return [
-    `${nodes} node(s) go from ${from} to ${to}, ${concurrency} at a time.`,
+    `${nodes} node(s) go from ${from} to ${to}, ${concurrency} at a time${waves ? ', each once its wave has come' : ''}.`,
     `For another terminal: export KUBECONFIG=${kubeconfig}; kubectl get brs -A -w`,
     `The processes' logs are in ${dir}. All of it goes when this ends.`,
   ].join('\n');

@@ -10,6 +10,7 @@ import { DEFAULT_TIMES, type HostTimes } from '../hosts/times.ts';
 import type { NodeSoftware } from '../kubernetes/kubelet/kubelet.ts';
 import type { SimOptions } from '../options.ts';
 import { SimulatedNode } from './node.ts';
+import { inWaves, seedAt } from './waves.ts';
 
 export interface FleetOptions {
   readonly options: SimOptions;
@@ -32,7 +33,7 @@ export function createFleet({
   random,
   kubelet,
   dir,
-  releases = new Releases([options.from, options.to]),
+  releases = releasesOf(options, clock.now()),
   times: asked,
 }: FleetOptions): ReadonlyMap<string, SimulatedNode> {
   const times = { ...scaled(options.speed), ...asked };
@@ -43,13 +44,20 @@ export function createFleet({
       const disk = new FolderDisk(join(dir, name, 'root'));
       const has = async (_: string, tag: string): Promise<boolean> => releases.has(tag.replace(/^v/, ''));
       const k3os = kind === 'k3os' ? { disk, has } : undefined;
-      const host = new SimulatedHost({ clock, random, releases, version: options.from, times, k3os });
+      const settings = options.waves ? { seed: seedAt(index) } : {};
+      const host = new SimulatedHost({ clock, random, releases, version: options.from, times, settings, k3os });
       const fault = options.faults.get(name);
       if (fault !== undefined && isFaultName(fault)) host.inject(fault);
       const software = kubelet(name, KIND_LABELS[kind]);
       return [name, new SimulatedNode({ host, kind, kubelet: software, dir: join(dir, name) })];
     }),
   );
+}
+
+function releasesOf({ from, to, waves }: SimOptions, now: number): Releases {
+  const releases = new Releases([from, to]);
+  if (waves) releases.publish(inWaves(to, now));
+  return releases;
 }
 
 /** node-1 to node-N. */
