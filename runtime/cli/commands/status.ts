@@ -52,6 +52,7 @@ function statusValue({ now, pace, noLeader, needsYou, waiting, updating, policie
       ...one,
       since: timeValue(one.since),
       silentSince: timeValue(one.silentSince),
+      awaySince: timeValue(one.awaySince),
     })),
     waiting: waiting.map(reasonedValue),
     pace: {

@@ -19,7 +19,7 @@ export function statusLines(status: FleetStatus, terminal: Terminal, here: Here 
     [...(paused ? pausedLines(pausedBy, here(`${NAME} resume`), terminal) : []), ...notKnownLines(notKnown, terminal)],
     needsYouLines(status, terminal, here),
     progressLines(status, terminal),
-    updatingLines(status.updating, terminal),
+    updatingLines(status, terminal),
     waitingLines(status, terminal),
     paceLines(status, terminal),
   ].filter((lines) => lines.length > 0);
@@ -132,21 +132,22 @@ function versionsOf({ runs, offered }: FamilyStatus): string {
 }
 
 /** For each step: how many nodes are at it, and the names of the first. */
-function updatingLines(updating: readonly Updating[], terminal: Terminal): readonly string[] {
+function updatingLines({ updating, now }: FleetStatus, terminal: Terminal): readonly string[] {
   if (updating.length === 0) return [];
   const lines = STEPS.flatMap((step) => {
     const those = updating.filter((one) => one.step === step);
     if (those.length === 0) return [];
-    const named = those.map((one) => `${one.node}${drainText(one)}`);
+    const named = those.map((one) => `${one.node}${stepText(one, now)}`);
     const text = `  ${step.padEnd(9)}  ${those.length}  ${firstOf(named, MAX_NAMED)}`;
     return wrapped(text, { columns: terminal.columns, indent: 4 });
   });
   return [paint(terminal, 'head', 'UPDATING'), ...lines];
 }
 
-function drainText({ podsLeft, blockedBy, silentSince }: Updating): string {
+function stepText({ podsLeft, blockedBy, silentSince, awaySince }: Updating, now: number): string {
   if (silentSince !== undefined) return ` (not reported since ${rfc3339(silentSince)})`;
   const said = [
+    ...(awaySince === undefined ? [] : [`for ${durationText(now - awaySince)}`]),
     ...(podsLeft === undefined ? [] : [podsLeft === 1 ? '1 pod left' : `${podsLeft} pods left`]),
     ...(blockedBy.length > 0 ? [`blocked by ${firstOf(blockedBy, MAX_NAMED)}`] : []),
   ];

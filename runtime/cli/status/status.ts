@@ -82,6 +82,8 @@ export interface Updating {
   readonly blockedBy: readonly string[];
   /** Since when nobody reports the drain, milliseconds since the Unix epoch; undefined while somebody does. */
   readonly silentSince: number | undefined;
+  /** When its reboot was requested, by the record on its shadow; undefined where none is under way, or that is not known. */
+  readonly awaySince?: number | undefined;
 }
 
 /** @param members of `seen`, for a caller that has them already */
@@ -220,7 +222,14 @@ function updatingOf(member: Member, step: Step, now: number): Updating {
     podsLeft,
     blockedBy: blockedBy ?? [],
     silentSince,
+    awaySince: step === 'rebooting' ? requestedAt(shadow) : undefined,
   };
+}
+
+/** A record of another version is of an earlier attempt. */
+function requestedAt(shadow: Member['info']['shadow']): number | undefined {
+  const reboot = shadow?.status?.reboot;
+  return reboot?.version === shadow?.spec.version ? instantOf(reboot?.requested_at) : undefined;
 }
 
 /** What is known of the drain of a node; undefined where none runs. The pods of a node that is not cordoned are nobody's concern yet. */
