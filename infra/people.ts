@@ -60,6 +60,9 @@ const ASKS: k8s.PolicyRule = {
   verbs: ['get'],
 };
 
+/** The operator's own, for `logs` and `report`: those of every namespace would be those of all workloads. */
+const LOGS: k8s.PolicyRule = { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] };
+
 /** What k3OS nodes are to run. */
 const CHANNELS: readonly k8s.PolicyRule[] = [{ apiGroups: [K3OS_GROUP], resources: [CHANNEL_PLURAL], verbs: READ }];
 
@@ -72,7 +75,7 @@ export class PeopleRoles extends Construct {
   readonly view: ApiObject;
   /** To see and to steer: `brupop-operate`. */
   readonly operate: ApiObject;
-  /** To ask the controller for its plan, in the operator's namespace: `brupop-plan`. Whoever has one of the others should have it too. */
+  /** To ask the controller for its plan and to read the operator's logs, in its namespace: `brupop-plan`. Whoever has one of the others should have it too. */
   readonly plan: ApiObject;
 
   /** @throws InvalidPropsError */
@@ -97,6 +100,6 @@ export class PeopleRoles extends Construct {
     this.view = addObject(this, 'View', role('brupop-view', view));
     this.operate = addObject(this, 'Operate', role('brupop-operate', [...view, ...steer, ...asks]));
     const metadata = { ...globalMeta(settings, { name: 'brupop-plan' }), namespace: settings.namespace };
-    this.plan = addObject(this, 'Plan', manifest('Role', { metadata, rules: [ASKS] }));
+    this.plan = addObject(this, 'Plan', manifest('Role', { metadata, rules: [ASKS, LOGS] }));
   }
 }

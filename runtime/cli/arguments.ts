@@ -18,6 +18,8 @@ export const COMMON: Options = {
     value: 'FILE',
     help: "by default $KUBECONFIG, else ~/.kube/config, else the pod's service account",
   },
+  server: { type: 'string', short: 's', value: 'URL', help: "address of the API server, instead of the kubeconfig's" },
+  token: { type: 'string', value: 'TOKEN', help: "bearer token, instead of the kubeconfig's user" },
   context: { type: 'string', value: 'NAME', help: 'a context of the kubeconfig; by default the current one' },
   as: { type: 'string', value: 'USER', help: 'impersonate this user, as with kubectl' },
   'as-group': {
@@ -55,7 +57,7 @@ export function parseInvocation(args: readonly string[], commands: readonly Comm
   const rest = args.filter((_, index) => index !== name).map(withoutEquals);
   const { values, positionals: names } = parseStrictly(rest, { ...COMMON, ...command.options });
   if (values['help']) return { kind: 'help', command };
-  checkNames(command, names);
+  checkNames(command, names, values['selector']);
   const format = FORMATS.find((one) => one === (values['output'] ?? 'table'));
   if (!format) throw new UsageError(`-o: expected one of ${FORMATS.join(', ')}, got ${String(values['output'])}`);
   return { kind: 'run', command, names, values, format };
@@ -90,8 +92,8 @@ export function parseUnfinished(words: readonly string[]): Values {
   return parseArgs({ args: [...words], options: COMMON, strict: false, allowPositionals: true }).values;
 }
 
-/** The options that say which cluster and which user. */
-const PLACE = ['namespace', 'context', 'kubeconfig', 'as', 'as-group'] as const;
+/** The options that say which cluster and which user. A token is not printed. */
+const PLACE = ['namespace', 'context', 'kubeconfig', 'server', 'as', 'as-group'] as const;
 
 /** A command for the user to run, on the same cluster and as the same user as this one. kubectl has the same options. */
 export function commandLine(command: string, values: Values): string {
@@ -121,7 +123,9 @@ function parseStrictly(args: readonly string[], options: Options) {
   }
 }
 
-function checkNames({ name, args, minArgs = 0, maxArgs }: Command, names: readonly string[]): void {
+function checkNames({ name, args, minArgs = 0, maxArgs }: Command, names: readonly string[], selector: unknown): void {
+  if (selector !== undefined && names.length > 0) throw new UsageError(`${name}: expected ${args} or -l, got both`);
+  if (selector !== undefined) return;
   if (names.length >= minArgs && names.length <= maxArgs) return;
   const got = names.length === 0 ? 'nothing' : names.join(' ');
   throw new UsageError(args === '' ? `${name} takes no names, got ${got}` : `${name}: expected ${args}, got ${got}`);

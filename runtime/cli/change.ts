@@ -113,6 +113,16 @@ export const CHANGE_OPTIONS: Options = {
   'dry-run': { type: 'boolean', help: 'let the API server check the write without storing it' },
 };
 
+/** Of commands that take nodes. `parseInvocation` and `runProgram` know it by its name. */
+export const SELECTOR_OPTION: Options = {
+  selector: {
+    type: 'string',
+    short: 'l',
+    value: 'LABELS',
+    help: 'the nodes with these labels, instead of names, e.g. pool=db, as with kubectl',
+  },
+};
+
 export const BY_OPTION: Options = {
   by: { type: 'string', value: 'WORDS', help: 'who asks, and why; by default your user name' },
 };

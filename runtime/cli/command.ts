@@ -69,7 +69,7 @@ export interface CommandRequest {
 /** The result of a command. */
 export interface Answer {
   /** The result for programs, as JSON. Times are RFC 3339. */
-  readonly value: unknown;
+  readonly value: object;
   /** The result for people. */
   lines(terminal: Terminal): readonly string[];
   /** @default 0 */

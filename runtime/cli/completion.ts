@@ -17,7 +17,7 @@ export interface Completion {
 }
 
 /** Names of objects in the cluster; none where the cluster does not answer soon. */
-type Lookup = (what: 'nodes' | 'policies' | 'releases') => Promise<readonly string[]>;
+type Lookup = (what: 'nodes' | 'policies' | 'releases' | 'contexts') => Promise<readonly string[]>;
 
 const NOTHING: Completion = { candidates: [], files: false };
 const plain = (words: readonly string[]): Completion => ({ candidates: words.map((word) => [word, '']), files: false });
@@ -58,7 +58,7 @@ async function candidatesFor({
   lookup,
 }: Typed): Promise<Completion> {
   const option = optionOf(before, options);
-  if (option !== undefined) return valuesOf(option, options);
+  if (option !== undefined) return valuesOf(option, options, lookup);
   if (typed.startsWith('-')) return { candidates: flagsOf(options), files: false };
   if (!command) return { candidates: commands.map(({ name, summary }) => [name, summary]), files: false };
   if (command.args.includes('RELEASE') && (isFirst || !command.args.includes('NODE')))
@@ -75,7 +75,9 @@ function optionOf(word: string, options: Options): string | undefined {
   )?.[0];
 }
 
-function valuesOf(name: string, options: Options): Completion {
+async function valuesOf(name: string, options: Options, lookup: Lookup): Promise<Completion> {
+  if (name === 'context') return plain(await lookup('contexts'));
+  if (name === 'policy') return plain(await lookup('policies'));
   if (name === 'output') return plain(FORMATS);
   return { candidates: [], files: options[name]?.value === 'FILE' };
 }
@@ -95,9 +97,13 @@ const TIMEOUT_MS = 2000;
 const COLLECTIONS = { nodes: nodesOf, policies: policiesOf, releases: releasesOf } as const;
 
 /** Asks the cluster for names. A failure gives no names, because a shell cannot show an error here. */
-export function lookupIn(connect: () => Promise<Pick<Cluster, 'transport'>>): Lookup {
+export function lookupIn(
+  connect: () => Promise<Pick<Cluster, 'transport'>>,
+  contexts: () => Promise<readonly string[]>,
+): Lookup {
   return async (what) => {
     try {
+      if (what === 'contexts') return await contexts();
       const { transport } = await connect();
       const objects = await COLLECTIONS[what](transport).list({}, AbortSignal.timeout(TIMEOUT_MS));
       return objects.map(({ metadata }) => metadata.name);

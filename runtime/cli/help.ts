@@ -2,6 +2,7 @@ import { describeEnv, processEnv } from '../lib/env.ts';
 import { VERSION } from '../lib/version.ts';
 import { COMMON } from './arguments.ts';
 import { type Command, EXIT, type Options } from './command.ts';
+import { manualLines } from './manual.ts';
 
 export const NAME = 'kubectl brupop';
 
@@ -51,6 +52,8 @@ ${details}
 
 Options:
 ${own}${optionLines(COMMON)}
+
+${manualLines(name, NAME).join('\n')}
 `;
 }
 

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AccessError } from '../kube/access.ts';
 import { userAgent } from '../kube/https.ts';
-import { connect } from '../kube/kubeconfig.ts';
+import { connect, contextsOf } from '../kube/kubeconfig.ts';
+import { nodesOf } from '../kube/resources.ts';
 import { proxyFromEnvironment } from '../kube/proxy.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
 import { durationMs } from '../api/policy/duration.ts';
@@ -14,6 +15,7 @@ import { hold, unhold } from './commands/hold.ts';
 import { notify } from './commands/notify.ts';
 import { pause, resume } from './commands/pause.ts';
 import { now, retry } from './commands/now.ts';
+import { impersonatedIn } from './as-groups.ts';
 import { type Invocation, parseUnfinished, parseInvocation } from './arguments.ts';
 import {
   type Cluster,
@@ -23,6 +25,7 @@ import {
   type CommandRequest,
   type ProgramContext,
   optionValues,
+  RefusedCommandError,
   UsageError,
   type Values,
 } from './command.ts';
@@ -32,11 +35,13 @@ import { doctor } from './commands/doctor.ts';
 import { explain, rolesFor } from './errors.ts';
 import { planCommand } from './commands/plan.ts';
 import { commandHelp, helpText, NAME, versionText } from './help.ts';
+import { logs } from './commands/logs.ts';
 import { leftovers } from './commands/leftovers.ts';
 import { webhookNamespace } from './operator.ts';
 import { textOf } from './output/output.ts';
 import { history, timeline } from './commands/timeline.ts';
 import { releases } from './commands/releases.ts';
+import { report } from './commands/report.ts';
 import { status } from './commands/status.ts';
 import { wait } from './commands/wait.ts';
 import { watch } from './output/watch.ts';
@@ -50,6 +55,8 @@ export const COMMANDS: readonly Command[] = [
   why,
   timeline,
   history,
+  logs,
+  report,
   releases,
   leftovers,
   planCommand,
@@ -94,7 +101,9 @@ export async function runProgram(context: ProgramContext): Promise<ExitCode> {
 export const COMPLETE = '__complete';
 
 async function complete(words: readonly string[], context: ProgramContext): Promise<ExitCode> {
-  const lookup = lookupIn(() => connectionFor({ values: parseUnfinished(words) }, context));
+  const values = parseUnfinished(words);
+  const contexts = () => contextsOf(kubeconfigOf(values, context));
+  const lookup = lookupIn(() => connectionFor({ values }, context), contexts);
   context.out(completionText(await completionOf(words, COMMANDS, lookup)));
   return EXIT.ok;
 }
@@ -111,10 +120,20 @@ async function execute(invocation: Invocation, context: ProgramContext): Promise
     progress: (text) => context.progress(text),
   };
   if (values['watch']) return watch({ invocation, request, context });
-  const answer = await command.run(request).finally(() => context.progress(''));
+  const answer = await command.run(await withSelected(request)).finally(() => context.progress(''));
   context.out(textOf(answer, format, context.terminal()));
   await answer.continues?.(context.signal);
   return answer.exitCode ?? EXIT.ok;
+}
+
+/** The nodes with the labels that `-l` gives, as if they were named. */
+async function withSelected(request: CommandRequest): Promise<CommandRequest> {
+  const { selector } = request.values;
+  if (selector === undefined) return request;
+  const { transport } = await request.connect();
+  const nodes = await nodesOf(transport).list({ labelSelector: String(selector) });
+  if (nodes.length === 0) throw new RefusedCommandError(`no node has the labels ${String(selector)}`);
+  return { ...request, names: nodes.map(({ metadata }) => metadata.name) };
 }
 
 async function clusterFor(invocation: Invocation, context: ProgramContext): Promise<Cluster> {
@@ -132,22 +151,30 @@ function timeoutOf({ 'request-timeout': text }: Values): number | undefined {
   return timeout === 0 ? undefined : timeout;
 }
 
+/** Paths of kubeconfigs; empty where there is none. */
+function kubeconfigOf({ kubeconfig }: Values, { env, home }: ProgramContext): string {
+  const usual = join(home, '.kube', 'config');
+  return (kubeconfig as string | undefined) || env['KUBECONFIG'] || (existsSync(usual) ? usual : '');
+}
+
 async function connectionFor(
   { values }: Pick<Invocation, 'values'>,
-  { env, home }: ProgramContext,
+  program: ProgramContext,
 ): Promise<Omit<Cluster, 'namespace'>> {
-  const { kubeconfig, context, as: user } = values as Readonly<Record<string, string | undefined>>;
+  const { env, home } = program;
+  const { context, as: user, server, token } = values as Readonly<Record<string, string | undefined>>;
   const timeoutMs = timeoutOf(values);
   const groups = optionValues(values, 'as-group');
   if (user === undefined && groups.length > 0) throw new UsageError('--as-group: expected --as besides');
   const read = readEnv(processEnv, env);
-  const usual = join(home, '.kube', 'config');
-  const paths = kubeconfig || read.KUBECONFIG || (existsSync(usual) ? usual : '');
+  const paths = kubeconfigOf(values, program);
   if (paths === '' && !existsSync(read.SERVICE_ACCOUNT_DIR))
-    throw new AccessError(`there is no kubeconfig: write ${usual}, or name another by KUBECONFIG or --kubeconfig`);
-  const as = user === undefined ? undefined : { user, groups };
-  const proxyFor = (server: string) => proxyFromEnvironment(server, env);
-  const config = { ...read, KUBECONFIG: paths, context, as, proxyFor };
+    throw new AccessError(
+      `there is no kubeconfig: write ${join(home, '.kube', 'config')}, or name another by KUBECONFIG or --kubeconfig`,
+    );
+  const as = user === undefined ? impersonatedIn(paths, context) : { user, groups };
+  const proxyFor = (address: string) => proxyFromEnvironment(address, env);
+  const config = { ...read, KUBECONFIG: paths, context, as, server, token, proxyFor };
   const options = { userAgent: userAgent('kubectl'), gzip: true, ...(timeoutMs !== undefined && { timeoutMs }) };
   const connection = await connect(config, options);
   return { transport: connection.transport, context: connection.context };

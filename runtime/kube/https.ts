@@ -105,15 +105,17 @@ class HttpsTransport implements KubeTransport {
   }
 
   async #answer(request: KubeRequest, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
-    const { method, path, query, body, contentType = 'application/json', slow, onDate } = request;
+    const { method, path, query, body, contentType = 'application/json', text, slow, onDate } = request;
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
-    const headers = { ...this.#headers, ...this.#gzip, ...bodyHeaders(content.body, contentType) };
+    const accepted = text ? { accept: 'application/json, */*' } : {};
+    const headers = { ...this.#headers, ...accepted, ...this.#gzip, ...bodyHeaders(content.body, contentType) };
     const line = { call: `${method} ${path}`, method, path: pathWithQuery(path, query), headers, ...content };
     const agent = slow ? this.#slow : this.#requests;
     const response = await this.#authorized({ ...line, agent, signal, answerMs: timeoutMs, silenceMs: timeoutMs });
     const date = instantOf(response.headers.date);
     if (date !== undefined) onDate?.(date);
-    return JSON.parse(await readBody(response, this.#maxBytes)) as unknown;
+    const answered = await readBody(response, this.#maxBytes);
+    return text ? answered : (JSON.parse(answered) as unknown);
   }
 
   async *watch(watch: KubeWatch): AsyncGenerator<WatchEvent> {

@@ -4,6 +4,7 @@ import { delimiter, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { KubeConfig } from './client-node.ts';
+import { preparePlugin, resolvePlugins } from './exec-plugin.ts';
 import { type HttpsOptions, httpsTransport } from './https.ts';
 import { type ClusterConnection, connectInCluster, type InClusterConfig } from './in-cluster.ts';
 import {
@@ -25,6 +26,8 @@ interface AccessConfig extends InClusterConfig {
   readonly proxyFor?: ProxyFor;
   /** The user to impersonate. @default none: requests are made as the owner of the credentials */
   readonly as?: Impersonation | undefined;
+  readonly server?: string | undefined;
+  readonly token?: string | undefined;
 }
 
 /** The proxy on the way to a server for which the kubeconfig names none. @default there is none */
@@ -46,6 +49,10 @@ interface KubeconfigOptions {
   /** Where the context names none. @default as with kubectl */
   readonly namespace?: string;
   readonly proxyFor?: ProxyFor;
+  /** Takes the place of the server that the kubeconfig names. */
+  readonly server?: string | undefined;
+  /** Takes the place of the credentials that the kubeconfig's user has. */
+  readonly token?: string | undefined;
   readonly clock?: Pick<Clock, 'monotonic'>;
 }
 
@@ -58,13 +65,15 @@ interface KubeconfigOptions {
  */
 export async function kubeconfigAccess(
   paths: string,
-  { context, namespace = 'default', proxyFor = () => undefined, clock = systemClock }: KubeconfigOptions = {},
+  { context, namespace = 'default', proxyFor = () => undefined, clock = systemClock, ...given }: KubeconfigOptions = {},
 ): Promise<{ access: ClusterAccess; namespace: string; context: string }> {
   // Loaded only here: client-node costs memory and half a second, and a pod has no kubeconfig.
   const { KubeConfig: Config, HttpsProxyAgent } = await import('./client-node.ts');
   const load = (files: readonly KubeconfigFile[]) => {
     const config = merged(files, () => new Config());
     if (context !== undefined) choose(config, context);
+    override(config, given);
+    preparePlugin(config);
     return { files, config };
   };
   let current = load(readFiles(paths));
@@ -84,6 +93,21 @@ export async function kubeconfigAccess(
   const createAgent = proxy === undefined ? undefined : (kept: AgentOptions) => new HttpsProxyAgent({ ...kept, proxy });
   const own = current.config.getContextObject(name)?.namespace;
   return { access: { server, createAgent, credentials }, namespace: own ?? namespace, context: name };
+}
+
+/** What the command line says instead of the kubeconfig, as with kubectl: a token takes the place of other credentials. */
+function override(config: KubeConfig, { server, token }: Pick<KubeconfigOptions, 'server' | 'token'>): void {
+  const [cluster, user] = [config.getCurrentCluster(), config.getCurrentUser()];
+  if (server !== undefined && cluster)
+    config.clusters = config.clusters.map((one) => (one === cluster ? { ...one, server } : one));
+  if (token !== undefined && user)
+    config.users = config.users.map((one) => (one === user ? { name: one.name, token } : one));
+}
+
+/** The contexts of kubeconfigs, for completion. @throws AccessError */
+export async function contextsOf(paths: string): Promise<readonly string[]> {
+  const { KubeConfig: Config } = await import('./client-node.ts');
+  return merged(readFiles(paths), () => new Config()).contexts.map(({ name }) => name);
 }
 
 function choose(config: KubeConfig, context: string): void {
@@ -113,6 +137,7 @@ function merged(files: readonly KubeconfigFile[], empty: () => KubeConfig): Kube
     const config = empty();
     readable(path, () => config.loadFromString(text));
     config.makePathsAbsolute(dirname(path));
+    resolvePlugins(config, dirname(path));
     return config;
   });
   const config = empty();

@@ -18,6 +18,8 @@ export interface KubeRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** The answer is plain text, e.g. a pod's log, and comes as a string. @default false: JSON */
+  readonly text?: boolean;
   /** Defaults to `application/json`; a PATCH names its patch type. */
   readonly contentType?: string;
   readonly signal?: AbortSignal;

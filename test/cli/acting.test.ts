@@ -43,6 +43,15 @@ const annotationsOf = async (node: string): Promise<Readonly<Record<string, stri
   (await stage.nodes.get(node))!.metadata.annotations ?? {};
 
 describe('hold and unhold', () => {
+  test('take labels instead of names', async () => {
+    await stage.patch('/api/v1/nodes/b', { metadata: { labels: { pool: 'db' } } });
+    expect((await reached.json<Deeds>('hold', '-l', 'pool=db')).done).toMatchObject([{ object: 'node b' }]);
+    expect(await annotationsOf('a')).not.toHaveProperty([HOLD_ANNOTATION]);
+    const nobody = { code: 1, err: 'no node has the labels pool=none\n' };
+    expect(await reached.run('hold', '-l', 'pool=none')).toMatchObject(nobody);
+    expect(await reached.run('hold', 'a', '-l', 'pool=db')).toMatchObject({ code: 2 });
+  });
+
   test('say what they did and how to undo it, write who asked, and the second time nothing', async () => {
     const { code, out } = await reached.run('hold', 'a', '--by', 'ann: kernel bug');
     expect({ code, out }).toEqual({

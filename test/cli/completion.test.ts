@@ -4,7 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { completionOf, completionText } from '../../runtime/cli/completion.ts';
 import { COMMANDS } from '../../runtime/cli/program.ts';
 
-const names = { nodes: ['node-1', 'node-2', 'other'], policies: ['prod', 'test'], releases: ['1.1.0.x.y'] };
+const names = {
+  nodes: ['node-1', 'node-2', 'other'],
+  policies: ['prod', 'test'],
+  releases: ['1.1.0.x.y'],
+  contexts: ['here', 'there'],
+};
 
 const complete = async (...words: readonly string[]): Promise<readonly string[]> => {
   const { candidates } = await completionOf(words, COMMANDS, async (what) => names[what]);
@@ -31,7 +36,8 @@ describe('a shell is offered', () => {
     [['status', '-o', 'j'], ['json']],
     [['status', '--w'], ['--watch']],
     [['plan', '--un'], ['--until-done']],
-    [['--context', ''], []],
+    [['--context', 'h'], ['here']],
+    [['wait', '--policy', 'p'], ['prod']],
   ])('after %j: %j', async (words, expected) => {
     expect(await complete(...words)).toEqual(expected);
   });

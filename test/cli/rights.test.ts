@@ -101,6 +101,17 @@ test('who has brupop-operate may steer, and who has brupop-view may not', async 
   }
 });
 
+test.each([
+  ['brupop-plan besides', true],
+  ['brupop-view', false],
+])('who has %s may read the logs of the operator: %s', (_role, isAllowed) => {
+  const app = new App();
+  const chart = new BrupopChart(app, 'brupop');
+  const { view, plan } = new PeopleRoles(chart, 'People', { brupop: chart.brupop });
+  const { rules } = (isAllowed ? plan : view).toJson() as { rules: { resources: readonly string[] }[] };
+  expect(rules.some(({ resources }) => resources.includes('pods/log'))).toBe(isAllowed);
+});
+
 test('no Secret is read, and nothing is written, with brupop-view', () => {
   const app = new App();
   const chart = new BrupopChart(app, 'brupop');

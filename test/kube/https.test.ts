@@ -42,6 +42,13 @@ describe('a request', () => {
     expect(scripted.seen.map(({ url }) => url)).toEqual([`${below}?limit=1`, `${below}?watch=true`]);
   });
 
+  test('gives text as it came, where that is asked for', async () => {
+    const transport = await transportTo((_, response) => response.end('2026-01-01T00:00:00Z begun\n'));
+    const answer = await transport.request({ ...get('/api/v1/namespaces/n/pods/p/log'), text: true });
+    expect(answer).toBe('2026-01-01T00:00:00Z begun\n');
+    expect(server.seen[0]?.headers.accept).toBe('application/json, */*');
+  });
+
   test('tells the time of the server’s clock', async () => {
     const date = 'Thu, 01 Jan 2026 00:00:07 GMT';
     const transport = await transportTo((_, response) => json(response.setHeader('date', date), 200, {}));

@@ -16,7 +16,7 @@ import { howToUndo } from './leftovers.ts';
 import { connectToOperator, type OperatedCluster } from '../operator.ts';
 import { ifAllowed } from '../reading.ts';
 import { versionIn } from '../known-releases.ts';
-import { CHANGE_OPTIONS, patchObject, type Change, changeEach, isDryRun } from '../change.ts';
+import { CHANGE_OPTIONS, patchObject, type Change, changeEach, isDryRun, SELECTOR_OPTION } from '../change.ts';
 
 export const cleanup: Command = {
   name: 'cleanup',
@@ -25,7 +25,7 @@ export const cleanup: Command = {
   summary: 'undo what the operator has left on nodes where no update runs',
   details: `Use it for marks in the output of leftovers, where no controller runs that would undo them. It undoes exactly what the marks list. It does
 not remove a cordon without marks: run kubectl uncordon.`,
-  options: CHANGE_OPTIONS,
+  options: { ...SELECTOR_OPTION, ...CHANGE_OPTIONS },
   minArgs: 1,
   maxArgs: Infinity,
   run: async (request) => {

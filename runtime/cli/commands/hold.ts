@@ -13,6 +13,7 @@ import {
   changeEach,
   isDryRun,
   requestOf,
+  SELECTOR_OPTION,
 } from '../change.ts';
 
 export const hold: Command = {
@@ -20,7 +21,7 @@ export const hold: Command = {
   args: 'NODE...',
   summary: 'keep nodes as they are: no update starts there',
   details: `An update that has only staged its version is called off. An update whose drain has begun goes on, and the cordon stays after it.`,
-  options: { ...BY_OPTION, ...CHANGE_OPTIONS },
+  options: { ...SELECTOR_OPTION, ...BY_OPTION, ...CHANGE_OPTIONS },
   minArgs: 1,
   maxArgs: Infinity,
   run: (request) => changeNodes(request, holdNode),
@@ -31,7 +32,7 @@ export const unhold: Command = {
   args: 'NODE...',
   summary: 'let held nodes be updated again',
   details: `A cordon that stayed because of the hold is not removed: run kubectl uncordon.`,
-  options: CHANGE_OPTIONS,
+  options: { ...SELECTOR_OPTION, ...CHANGE_OPTIONS },
   minArgs: 1,
   maxArgs: Infinity,
   run: (request) => changeNodes(request, unholdNode),

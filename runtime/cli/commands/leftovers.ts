@@ -28,7 +28,7 @@ export const leftovers: Command = {
   maxArgs: 0,
   async run({ clock, connect }) {
     const found = leftoversIn(await inspect(await connect(), clock.now()));
-    return { value: found, lines: () => leftoverLines(found) };
+    return { value: { leftovers: found }, lines: () => leftoverLines(found) };
   },
 };
 

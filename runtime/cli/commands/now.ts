@@ -18,6 +18,7 @@ import {
   changeEach,
   isDryRun,
   requesterOf,
+  SELECTOR_OPTION,
 } from '../change.ts';
 
 export const now: Command = {
@@ -26,7 +27,7 @@ export const now: Command = {
   summary: 'update nodes next, also outside of their windows',
   details: `The nodes come first under their policies, and windows do not hold them back. Budgets, zones, proof, other policies, pauses, freezes, holds
 and halted releases still do. The controller removes the request when the update begins. The Event UpdateStarted says who asked.`,
-  options: { ...BY_OPTION, ...CHANGE_OPTIONS },
+  options: { ...SELECTOR_OPTION, ...BY_OPTION, ...CHANGE_OPTIONS },
   minArgs: 1,
   maxArgs: Infinity,
   run: (request) => changeNodes(request, requestUpdate),
@@ -37,7 +38,7 @@ export const retry: Command = {
   args: 'NODE...',
   summary: 'end the pause of nodes after a failure',
   details: `This applies to one failure. If the next attempt fails too, the node pauses again, and longer.`,
-  options: CHANGE_OPTIONS,
+  options: { ...SELECTOR_OPTION, ...CHANGE_OPTIONS },
   minArgs: 1,
   maxArgs: Infinity,
   run: (request) => changeNodes(request, requestRetry),

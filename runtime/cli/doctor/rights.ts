@@ -51,6 +51,7 @@ const wanted = (namespace: string): readonly Wanted[] => [
   { commands: `releases, ${ALL}`, verb: 'list', group: GROUP, resource: RELEASE_PLURAL },
   { commands: 'dashboard, timeline, history', verb: 'list', resource: 'events', where: 'own' },
   { commands: 'dashboard, timeline, history', verb: 'list', resource: 'events', where: 'default' },
+  { commands: 'logs, report', verb: 'get', resource: 'pods', subresource: 'log', where: 'own' },
   { commands: 'plan', verb: 'list', resource: 'pods' },
   { commands: 'plan', verb: 'list', group: 'policy', resource: 'poddisruptionbudgets' },
   { commands: 'hold, unhold, now, retry, cleanup', verb: 'patch', resource: 'nodes' },

@@ -7,11 +7,15 @@ import { paint, type Terminal } from './terminal.ts';
 export const FORMATS = ['table', 'json', 'yaml'] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** Of the JSON and YAML output. A field that goes or changes its meaning makes it v2; one that is added does not. */
+export const OUTPUT_VERSION = 'cli.brupop.bottlerocket.aws/v1';
+
 /** The text of an answer, with its newlines; empty for a table without lines. */
 export function textOf(answer: Answer, format: Format, terminal: Terminal): string {
-  if (format === 'json') return `${JSON.stringify(answer.value, null, 2)}\n`;
+  const value = { apiVersion: OUTPUT_VERSION, ...answer.value };
+  if (format === 'json') return `${JSON.stringify(value, null, 2)}\n`;
   // The detour over JSON leaves out undefined values and turns infinite ones into null, as in the JSON output.
-  if (format === 'yaml') return stringify(JSON.parse(JSON.stringify(answer.value)), { lineWidth: 0 });
+  if (format === 'yaml') return stringify(JSON.parse(JSON.stringify(value)), { lineWidth: 0 });
   const lines = answer.lines(terminal).map(sanitized);
   return lines.map((line) => `${line}\n`).join('');
 }
