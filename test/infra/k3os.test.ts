@@ -136,6 +136,7 @@ test('where the network is limited, releases can still be asked for and download
   const open = (port: number, k3os: object) => {
     const limited = manifests({
       k3os: { enabled: true, ...k3os },
+      repositories: [],
       networkPolicies: { enabled: true, kubernetesApiPorts: [6443] },
     });
     const rule = JSON.stringify({ ports: [{ port, protocol: 'TCP' }] });

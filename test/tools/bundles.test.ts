@@ -26,5 +26,6 @@ test('where the leader answers, why loads nothing that makes a plan', async () =
   const files = [...loaded].flatMap((name) => Object.keys(metafile.outputs[name]?.inputs ?? {}));
   expect(files).not.toContain('runtime/controller/plan/plan.ts');
   expect(files).toContain('runtime/cli/leader-plan.ts');
-  expect(files.length).toBeLessThanOrEqual(40);
+  // Of these eight are for the sentence on a release's waves, and for JSON's version.
+  expect(files.length).toBeLessThanOrEqual(45);
 });

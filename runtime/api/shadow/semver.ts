@@ -19,6 +19,12 @@ export function versionOfOsImage(osImage: string | undefined): string | undefine
   return word !== undefined && isSemver(word) ? word : undefined;
 }
 
+/** The variant is in parentheses in the name of the image, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)`. k3OS has one. */
+export function familyOf(osImage = '', arch = ''): string {
+  const variant = osImage.startsWith('k3OS ') ? 'k3os' : (/\(([^)]*)\)/.exec(osImage)?.[1] ?? '');
+  return `${variant}/${arch}`;
+}
+
 /**
  * Negative, zero or positive as `a` precedes, equals or follows `b` by the precedence of semver 2.0.0; build metadata does not count. It takes
  * every text that SEMVER_PATTERN allows, of any length and with numbers of any size: one odd status must not end a plan.

@@ -1,12 +1,10 @@
 import { nodesOf } from '../../kube/resources.ts';
 import { type ReleaseResource, type ShadowObject, shadowsOf } from '../../api/resources.ts';
-import type { Ledger } from '../../api/release/ledger.ts';
+import { type Ledger, ledgerOf } from '../../api/release/ledger.ts';
 import type { FailingCheck, Status } from '../../api/shadow/model.ts';
-import { compareSemver } from '../../api/shadow/semver.ts';
+import { compareSemver, familyOf } from '../../api/shadow/semver.ts';
 import { type PublishedVersion, type Reach, reachOf, turnOf } from './turns.ts';
 import { turnText } from './words.ts';
-import { viewOfRelease } from '../../controller/seeing/releases.ts';
-import { viewOfNode, viewOfShadow } from '../../controller/seeing/views.ts';
 import { durationText, instantOf } from '../../lib/clock.ts';
 import type { Cluster } from '../command.ts';
 import { ifAllowed, readReleases } from '../reading.ts';
@@ -47,9 +45,13 @@ const wavesOf = (
   shadows: readonly ShadowObject[],
   releases: readonly ReleaseResource[],
 ): Waves => ({
-  nodes: nodes.map((node) => viewOfNode(node)),
-  shadows: shadows.map(viewOfShadow),
-  releases: { objects: releases.map(viewOfRelease) },
+  nodes: nodes.map(({ metadata: { name, labels }, status }) => ({
+    name,
+    shadowName: shadowName(name),
+    family: familyOf(status?.nodeInfo?.osImage, labels?.['kubernetes.io/arch']),
+  })),
+  shadows: shadows.map(({ metadata, status }) => ({ name: metadata.name, status: status ?? undefined })),
+  releases: { objects: releases.map(({ spec, status }) => ({ ...spec, ledger: ledgerOf(status) })) },
 });
 
 /** Versions of a family that repositories list, the newest first. */

@@ -23,7 +23,7 @@ import {
 } from '../../api/shadow/names.ts';
 import { hintIn } from '../../api/shadow/hint.ts';
 import { ownersOf } from '../../api/shadow/owner.ts';
-import { isSemver, versionOfOsImage } from '../../api/shadow/semver.ts';
+import { familyOf, isSemver, versionOfOsImage } from '../../api/shadow/semver.ts';
 import { isLifecycle } from '../writing/lifecycle-conditions.ts';
 import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
 
@@ -97,7 +97,7 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
     unschedulable: node.spec?.unschedulable === true,
     ...outStated(node),
     ...readinessOf(node),
-    family: texts.of(familyOf(node)),
+    family: texts.of(familyOf(node.status?.nodeInfo?.osImage, node.metadata.labels?.['kubernetes.io/arch'])),
     version: versionOfOsImage(node.status?.nodeInfo?.osImage),
     bootId: node.status?.nodeInfo?.bootID,
     marks: readMarks(node),
@@ -179,13 +179,6 @@ function readinessOf({ metadata, status }: Node): Pick<NodeFacts, 'ready' | 'rea
     ready: condition?.status === 'True',
     readinessStatedAt: instantOf(condition?.lastTransitionTime) ?? instantOf(metadata.creationTimestamp),
   };
-}
-
-/** The variant is in parentheses in the name of the image, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)`. k3OS has one. */
-function familyOf({ metadata, status }: Node): string {
-  const { osImage = '' } = status?.nodeInfo ?? {};
-  const variant = osImage.startsWith('k3OS ') ? 'k3os' : (/\(([^)]*)\)/.exec(osImage)?.[1] ?? '');
-  return `${variant}/${metadata.labels?.['kubernetes.io/arch'] ?? ''}`;
 }
 
 /** A shadow as it was read. `Observations` adds what the controller knows besides. */
