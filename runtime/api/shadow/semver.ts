@@ -19,10 +19,17 @@ export function versionOfOsImage(osImage: string | undefined): string | undefine
   return word !== undefined && isSemver(word) ? word : undefined;
 }
 
+/** What says which images a node can take. */
+interface Imaged {
+  readonly metadata: { readonly labels?: Readonly<Record<string, string>> | null };
+  readonly status?: { readonly nodeInfo?: { readonly osImage?: string } | null } | null;
+}
+
 /** The variant is in parentheses in the name of the image, e.g. `Bottlerocket OS 1.38.0 (aws-k8s-1.33)`. k3OS has one. */
-export function familyOf(osImage = '', arch = ''): string {
+export function familyOf({ metadata, status }: Imaged): string {
+  const { osImage = '' } = status?.nodeInfo ?? {};
   const variant = osImage.startsWith('k3OS ') ? 'k3os' : (/\(([^)]*)\)/.exec(osImage)?.[1] ?? '');
-  return `${variant}/${arch}`;
+  return `${variant}/${metadata.labels?.['kubernetes.io/arch'] ?? ''}`;
 }
 
 /**

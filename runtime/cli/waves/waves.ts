@@ -45,11 +45,10 @@ const wavesOf = (
   shadows: readonly ShadowObject[],
   releases: readonly ReleaseResource[],
 ): Waves => ({
-  nodes: nodes.map(({ metadata: { name, labels }, status }) => ({
-    name,
-    shadowName: shadowName(name),
-    family: familyOf(status?.nodeInfo?.osImage, labels?.['kubernetes.io/arch']),
-  })),
+  nodes: nodes.map((node) => {
+    const { name } = node.metadata;
+    return { name, shadowName: shadowName(name), family: familyOf(node) };
+  }),
   shadows: shadows.map(({ metadata, status }) => ({ name: metadata.name, status: status ?? undefined })),
   releases: { objects: releases.map(({ spec, status }) => ({ ...spec, ledger: ledgerOf(status) })) },
 });

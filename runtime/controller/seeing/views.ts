@@ -97,7 +97,7 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
     unschedulable: node.spec?.unschedulable === true,
     ...outStated(node),
     ...readinessOf(node),
-    family: texts.of(familyOf(node.status?.nodeInfo?.osImage, node.metadata.labels?.['kubernetes.io/arch'])),
+    family: texts.of(familyOf(node)),
     version: versionOfOsImage(node.status?.nodeInfo?.osImage),
     bootId: node.status?.nodeInfo?.bootID,
     marks: readMarks(node),
