@@ -1,7 +1,10 @@
+import { PUBLIC_REPOSITORY } from '../../runtime/api/waves/repositories.ts';
 import { type Alert, gone, highest, lowest } from './alert.ts';
 
 const EXPIRY = 'brupop_apiserver_certificate_expiry_timestamp_seconds';
 const NOTIFICATIONS = 'notifications.md#when-something-does-not-arrive';
+/** The beginning of its addresses, which holds for every family. */
+const [PUBLIC = ''] = PUBLIC_REPOSITORY.metadata.split('{');
 
 export const METRIC_ALERTS: readonly Alert[] = [
   {
@@ -43,6 +46,17 @@ export const METRIC_ALERTS: readonly Alert[] = [
     description:
       'The log of the controller names the field: "configuration of notifications cannot be used". Once it is mended, try it: kubectl brupop notify test.',
     runbook: NOTIFICATIONS,
+  },
+  {
+    name: 'BrupopRepositoryFailing',
+    severity: 'warning',
+    // Of the public one, which is read without anybody asking for it, nobody is called: a fleet without egress is well.
+    expression: `${highest(`brupop_controller_repository_failing{metadata!~"${PUBLIC}.*"}`)} == 1`,
+    during: '1h',
+    summary: 'The repository {{ $labels.metadata }}, which the settings name, cannot be read.',
+    description:
+      'kubectl brupop doctor says why. Updates go on; until it is mended, nobody is told anew when releases reach nodes.',
+    runbook: 'waves.md#repositories',
   },
   {
     name: 'BrupopSlotsUnreadable',

@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import { Alerts } from '../../infra/monitoring/alerts.ts';
 import type { BrupopProps } from '../../infra/props/brupop.ts';
 import { Metrics } from '../../runtime/apiserver/metrics.ts';
+import { PUBLIC_REPOSITORY } from '../../runtime/api/waves/repositories.ts';
 import { COMMANDS } from '../../runtime/cli/program.ts';
 import { REASONS, VERDICTS } from '../../runtime/controller/plan/facts/reasons.ts';
 import { ControllerMetrics } from '../../runtime/controller/telling/metrics.ts';
@@ -33,6 +34,8 @@ const names = rules.map(({ alert }) => alert);
 test('ask for metrics that the processes export', () => {
   const controller = new ControllerMetrics();
   controller.addNotifications();
+  const sources = { freshness: { ages: [] }, repositories: { states: [] }, clock: { now: () => 0 } } as never;
+  controller.collectFrom({ preview: undefined } as never, sources);
   const exported = [controller.registry, new Metrics().registry]
     .flatMap((registry) => registry.getMetricsAsArray())
     .map(({ name }) => name);
@@ -113,6 +116,7 @@ const CASES: Readonly<Record<string, Case>> = {
   BrupopPolicyNotAccepted: onMetric('brupop_controller_policy_accepted', [0, 1], 'policy'),
   BrupopNotificationsFailing: onMetric('brupop_controller_notifications_failing', [1, 0], 'target'),
   BrupopNotificationsUnusable: onMetric('brupop_controller_notifications_config_unusable', [1, 0]),
+  BrupopRepositoryFailing: onMetric('brupop_controller_repository_failing', [1, 0], 'metadata'),
   BrupopSlotsUnreadable: onMetric('brupop_controller_slots_unreadable', [1, 0]),
   BrupopNoLeader: {
     fires: replicas('brupop_controller_leader', '', '1x4 stale', '0x90'),
@@ -173,6 +177,13 @@ withPromtool.each(names)('%s fires for the cluster that it is true of, once, and
   const input = [...inCluster('eu-1', fires), ...inCluster('eu-2', quiet)];
   const cases = [...early, firing(name, `${minutes + 10}m`, [{ cluster: 'eu-1', ...labels }])];
   expect(unitTests([{ interval: '1m', input_series: input, promql_expr_test: cases }])).toBe('');
+});
+
+withPromtool('nobody is called where the public repository cannot be read', () => {
+  const metadata = PUBLIC_REPOSITORY.metadata.replace('{variant}/{arch}', 'aws-k8s-1.33/x86_64');
+  const series = { [`brupop_controller_repository_failing{metadata="${metadata}",pod="a"}`]: '1x90' };
+  const cases = [firing('BrupopRepositoryFailing', '80m', [])];
+  expect(unitTests([{ interval: '1m', input_series: inCluster('eu-1', series), promql_expr_test: cases }])).toBe('');
 });
 
 withPromtool.each(['BrupopNoLeader', 'BrupopNoApiserver'])('%s fires also where the metric was never there', (name) => {
