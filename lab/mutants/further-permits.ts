@@ -43,7 +43,7 @@ export const furtherPermits: readonly Mutant[] = [
     rule: 'L8',
     does: 'starts what is held back',
     file: GATES,
-    find: 'return info.node.held ? HELD : PASS;',
+    find: "return info.node.held ? stoppedBy(found('Held', heldText(info.node.heldBy))) : PASS;",
     replace: 'return PASS;',
     tests: GATE_TESTS,
   },

@@ -89,7 +89,7 @@ describe('a change', () => {
       { object: 'the fleet', undo: 'kubectl brupop resume' },
     ]);
     expect([await pausedIn('node-updates'), await pausedIn(NAMESPACE)]).toEqual([true, false]);
-    expect((await reached.run('why')).out).toContain('paused: the namespace bears the paused annotation');
+    expect((await reached.run('why')).out).toContain('paused: the fleet is paused by somebody, ');
   });
 
   test('where there are two operators asks which one is meant', async () => {

@@ -14,6 +14,7 @@ describe('a channel that is deleted to stop its rollout', () => {
     await k3os.pass();
     await k3os.stage.report('n1', { current_state: 'StagedAndPerformedUpdate' });
     await k3os.pass();
+    await k3os.stage.mark('n1');
     await k3os.channels.delete('github-releases', {});
     await k3os.pass(30_000);
     expect([await specs('n1'), await k3os.channels.list()]).toEqual([['RebootedIntoUpdate 1.1.0'], []]);
