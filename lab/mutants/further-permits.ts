@@ -51,7 +51,7 @@ export const furtherPermits: readonly Mutant[] = [
     rule: 'L8',
     does: 'starts under a pause',
     file: GATES,
-    find: 'return snapshot.paused ? PAUSED : PASS;',
+    find: "return snapshot.paused ? stoppedBy(found('Paused', pauseText(snapshot.pausedBy))) : PASS;",
     replace: 'return PASS;',
     tests: GATE_TESTS,
   },
