@@ -29,8 +29,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P1',
     does: 'starts what a policy rules that cannot be obeyed',
     file: GATES,
-    find: 'return stopping(against ?? (rules.paused ?',
-    replace: 'return stopping((rules.paused ?',
+    find: 'against ?? (rules.paused ?',
+    replace: '(rules.paused ?',
     tests: PROPERTIES,
   },
   {
