@@ -30,6 +30,8 @@ type Component = keyof typeof COMPONENTS;
 
 /** Pods end within a second, so that a drain is the operator's own time. */
 const SPEED = 5;
+/** Nothing starts on a node that was made less than 30 s ago, which those of a fleet are not. */
+const NEW_MS = 35_000;
 const ZONE = 'topology.kubernetes.io/zone';
 
 async function rollOut(scenario: Scenario): Promise<RolloutResult> {
@@ -48,6 +50,7 @@ async function rollOut(scenario: Scenario): Promise<RolloutResult> {
     await scene.until((history) =>
       [...scene.fleet.nodes.keys()].every((name) => verdict(history, name)?.reason === 'Paused'),
     );
+    await systemClock.sleep(NEW_MS);
     const fromMs = systemClock.now();
     await pause(transport, false);
     await scene.until((history) => atRest(history, scene.options.to).length === nodes);
