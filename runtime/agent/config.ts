@@ -19,7 +19,8 @@ const { KUBECONFIG: _, ...inCluster } = processEnv;
 
 /**
  * Arguments of Node in front of the agent's program. An agent runs on every node and does little. So it saves memory by a small young
- * generation, by interpreting its code (V8's lite mode) and by no helper threads, at no cost that can be measured. The heap ends below the container's limit.
+ * generation, by interpreting its code (V8's lite mode) and by no helper threads. Interpreted code takes more of the processor: a third more in a
+ * small loop over JSON, for 0.6 MB less memory while idle and 4.4 MB less at its highest. The heap ends below the container's limit.
  */
 export const AGENT_NODE_FLAGS: readonly string[] = [
   '--max-semi-space-size=1',
