@@ -1,12 +1,9 @@
-import { Collection } from '../../kube/collection.ts';
 import { ApiStatusError } from '../../kube/errors.ts';
-import type { KubeObject } from '../../kube/objects.ts';
-import { collectionPath } from '../../kube/paths.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Wakeup } from '../../lib/wakeup.ts';
-import { GROUP, PLURAL, STORAGE_VERSION } from '../../api/shadow/names.ts';
+import { shadowsOf } from '../../api/resources.ts';
 import type { ControllerConfig } from '../config.ts';
 import { listed } from '../plan/facts/verdict.ts';
 
@@ -29,9 +26,8 @@ export async function namespacesOfOthers(
   { transport, namespace }: Pick<OtherOperatorsOptions, 'transport' | 'namespace'>,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
-  const path = collectionPath({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL });
   const selectors = { fieldSelector: `metadata.namespace!=${namespace}` };
-  const shadows = await new Collection<KubeObject>(transport, path).list(selectors, signal);
+  const shadows = await shadowsOf(transport).list(selectors, signal);
   return [...new Set(shadows.flatMap(({ metadata }) => metadata.namespace ?? []))];
 }
 
