@@ -30,7 +30,7 @@ import {
 import { NONE_GIVEN } from './groups/places.ts';
 import { NEVER, nextAfter } from './facts/requeue.ts';
 import { Rulings } from './facts/rulings.ts';
-import { type NodeView, type Settings, type ShadowView, type Snapshot } from './facts/snapshot.ts';
+import type { NodeView, Settings, ShadowView, Snapshot } from './facts/snapshot.ts';
 import { chooseStarts, type Starts } from './gates/starts.ts';
 import type { Finding, Stop, Verdict } from './facts/verdict.ts';
 import { judge } from './answer/verdicts.ts';

@@ -258,6 +258,7 @@ export const lastWordsOf = (agents: readonly AgentView[]): ReadonlyMap<string, s
 function isAgentRunning(containers: NonNullable<NonNullable<Pod['status']>['containerStatuses']>): boolean {
   return containers.some(({ state }) => state?.running != null);
 }
+
 /** Of the operator's own namespace. */
 export function pauseOf({ metadata }: KubeObject): Pause {
   const value = metadata.annotations?.[PAUSED_ANNOTATION];

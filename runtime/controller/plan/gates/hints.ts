@@ -7,7 +7,7 @@ import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { PHASES } from '../facts/phase.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
-import { type NodeInfo, type ShadowView } from '../facts/snapshot.ts';
+import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
 import type { Starts } from './starts.ts';
 import { inTurn, isRuled, type Ruled } from './turns.ts';
 import type { Ahead } from '../facts/verdict.ts';

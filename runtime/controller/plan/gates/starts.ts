@@ -162,10 +162,7 @@ class Round {
     const [{ info, group } = {}] = those;
     if (finding && gate !== undefined) {
       const kept = { finding: position === undefined ? finding : { ...finding, position }, gate };
-      for (const {
-        info: { node },
-      } of those)
-        this.#kept.set(node.uid, kept);
+      for (const one of those) this.#kept.set(one.info.node.uid, kept);
       if (info && group) this.#approach(group, { ...kept, name: info.node.name });
     }
     if (group) this.#note(group, changesAt);

@@ -8,7 +8,7 @@ import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import { OsReleases } from '../releases/releases.ts';
 import type { Ruling, Rulings } from '../facts/rulings.ts';
-import { type PolicyView, type Settings } from '../facts/snapshot.ts';
+import type { PolicyView, Settings } from '../facts/snapshot.ts';
 
 /** The managed nodes that one policy rules, with all that is counted among them alone. */
 export interface Group extends GroupTimes {
@@ -136,12 +136,6 @@ function lastEndOf(members: readonly AssessedNode[]): number {
 class Families {
   /** By family, the versions that any of its hosts runs or is offered. */
   readonly #versions = new Map<string, Set<string>>();
-  /** Whether it is newer than what any of its hosts runs. Of a family without hosts nothing is. */
-  isAhead(family: string, version: string): boolean {
-    const newest = this.#running.get(family);
-    return newest !== undefined && compareSemver(version, newest) > 0;
-  }
-
   /** By family, the newest version that any of its hosts runs. */
   readonly #running = new Map<string, string>();
   readonly #longestMs = new Map<string, number>();
@@ -161,6 +155,12 @@ class Families {
   /** Whether any of its hosts runs the version or is offered it. */
   knows(family: string, version: string): boolean {
     return this.#versions.get(family)?.has(version) ?? false;
+  }
+
+  /** Whether it is newer than what any of its hosts runs. Of a family without hosts nothing is. */
+  isAhead(family: string, version: string): boolean {
+    const newest = this.#running.get(family);
+    return newest !== undefined && compareSemver(version, newest) > 0;
   }
 
   /** By family, the newest version that any of its hosts runs or is offered. */
