@@ -24,6 +24,8 @@ interface AskingAgainOptions {
   readonly random: Random;
   /** Whatever it asks is part of a drain or of a release. @default writes to Nodes are */
   readonly drains?: boolean | undefined;
+  /** Milliseconds that a request may take that says nothing of it. @default REQUEST_TIMEOUT_MS */
+  readonly timeoutMs?: number | undefined;
 }
 
 /**
@@ -32,19 +34,20 @@ interface AskingAgainOptions {
  * A request that is `slow` is asked for again by who queues it, who knows whether it is still wanted.
  */
 export function askingAgain(transport: KubeTransport, options: AskingAgainOptions): KubeTransport {
-  const { clock, drains = false } = options;
+  const { clock, drains = false, timeoutMs: usualMs = REQUEST_TIMEOUT_MS } = options;
   return {
     async request(request) {
-      const { slow, signal, timeoutMs = REQUEST_TIMEOUT_MS } = request;
-      if (slow) return transport.request(request);
+      const { slow, signal, timeoutMs = usualMs } = request;
+      if (slow) return transport.request({ ...request, timeoutMs });
       const began = clock.monotonic();
       const asked = { signal, rank: rankOf(request, drains), end: began + Math.min(PATIENCE_MS, timeoutMs) };
+      let left = timeoutMs;
       for (let failures = 0; ; failures++) {
-        const left = timeoutMs - (clock.monotonic() - began);
         try {
-          return await transport.request(failures === 0 ? request : { ...request, timeoutMs: left });
+          return await transport.request({ ...request, timeoutMs: left });
         } catch (error) {
           await pause({ ...asked, failures }, error, options);
+          left = timeoutMs - (clock.monotonic() - began);
         }
       }
     },

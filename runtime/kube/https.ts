@@ -28,7 +28,7 @@ export interface HttpsOptions {
   readonly userAgent: string;
   /** Asks for answers in gzip, which makes lists a tenth as large and costs time to unpack. @default false */
   readonly gzip?: boolean;
-  /** Milliseconds that a request may take that says nothing of it. @default REQUEST_TIMEOUT_MS */
+  /** See `askingAgain`. */
   readonly timeoutMs?: number;
   /** An answer, or a watch event, above this many bytes is refused; default 64 MiB. */
   readonly maxBodyBytes?: number;
@@ -50,8 +50,9 @@ export function userAgent(component: string): string {
 
 /** The Kubernetes API over TLS. Connections are kept alive and used again; see `askingAgain`. */
 export function httpsTransport(access: ClusterAccess, options: HttpsOptions): KubeTransport {
-  const { drains } = options;
-  return askingAgain(new HttpsTransport(access, options), { clock: systemClock, random: Math.random, drains });
+  const { drains, timeoutMs } = options;
+  const terms = { clock: systemClock, random: Math.random, drains, timeoutMs };
+  return askingAgain(new HttpsTransport(access, options), terms);
 }
 
 /** One request as it is sent. */
@@ -74,7 +75,6 @@ class HttpsTransport implements KubeTransport {
   readonly #basePath: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #gzip: Readonly<Record<string, string>>;
-  readonly #timeoutMs: number;
   readonly #maxBytes: number;
   readonly #requests: Agent;
   readonly #slow: Agent;
@@ -86,7 +86,6 @@ class HttpsTransport implements KubeTransport {
     this.#basePath = new URL(access.server).pathname.replace(/\/+$/, '');
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent };
     this.#gzip = options.gzip ? { 'accept-encoding': 'gzip' } : {};
-    this.#timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
     this.#maxBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
     this.#requests = createAgent(keepAliveOptions(options.maxRequestSockets ?? MAX_REQUESTS));
     this.#slow = createAgent(keepAliveOptions(options.maxSlowSockets ?? MAX_SLOW_REQUESTS));
@@ -94,7 +93,7 @@ class HttpsTransport implements KubeTransport {
   }
 
   async request(request: KubeRequest): Promise<unknown> {
-    const { method, path, timeoutMs = this.#timeoutMs } = request;
+    const { method, path, timeoutMs = REQUEST_TIMEOUT_MS } = request;
     const deadline = { ms: timeoutMs, clock: systemClock, signal: request.signal };
     try {
       // Node reacts to an abort only once the request has a connection. `unlessAborted` also ends the wait for one.

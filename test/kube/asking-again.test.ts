@@ -22,8 +22,8 @@ function failing(...errors: readonly Error[]) {
   return failingOf({}, ...errors);
 }
 
-/** The same, of a process that does nothing but drain where it says so. */
-function failingOf(options: { readonly drains?: boolean }, ...errors: readonly Error[]) {
+/** The same, of a process that does nothing but drain, or has little time, where it says so. */
+function failingOf(options: { readonly drains?: boolean; readonly timeoutMs?: number }, ...errors: readonly Error[]) {
   const clock = new VirtualClock();
   const began = clock.monotonic();
   const asked: number[] = [];
@@ -92,6 +92,9 @@ describe('what was certainly not carried out', () => {
     const hasty = failing(...always);
     expect(await outcomeOf(hasty.transport, { ...POD, timeoutMs: 2500 }, hasty.clock)).toBeInstanceOf(BusyError);
     expect(hasty.asked).toEqual([0, 1100, 2200]);
+    const brief = failingOf({ timeoutMs: 2500 }, ...always);
+    expect(await outcomeOf(brief.transport, POD, brief.clock)).toBeInstanceOf(BusyError);
+    expect(brief.asked).toEqual([0, 1100, 2200]);
   });
 
   test('is not asked for again by a sender that no longer wants it', async () => {
