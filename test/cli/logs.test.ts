@@ -80,6 +80,7 @@ test('a log that cannot be read is named, and the others are shown', async () =>
   expect(answer.lines(PLAIN)[0]).toBe('not known: the log of agent-a: the kubelet does not answer');
   expect(answer.value).toMatchObject({ lines: [{ pod: 'apiserver' }, { pod: 'controller' }] });
   await expect(logs.run(request(['nobody']))).rejects.toThrow('there is no agent on nobody');
+  await expect(logs.run(request(['a(']))).rejects.toThrow('there is no agent on a(');
 });
 
 test('report writes one file, says what is in it, and leaves secrets out', async () => {

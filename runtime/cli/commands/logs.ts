@@ -66,7 +66,7 @@ export async function serverPods({ transport, namespace }: Cluster): Promise<rea
 
 /** Whether a line names the node or its shadow, and not one whose name only begins or ends alike. */
 function isNamed(name: string, text: string): boolean {
-  const literal = name.replaceAll('.', String.raw`\.`);
+  const literal = name.replaceAll(/[^\w-]/g, String.raw`\$&`);
   return new RegExp(String.raw`(?<![\w.-])(brs-)?${literal}(?![\w-]|\.\w)`).test(text);
 }
 
