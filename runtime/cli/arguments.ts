@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { NAMESPACE } from '../api/shadow/names.ts';
+import { nearest } from '../lib/nearest.ts';
 import { type Command, type Options, optionValues, UsageError, type Values } from './command.ts';
-import { nearestTo } from './nearest.ts';
 import { FORMATS, type Format } from './output/output.ts';
 
 /** Options of every command. */
@@ -64,11 +64,11 @@ export function parseInvocation(args: readonly string[], commands: readonly Comm
 }
 
 function noCommand(typed: string, commands: readonly Command[]): UsageError {
-  const [nearest] = nearestTo(
+  const meant = nearest(
     typed,
     commands.map(({ name }) => name),
   );
-  return new UsageError(`there is no command ${typed}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`);
+  return new UsageError(`there is no command ${typed}${meant === undefined ? '' : `: did you mean ${meant}?`}`);
 }
 
 function withoutCommand(args: readonly string[]): Parsed {

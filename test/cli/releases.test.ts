@@ -56,6 +56,19 @@ test('releases shows where a release is halted, since when and by how many, and 
   });
 });
 
+test('releases are read once by releases, and by why for all nodes that it is asked of', async () => {
+  const readBy = async (answer: Promise<Answer>): Promise<number> => {
+    const before = stage.cluster.audit.length;
+    await answer;
+    return stage.cluster.audit.slice(before).filter(({ resource }) => resource === RELEASE_PLURAL).length;
+  };
+  expect(await readBy(run('releases'))).toBe(1);
+  for (const node of ['b', 'c']) await stage.report(node, { target_version: '1.0.0' });
+  await stage.pass();
+  const ofOne = await readBy(run('why', 'b'));
+  expect(await readBy(run('why', 'b', 'c'))).toBe(ofOne);
+});
+
 test('why names the nodes by which a release is halted, and who has halted it', async () => {
   const about = (lines: readonly string[]) => lines.filter((line) => line.startsWith('  '));
   expect((await run('why', 'b')).value).toMatchObject({

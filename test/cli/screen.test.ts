@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { nearestTo } from '../../runtime/cli/nearest.ts';
 import { fittedTo, table, terminalOf } from '../../runtime/cli/output/terminal.ts';
+import { nearest } from '../../runtime/lib/nearest.ts';
 
 test('a screen that is too low keeps what comes first, and counts the rest', () => {
   const lines = ['NEEDS YOU', '  a', '', 'fleet', 'b', 'c'];
@@ -17,8 +17,12 @@ test('a screen that is too low keeps what comes first, and counts the rest', () 
 });
 
 test('what was mistyped is told with the word that it is like', () => {
-  const words = ['status', 'why', 'pause', 'plan'];
-  expect(nearestTo('stauts', words)).toEqual(['status']);
-  expect(nearestTo('plans', words)[0]).toBe('plan');
-  expect(nearestTo('explode', words)).toEqual([]);
+  const words = ['status', 'why', 'pause', 'plan', 'now', 'hold'];
+  expect(nearest('stauts', words)).toBe('status');
+  expect(nearest('plans', words)).toBe('plan');
+  expect(nearest('explode', words)).toBeUndefined();
+});
+
+test.each(['help', 'show'])('who types %s is led to no command that changes nodes', (typed) => {
+  expect(nearest(typed, ['hold', 'now'])).toBeUndefined();
 });

@@ -27,7 +27,7 @@ or until clear.`,
     if (missing !== undefined) throw noRelease(known, missing);
     const asked = new Set(names.flatMap((name) => releasesCalled(known, name)));
     const shown = names.length === 0 ? known : known.filter((one) => asked.has(one));
-    const waves = await readWaves(cluster);
+    const waves = await readWaves(cluster, known);
     const now = clock.now();
     const reach = (one: ReleaseResource): Reach | undefined => reachIn(waves, one.spec, now);
     return {

@@ -169,8 +169,11 @@ async function outFor(
 ): Promise<NonNullable<Said['out']>> {
   const asked = new Set(names);
   const resting = plan.verdicts.filter(({ node, reason }) => asked.has(node) && AT_REST.has(reason));
-  const lines = resting.map(async ({ node }) => [node, turnLine(await readWavesOf(cluster, node), node, now)] as const);
-  return new Map((await Promise.all(lines)).flatMap(([node, line]) => (line === undefined ? [] : [[node, line]])));
+  if (resting.length === 0) return new Map();
+  const nodes = resting.map(({ node }) => node);
+  const waves = await readWavesOf(cluster, nodes);
+  const lines = nodes.map((node) => [node, turnLine(waves, node, now)] as const);
+  return new Map(lines.flatMap(([node, line]) => (line === undefined ? [] : [[node, line]])));
 }
 
 const outLines = ({ out }: Said, node: string): readonly string[] => {

@@ -1,3 +1,5 @@
+import type { Collection } from '../../kube/collection.ts';
+import type { KubeObject, Node } from '../../kube/objects.ts';
 import { nodesOf } from '../../kube/resources.ts';
 import { type ReleaseResource, type ShadowObject, shadowsOf } from '../../api/resources.ts';
 import { type Ledger, ledgerOf } from '../../api/release/ledger.ts';
@@ -9,7 +11,6 @@ import { durationText, instantOf } from '../../lib/clock.ts';
 import type { Cluster } from '../command.ts';
 import { ifAllowed, readReleases } from '../reading.ts';
 import { shadowName } from '../../api/shadow/names.ts';
-import type { Node } from '../../kube/objects.ts';
 
 /** What is said of waves is said of this. */
 export interface Waves {
@@ -20,24 +21,34 @@ export interface Waves {
   };
 }
 
-/** Reads it of the whole fleet. Of what the user may not read nothing is said. */
-export async function readWaves({ transport, namespace }: Cluster): Promise<Waves> {
-  const [nodes, shadows, releases] = await Promise.all([
+/** Reads it of the whole fleet, for releases that are read already. Of what the user may not read nothing is said. */
+export async function readWaves(
+  { transport, namespace }: Cluster,
+  releases: readonly ReleaseResource[],
+): Promise<Waves> {
+  const [nodes, shadows] = await Promise.all([
     ifAllowed(nodesOf(transport).list(), []),
     ifAllowed(shadowsOf(transport, namespace).list(), []),
-    ifAllowed(readReleases(transport), []),
   ]);
-  return wavesOf(nodes.value, shadows.value, releases.value);
+  return wavesOf(nodes.value, shadows.value, releases);
 }
 
-/** The same of one node. */
-export async function readWavesOf({ transport, namespace }: Cluster, name: string): Promise<Waves> {
-  const [node, shadow, releases] = await Promise.all([
-    ifAllowed(nodesOf(transport).get(name), undefined),
-    ifAllowed(shadowsOf(transport, namespace).get(shadowName(name)), undefined),
+/** Reads it of these nodes, with the releases. */
+export async function readWavesOf({ transport, namespace }: Cluster, names: readonly string[]): Promise<Waves> {
+  const [nodes, shadows, releases] = await Promise.all([
+    eachOf(names, nodesOf(transport)),
+    eachOf(names.map(shadowName), shadowsOf(transport, namespace)),
     ifAllowed(readReleases(transport), []),
   ]);
-  return wavesOf(node.value ? [node.value] : [], shadow.value ? [shadow.value] : [], releases.value);
+  return wavesOf(nodes, shadows, releases.value);
+}
+
+async function eachOf<T extends KubeObject>(
+  names: readonly string[],
+  collection: Pick<Collection<T>, 'get'>,
+): Promise<readonly T[]> {
+  const found = await Promise.all(names.map((name) => ifAllowed(collection.get(name), undefined)));
+  return found.flatMap(({ value }) => value ?? []);
 }
 
 const wavesOf = (
