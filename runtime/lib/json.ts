@@ -59,11 +59,16 @@ function endOfText(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A value of JSON as an object; an empty one where it is none. */
+export const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {};
+
 /** The JSON object that a text holds; an empty one where it holds another value, or is no JSON. */
-export function jsonObject(text: string | undefined): Readonly<Record<string, unknown>> {
+export function jsonObject(text: string | undefined): Fields {
   try {
-    const value: unknown = JSON.parse(text ?? '');
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+    return fieldsOf(JSON.parse(text ?? ''));
   } catch {
     return {};
   }
@@ -79,8 +84,6 @@ export function withoutNulls(value: unknown, except?: string): unknown {
   const present = Object.entries(value).filter(([, inner]) => inner != null);
   return Object.fromEntries(present.map(([key, inner]) => [key, key === except ? inner : withoutNulls(inner, except)]));
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,12 +1,9 @@
-import { boundedJson } from '../lib/json.ts';
+import { boundedJson, type Fields, fieldsOf } from '../lib/json.ts';
 import { instantOf } from '../lib/clock.ts';
 import { isSemver } from '../api/shadow/semver.ts';
+import { isSeed } from '../api/shadow/update-settings.ts';
 import { MAX_WAVES } from '../api/waves/waves.ts';
 import type { Listed, Request } from './protocol.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
 
 /**
  * The versions of one variant and architecture in a manifest. An entry that makes no sense is left out, and so is one of a version that was there
@@ -33,5 +30,3 @@ function listedOf({ version, max_version: max, waves }: Fields): Listed | undefi
   const maxVersion = typeof max === 'string' && isSemver(max) ? max : undefined;
   return { version, maxVersion, waves: known.toSorted((a, b) => a.seed - b.seed) };
 }
-
-const isSeed = (seed: number): boolean => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32;

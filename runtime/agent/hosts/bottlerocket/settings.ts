@@ -1,5 +1,5 @@
-import { MAX_LOCK, MAX_URL, publicUrl } from '../../../api/shadow/update-settings.ts';
-import { jsonObject } from '../../../lib/json.ts';
+import { isSeed, MAX_LOCK, MAX_URL, publicUrl } from '../../../api/shadow/update-settings.ts';
+import { fieldsOf, jsonObject } from '../../../lib/json.ts';
 import type { HostSettings } from '../port.ts';
 
 const KEYS = ['seed', 'ignore-waves', 'version-lock', 'metadata-base-url'] as const;
@@ -8,8 +8,7 @@ export const SETTINGS_PATH = `/settings?keys=${KEYS.map((key) => `settings.updat
 
 /** The body of `GET /settings`. What makes no sense counts as not told: no refresh may fail for it. */
 export function parseSettings(body: string): HostSettings {
-  const { updates } = jsonObject(body);
-  const said = (typeof updates === 'object' && updates !== null ? updates : {}) as Readonly<Record<string, unknown>>;
+  const said = fieldsOf(jsonObject(body)['updates']);
   const [seed, ignoreWaves, lock, url] = KEYS.map((key) => said[key]);
   return {
     ...(isSeed(seed) && { seed }),
@@ -18,9 +17,6 @@ export function parseSettings(body: string): HostSettings {
     ...(typeof url === 'string' && withUrl(url)),
   };
 }
-
-const isSeed = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 32;
 
 /** A status is read by more people than may know a password. */
 function withUrl(text: string): Pick<HostSettings, 'metadata_base_url'> {
