@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MAX_WAVES } from '../waves/waves.ts';
+import { MAX_REPOSITORIES, MAX_WAVES } from '../waves/waves.ts';
 import { MAX_URL } from '../shadow/update-settings.ts';
 
 /**
@@ -71,9 +71,6 @@ const underPolicy = z.object({
   lastFinishedAt: described(time, 'When the last update to it ended.'),
   lastSeenAt: described(time, 'When nodes of the family were last seen under the policy, to the day.'),
 });
-
-/** Repositories that are remembered of one release at most. */
-export const MAX_REPOSITORIES = 16;
 
 const repository = z.object({
   metadata: described(z.string().max(MAX_URL), 'The address of its metadata.'),

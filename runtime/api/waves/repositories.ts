@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { MAX_REPOSITORIES } from './waves.ts';
 
 /** Repositories of releases, as the operator's settings name them: a node's word is never followed. */
 
@@ -27,7 +28,7 @@ export const repository = z
     'expected root or rootSha512, and not both',
   );
 
-export const repositories = z.array(repository).max(16).readonly();
+export const repositories = z.array(repository).max(MAX_REPOSITORIES).readonly();
 /** What the variable says without one. */
 export const PUBLIC = 'public';
 

@@ -11,6 +11,9 @@ export const MAX_SEED = 2048;
 /** Waves of one release that are believed at most: releases have seven. */
 export const MAX_WAVES = 64;
 
+/** Repositories that are read at most. */
+export const MAX_REPOSITORIES = 16;
+
 const NS_PER_MS = 1e6;
 
 /**
