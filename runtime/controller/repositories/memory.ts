@@ -48,7 +48,7 @@ export class TrustMemory {
     return this.#known.get(key);
   }
 
-  /** What the cluster remembers. To be called as a term begins. @throws as the API server does */
+  /** Reads what the cluster remembers. To be called before each round of readings. @throws as the API server does */
   async recall(signal: AbortSignal): Promise<void> {
     const stored = await this.#configMaps.get(REPOSITORIES_STATE, signal);
     this.#known = read(stored?.data?.[KEY]);

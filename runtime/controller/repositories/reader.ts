@@ -76,7 +76,6 @@ export class RepositoryReader {
 
   async #round(signal: AbortSignal): Promise<void> {
     const { repositories, families, memory, wakeup } = this.#options;
-    if (repositories.length === 0) return;
     // Without what was trusted before, an old answer could not be told from a new one.
     await memory.recall(signal);
     const wanted = families().flatMap((family) => repositories.map((one) => ({ family, one })));

@@ -33,7 +33,7 @@ export interface HostResponse {
 
 /** Every answer takes less, unless the connection is half open. */
 const ANSWER_MS = 15_000;
-/** Nothing waits for the settings. */
+/** What the host offers is told after them, though it does not depend on them. */
 const SETTINGS_MS = 2000;
 
 const ACTION_PATHS: Readonly<Record<HostAction | 'reboot', string>> = {
