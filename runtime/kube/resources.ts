@@ -1,5 +1,5 @@
 import { Collection, type VersionedPatch } from './collection.ts';
-import type { CustomResourceDefinition, KubeObject, Lease, Node, Pod, PodDisruptionBudget } from './objects.ts';
+import type { ConfigMap, CustomResourceDefinition, KubeObject, Lease, Node, Pod, PodDisruptionBudget } from './objects.ts';
 import { collectionPath } from './paths.ts';
 import type { KubeTransport } from './transport.ts';
 
@@ -40,6 +40,14 @@ export function onNode(nodeName: string): string {
 export function leasesOf(transport: KubeTransport, namespace: string): Collection<Lease> {
   const group = 'coordination.k8s.io';
   return new Collection(transport, collectionPath({ group, version: 'v1', plural: 'leases', namespace }));
+}
+
+export function configMapsPath(namespace: string): string {
+  return collectionPath({ version: 'v1', plural: 'configmaps', namespace });
+}
+
+export function configMapsOf(transport: KubeTransport, namespace: string): Collection<ConfigMap> {
+  return new Collection(transport, configMapsPath(namespace));
 }
 
 /** Of all namespaces. */

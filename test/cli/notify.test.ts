@@ -7,7 +7,7 @@ import { notify } from '../../runtime/cli/commands/notify.ts';
 import { BrupopChart, PeopleRoles } from '../../infra/index.ts';
 import type { delivered } from '../../runtime/controller/telling/notifications/delivery.ts';
 import { notificationsOf } from '../../runtime/controller/telling/notifications/notifications.ts';
-import { configMapsPath } from '../../runtime/controller/telling/notifier.ts';
+import { configMapsPath } from '../../runtime/kube/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { NOTIFICATIONS_STATE } from '../../runtime/api/notifications/names.ts';
 import { TEST_ANNOTATION } from '../../runtime/api/notifications/test.ts';

@@ -15,9 +15,7 @@ import {
 import { readInChild } from '../../runtime/controller/repositories/child.ts';
 import { TrustMemory } from '../../runtime/controller/repositories/memory.ts';
 import { RepositoryReader } from '../../runtime/controller/repositories/reader.ts';
-import { configMapsPath } from '../../runtime/controller/telling/notifier.ts';
-import { Collection } from '../../runtime/kube/collection.ts';
-import type { ConfigMap } from '../../runtime/kube/objects.ts';
+import { configMapsOf } from '../../runtime/kube/resources.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { Wakeup } from '../../runtime/lib/wakeup.ts';
@@ -48,7 +46,7 @@ async function rig(cluster = new EmbeddedCluster({ clock: new VirtualClock(), ra
   await transport
     .request({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: NAMESPACE } } })
     .catch(() => undefined);
-  const configMaps = new Collection<ConfigMap>(transport, configMapsPath(NAMESPACE));
+  const configMaps = configMapsOf(transport, NAMESPACE);
   const asked: Request[] = [];
   const answers: Reading[] = [];
   const reader = new RepositoryReader({

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { configMapsPath } from '../../controller/telling/notifier.ts';
+import { configMapsPath } from '../../kube/resources.ts';
 import { Collection } from '../../kube/collection.ts';
 import type { ConfigMap } from '../../kube/objects.ts';
 import { NOTIFICATIONS_STATE } from '../../api/notifications/names.ts';

@@ -1,5 +1,4 @@
-import { Collection } from '../../kube/collection.ts';
-import type { ConfigMap } from '../../kube/objects.ts';
+import { configMapsOf } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -8,7 +7,6 @@ import type { Wakeup } from '../../lib/wakeup.ts';
 import { MANAGED_LABEL } from '../../api/shadow/names.ts';
 import type { ControllerConfig } from '../config.ts';
 import type { NodeView } from '../plan/facts/snapshot.ts';
-import { configMapsPath } from '../telling/notifier.ts';
 import type { ReadRepository } from './child.ts';
 import { TrustMemory } from './memory.ts';
 import { RepositoryReader } from './reader.ts';
@@ -33,7 +31,7 @@ export function repositoriesBy(
 ): RepositoryReader | undefined {
   const { UPDATE_REPOSITORIES: repositories, REPOSITORIES_DIR: folder } = config;
   if (!read || repositories.length === 0 || folder === '') return undefined;
-  const memory = new TrustMemory(new Collection<ConfigMap>(transport, configMapsPath(namespace)));
+  const memory = new TrustMemory(configMapsOf(transport, namespace));
   return new RepositoryReader({ ...parts, repositories, read, memory, families, folder });
 }
 

@@ -1,6 +1,6 @@
-import { Collection } from '../../kube/collection.ts';
+import type { Collection } from '../../kube/collection.ts';
 import type { ConfigMap } from '../../kube/objects.ts';
-import { collectionPath } from '../../kube/paths.ts';
+import { configMapsOf, configMapsPath } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { watchOne } from '../../kube/watch-one.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -41,11 +41,6 @@ interface NotifierAccess extends Omit<NotifierParts, 'configMaps' | 'watch'> {
   readonly namespace: string;
 }
 
-/** @param namespace the operator's own */
-export function configMapsPath(namespace: string): string {
-  return collectionPath({ version: 'v1', plural: 'configmaps', namespace });
-}
-
 /** The notifier that `notifierOf` makes, with its memory in the cluster. */
 export function notifierBy(notifierOf: NotifierFactory, { transport, namespace, ...parts }: NotifierAccess): Notifier {
   const path = configMapsPath(namespace);
@@ -53,7 +48,7 @@ export function notifierBy(notifierOf: NotifierFactory, { transport, namespace, 
   const watched = { ...parts, path, name: NOTIFICATIONS_STATE, onInterrupted };
   return notifierOf({
     ...parts,
-    configMaps: new Collection<ConfigMap>(transport, path),
+    configMaps: configMapsOf(transport, namespace),
     watch: (signal) => watchOne<ConfigMap>(transport, { ...watched, signal }),
   });
 }

@@ -3,8 +3,9 @@ import type { Memory } from '../../../runtime/controller/telling/notifications/m
 import { NOTHING } from '../../../runtime/controller/telling/notifications/memory.ts';
 import { StateStore } from '../../../runtime/controller/telling/notifications/state.ts';
 import type { ConfigMap } from '../../../runtime/kube/objects.ts';
-import { configMapsPath, type NotifierParts } from '../../../runtime/controller/telling/notifier.ts';
-import { Collection } from '../../../runtime/kube/collection.ts';
+import type { NotifierParts } from '../../../runtime/controller/telling/notifier.ts';
+import type { Collection } from '../../../runtime/kube/collection.ts';
+import { configMapsOf } from '../../../runtime/kube/resources.ts';
 import { unlessAborted } from '../../../runtime/lib/abort.ts';
 import { silentLogger } from '../../../runtime/lib/log.ts';
 import { NOTIFICATIONS_STATE } from '../../../runtime/api/notifications/names.ts';
@@ -18,7 +19,7 @@ let terms: Promise<unknown>[];
 
 beforeEach(async () => {
   [stage, stop, terms] = [await Stage.with(), new AbortController(), []];
-  configMaps = new Collection(stage.transport, configMapsPath(NAMESPACE));
+  configMaps = configMapsOf(stage.transport, NAMESPACE);
 });
 afterEach(async () => {
   stop.abort();
