@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
 import {
   fleet,
-  MARKS,
   minutes,
   moment,
   node,
@@ -19,19 +18,12 @@ import {
   updated,
   type World,
 } from './fleet.ts';
+import { drained, failedOnIt, halted, held, onHold, onLeave, rules } from './in-service.ts';
 import { after } from './worlds.ts';
 
 /** A node that has staged its version is in service still: what may not start any more is not drained for it either. */
 
 const staged: Parts = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } };
-const failedOnIt = { crash_count: 1, failed_versions: ['1.1.0'], state_transition_failure_timestamp: moment(-1) };
-const rules: Rules = { ...POLICY, maxFailed: { kind: 'count', count: 1 } };
-const held = { permits: [permit('a')] };
-const halted = (a: Parts, more: Partial<World> = {}): World =>
-  fleet({ a, b: { status: failedOnIt } }, { ...held, ...more });
-const onHold = { nodes: [node('a', { held: true })] };
-const onLeave = { nodes: [node('a', { leaving: true })] };
-const drained = node('a', { held: true, unschedulable: true, marks: MARKS });
 const planned = (world: World): Plan => plan(world, rules, NOW);
 const verdictOnA = (world: World): string | undefined => planned(world).verdicts[0]?.reason;
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   fleet,
-  MARKS,
   minutes,
   moment,
   node,
@@ -9,7 +8,6 @@ import {
   type Parts,
   permit,
   plan,
-  POLICY,
   rebooting,
   type Rules,
   ruling,
@@ -17,17 +15,10 @@ import {
   updated,
   type World,
 } from './fleet.ts';
+import { drained, halted, held, onHold, onLeave, rules } from './in-service.ts';
 
 /** A node that was told to drain and is not disturbed yet is in service still: what may not go on is called off. */
 
-const failedOnIt = { crash_count: 1, failed_versions: ['1.1.0'], state_transition_failure_timestamp: moment(-1) };
-const rules: Rules = { ...POLICY, maxFailed: { kind: 'count', count: 1 } };
-const held = { permits: [permit('a')] };
-const halted = (a: Parts, more: Partial<World> = {}): World =>
-  fleet({ a, b: { status: failedOnIt } }, { ...held, ...more });
-const onHold = { nodes: [node('a', { held: true })] };
-const onLeave = { nodes: [node('a', { leaving: true })] };
-const drained = node('a', { held: true, unschedulable: true, marks: MARKS });
 const verdictOnA = (world: World): string | undefined => plan(world, rules, NOW).verdicts[0]?.reason;
 
 describe('a node that was told to drain', () => {
