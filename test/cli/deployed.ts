@@ -2,6 +2,7 @@ import type { CommandRequest } from '../../runtime/cli/command.ts';
 import { type Inspection, inspect } from '../../runtime/cli/inspect.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
+import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { CONTROLLER_DEPLOYMENT, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import type { Stage } from '../controller/stage.ts';
 
@@ -20,6 +21,19 @@ export async function deploy(
   const controller = stage.start({ env, signal });
   await stage.pass();
   return controller;
+}
+
+/** The controller of a release that is halted: node a came back on its old version, and one may fail. */
+export async function deployHalted(stage: Stage): Promise<void> {
+  const time = rfc3339(stage.clock.now());
+  await stage.report('a', {
+    crash_count: 1,
+    state_transition_failure_timestamp: time,
+    failed_versions: ['1.1.0'],
+    last_failure: { state: 'RebootedIntoUpdate', reason: 'BootFailed', message: 'no', version: '1.1.0', time },
+  });
+  await deploy(stage, { MAX_FAILED_UPDATE: '1' });
+  await stage.pass();
 }
 
 export async function deployContainer(stage: Stage, container: object): Promise<void> {

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readModel } from '../../runtime/cli/dashboard/model.ts';
 import { forecastFrom } from '../../runtime/cli/forecast/forecast.ts';
 import { RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
-import { rfc3339, systemClock } from '../../runtime/lib/clock.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
 import { LAST_UPDATE_ANNOTATION, NAMESPACE, shadowName } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
-import { deploy, seenOn } from './deployed.ts';
+import { deployHalted, seenOn } from './deployed.ts';
 import { Reached } from './served.ts';
 
 /** Node a has failed on 1.1.0, by which it is halted; b and c wait. */
@@ -14,15 +14,7 @@ let stage: Stage;
 let reached: Reached;
 beforeEach(async () => {
   stage = await Stage.at(systemClock.now() - 60_000, 'a', 'b', 'c');
-  const time = rfc3339(stage.clock.now());
-  await stage.report('a', {
-    crash_count: 1,
-    state_transition_failure_timestamp: time,
-    failed_versions: ['1.1.0'],
-    last_failure: { state: 'RebootedIntoUpdate', reason: 'BootFailed', message: 'no', version: '1.1.0', time },
-  });
-  await deploy(stage, { MAX_FAILED_UPDATE: '1' });
-  await stage.pass();
+  await deployHalted(stage);
   reached = await Reached.of(stage.cluster);
 });
 afterEach(async () => {

@@ -6,7 +6,7 @@ import { RELEASES_PATH, releasesOf, type ReleaseResource } from '../../runtime/a
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { RELEASE_CRD_NAME, RELEASE_PLURAL } from '../../runtime/api/release/names.ts';
 import { Stage } from '../controller/stage.ts';
-import { deploy, requestOn, seenOn } from './deployed.ts';
+import { deployHalted, requestOn, seenOn } from './deployed.ts';
 
 /** What people see of releases and decide on them, with a controller at work. */
 
@@ -16,15 +16,7 @@ const CALLED = 'release 1.1.0 (aws-k8s-1.33/amd64)';
 let stage: Stage;
 beforeEach(async () => {
   stage = await Stage.with('a', 'b', 'c');
-  const time = rfc3339(stage.clock.now());
-  await stage.report('a', {
-    crash_count: 1,
-    state_transition_failure_timestamp: time,
-    failed_versions: ['1.1.0'],
-    last_failure: { state: 'RebootedIntoUpdate', reason: 'BootFailed', message: 'no', version: '1.1.0', time },
-  });
-  await deploy(stage, { MAX_FAILED_UPDATE: '1' });
-  await stage.pass();
+  await deployHalted(stage);
 });
 afterEach(() => stage.end());
 
