@@ -124,6 +124,17 @@ test('a silence that has ended by itself is neither ended nor made again while t
   expect(asked).toEqual(['create a 0']);
 });
 
+const NONE: Parameters<typeof disturbedBy>[0]['plan'] = {
+  commands: [],
+  verdicts: [],
+  halted: [],
+  offered: [],
+  warnings: [],
+  policies: [],
+  releases: [],
+  ledger: [],
+};
+
 test('a drain begins with the plan that asks for it, and all is over when the shadow is at rest', () => {
   const staged = {
     spec: { state: 'StagedAndPerformedUpdate', version: '1.1.0' },
@@ -135,25 +146,15 @@ test('a drain begins with the plan that asks for it, and all is over when the sh
   } as const;
   const world = snapshot(fleet({ a: staged, b: rebooted, c: {} }));
   const uid = (name: string): string => world.nodes.find((node) => node.name === name)?.uid ?? '';
-  const none = {
-    commands: [],
-    verdicts: [],
-    halted: [],
-    offered: [],
-    warnings: [],
-    policies: [],
-    releases: [],
-    ledger: [],
-  };
   const command = {
     kind: 'set-spec',
     shadow: 'brs-a',
     resourceVersion: '1',
     spec: { state: 'RebootedIntoUpdate' },
   } as const;
-  const before = disturbedBy({ plan: none, snapshot: world });
+  const before = disturbedBy({ plan: NONE, snapshot: world });
   expect([...before.begun.values()]).toEqual(['b']);
-  expect([...disturbedBy({ plan: { ...none, commands: [command] }, snapshot: world }).begun.values()]).toEqual([
+  expect([...disturbedBy({ plan: { ...NONE, commands: [command] }, snapshot: world }).begun.values()]).toEqual([
     'a',
     'b',
   ]);
@@ -173,17 +174,7 @@ test('a node is being drained until its reboot is asked for, and not while it is
     nodes: [one, two, three && { ...three, ready: false }].filter((node) => node !== undefined),
     shadows: world.shadows.map((shadow) => Object.assign({}, shadow, shadow.name === two?.shadowName && inReboot)),
   };
-  const plan = {
-    commands: [],
-    verdicts: [],
-    halted: [],
-    offered: [],
-    warnings: [],
-    policies: [],
-    releases: [],
-    ledger: [],
-  };
-  expect([...disturbedBy({ plan, snapshot: all }).draining]).toEqual([one?.uid]);
+  expect([...disturbedBy({ plan: NONE, snapshot: all }).draining]).toEqual([one?.uid]);
 });
 
 test('a regular expression means one node, whatever is in its name', () => {
