@@ -4,19 +4,11 @@ import type { Published } from '../../runtime/api/release/model.ts';
 import type { Status, UpdateSettings } from '../../runtime/api/shadow/model.ts';
 import { reachText } from '../../runtime/cli/waves/words.ts';
 import { reachIn, turnLine, type Waves } from '../../runtime/cli/waves/waves.ts';
+import { SEVEN_WAVES } from '../api/waves/seven.ts';
 
 const FAMILY = 'aws-k8s-1.33/amd64';
 const METADATA = 'https://updates.bottlerocket.aws/2020-07-07/aws-k8s-1.33/x86_64/';
-const SEVEN: Readonly<Record<number, string>> = {
-  0: '2026-08-25T18:00:00Z',
-  20: '2026-08-25T21:00:00Z',
-  102: '2026-08-26T17:00:00Z',
-  307: '2026-08-27T17:00:00Z',
-  819: '2026-08-29T17:00:00Z',
-  1228: '2026-08-30T17:00:00Z',
-  1843: '2026-08-31T17:00:00Z',
-};
-const waves = Object.entries(SEVEN).map(([seed, time]) => ({ seed: Number(seed), time }));
+const waves = Object.entries(SEVEN_WAVES).map(([seed, time]) => ({ seed: Number(seed), time }));
 const PUBLISHED: Published = {
   firstSeenAt: '2026-08-25T18:10:00Z',
   maxVersion: '1.45.0',

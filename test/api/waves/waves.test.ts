@@ -2,20 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { opensAt, type Wave, waveOf } from '../../../runtime/api/waves/waves.ts';
 import { runs } from '../../random.ts';
+import { SEVEN_WAVES } from './seven.ts';
 
 const waves = (times: Readonly<Record<number, string>>): readonly Wave[] =>
   Object.entries(times).map(([seed, at]) => ({ seed: Number(seed), at: Date.parse(at) }));
 
-/** Seven waves, as most releases of Bottlerocket have. */
-const SEVEN = waves({
-  0: '2026-08-25T18:00:00Z',
-  20: '2026-08-25T21:00:00Z',
-  102: '2026-08-26T17:00:00Z',
-  307: '2026-08-27T17:00:00Z',
-  819: '2026-08-29T17:00:00Z',
-  1228: '2026-08-30T17:00:00Z',
-  1843: '2026-08-31T17:00:00Z',
-});
+const SEVEN = waves(SEVEN_WAVES);
 const ONE = waves({ 0: '2026-09-01T00:00:00Z' });
 const LATE = waves({ 512: '2026-09-01T00:00:00Z', 1024: '2026-09-02T00:00:00Z' });
 
