@@ -106,6 +106,18 @@ function unreadable({ network, processes }: World, { random }: { readonly random
   return { about: resource, end: all(ends) };
 }
 
+/** A label of a node becomes another, or none, and then what it was. */
+const relabels =
+  (draw: (random: Random) => readonly [key: string, value: string | null]): DrawnKind['begin'] =>
+  (world, terms) =>
+    onNode(world, terms, (node) => {
+      const { people } = world.environment;
+      const [key, value] = draw(terms.random);
+      const { [key]: was = null } = world.environment.labelsOf(node);
+      people.relabel(node, { [key]: value });
+      return () => people.relabel(node, { [key]: was });
+    });
+
 export const updatePolicyFaults: readonly DrawnKind[] = [
   edits('policy-edited', { what: 'an update policy is edited', weight: 4 }, (spec, { random, world }) => ({
     ...spec,
@@ -151,15 +163,10 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
     weight: 4,
     lasts: LASTS,
     aim: DECIDES,
-    begin: (world, terms) =>
-      onNode(world, terms, (node) => {
-        const { people } = world.environment;
-        const labels = world.environment.labelsOf(node);
-        const [key, values] = terms.random() < 0.6 ? [POOL, POOLS] : [ZONE, ZONES];
-        const value = terms.random() < 0.2 ? null : (oneOf<string>(values, terms.random) ?? null);
-        people.relabel(node, { [key]: value });
-        return () => people.relabel(node, { [key]: labels[key] ?? null });
-      }),
+    begin: relabels((random) => {
+      const [key, values] = random() < 0.6 ? [POOL, POOLS] : [ZONE, ZONES];
+      return [key, random() < 0.2 ? null : (oneOf<string>(values, random) ?? null)];
+    }),
   },
   {
     name: 'labels-flicker',
@@ -167,13 +174,7 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
     weight: 2,
     lasts: FLICKERS,
     aim: DECIDES,
-    begin: (world, terms) =>
-      onNode(world, terms, (node) => {
-        const { people } = world.environment;
-        const { [POOL]: label = null } = world.environment.labelsOf(node);
-        people.relabel(node, { [POOL]: null });
-        return () => people.relabel(node, { [POOL]: label });
-      }),
+    begin: relabels(() => [POOL, null]),
   },
   {
     name: 'kind-unreadable',
