@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import type { Reached } from '../served.ts';
+import type { Stage } from '../../controller/stage.ts';
+import { Reached } from '../served.ts';
 
 /** The Chromium of this machine; undefined where there is none. */
 const CHROMIUM = ['chromium', 'chromium-browser', 'google-chrome']
@@ -38,6 +39,8 @@ export async function pictured(page: Page, name: string): Promise<void> {
 const SIZE = { width: 1280, height: 900 } as const;
 
 export interface Opened {
+  readonly stage: Stage;
+  readonly reached: Reached;
   readonly page: Page;
   readonly url: string;
   /** What the browser complained of: what its console calls an error, and exceptions. */
@@ -51,9 +54,10 @@ export interface Opening extends BrowserContextOptions {
   readonly clockAheadMs?: number;
 }
 
-/** The page of a dashboard of its own. */
-export async function opened(reached: Reached, browser: Browser, opening: Opening = {}): Promise<Opened> {
+/** The page of a dashboard of its own, on the cluster of the stage. */
+export async function opened(stage: Stage, browser: Browser, opening: Opening = {}): Promise<Opened> {
   const { clockAheadMs = 0, ...options } = opening;
+  const reached = await Reached.of(stage.cluster);
   const program = await reached.start('dashboard', '--no-open');
   await program.said('Ctrl-C ends it.');
   const [url = ''] = /http\S+/.exec(program.out) ?? [];
@@ -67,14 +71,16 @@ export async function opened(reached: Reached, browser: Browser, opening: Openin
   page.on('pageerror', (error) => void faults.push(String(error)));
   await page.goto(url);
   await page.locator('.tile').first().waitFor();
-  return { page, url, faults, program };
+  return { stage, reached, page, url, faults, program };
 }
 
-/** Ends the program, and closes the page and its browser's other tabs. */
-export async function closed({ page, program }: Opened): Promise<void> {
+/** Ends the program and the stage, and closes the page and its browser's other tabs. */
+export async function closed({ stage, reached, page, program }: Opened): Promise<void> {
   program.child.kill('SIGINT');
   await program.ended;
   await page.context().close();
+  await reached.close();
+  await stage.end();
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -4,7 +4,6 @@ import { NAMESPACE, PAUSED_ANNOTATION } from '../../../runtime/api/shadow/names.
 import { Stage } from '../../controller/stage.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { deploy } from '../deployed.ts';
-import { Reached } from '../served.ts';
 import { closed, inBrowser, launched, type Opened, opened, type Opening, pictured, violations } from './browser.ts';
 import { block, canaryAndProd, fail, MINUTE, nameOf, rolling } from './scene.ts';
 
@@ -15,7 +14,6 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
 (isSkipped ? describe.skip : describe)(title, () => {
   let browser: Browser;
   let stage: Stage;
-  let reached: Reached;
   let shown: Opened;
   let page: Page;
 
@@ -25,16 +23,11 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
   afterAll(() => browser.close());
 
   async function show(options: Opening = {}): Promise<void> {
-    reached = await Reached.of(stage.cluster);
-    shown = await opened(reached, browser, options);
+    shown = await opened(stage, browser, options);
     ({ page } = shown);
   }
 
-  async function close(): Promise<void> {
-    await closed(shown);
-    await reached.close();
-    await stage.end();
-  }
+  const close = (): Promise<void> => closed(shown);
 
   const tile = (name: string): Locator => page.locator(`[data-node="${name}"]`);
   const panel = (name: string): Locator => page.getByRole('region', { name, exact: true });
@@ -57,7 +50,7 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
     afterEach(() => expect(shown.faults).toEqual([]));
 
     test('every node stands by its policy and zone with its state in words, as status says', async () => {
-      const { counts } = await reached.json<{ counts: Record<string, number> }>('status');
+      const { counts } = await shown.reached.json<{ counts: Record<string, number> }>('status');
       expect(await page.locator('.tile').count()).toBe(24);
       for (const [word, count] of [
         ['up to date', counts['upToDate']],
@@ -75,12 +68,12 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
     });
 
     test('who comes next is who plan says, and the timeline has them after now', async () => {
-      const { starts } = await reached.json<{ starts: { node: string }[] }>('plan', '--until-done');
+      const { starts } = await shown.reached.json<{ starts: { node: string }[] }>('plan', '--until-done');
       const turns = await page.getByRole('list', { name: 'Who comes next' }).locator('.name').allInnerTexts();
       expect(turns).toEqual(starts.slice(0, 12).map(({ node }) => node.split('.')[0]));
       const timeline = panel('Timeline');
       expect(await timeline.locator('li', { hasText: 'may start at' }).count()).toBe(turns.length);
-      const { counts } = await reached.json<{ counts: Record<string, number> }>('status');
+      const { counts } = await shown.reached.json<{ counts: Record<string, number> }>('status');
       // Read at once: bars leave the view as time goes on. What there is no room for is counted.
       const said = await timeline.locator('li, p').allTextContents();
       const done = said.filter((text) => /updated from .* in \d min/.test(text)).length;

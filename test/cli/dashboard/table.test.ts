@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
-import type { Stage } from '../../controller/stage.ts';
-import { Reached } from '../served.ts';
 import { closed, inBrowser, launched, type Opened, opened, violations } from './browser.ts';
 import { canaryAndProd, MINUTE, nameOf, rolling } from './scene.ts';
 
@@ -11,22 +9,17 @@ const [title, isSkipped] = inBrowser('the table and the commands of the dashboar
 
 (isSkipped ? describe.skip : describe)(title, () => {
   let browser: Browser;
-  let stage: Stage;
-  let reached: Reached;
   let shown: Opened;
   let page: Page;
 
   beforeAll(async () => {
     browser = await launched();
-    stage = await rolling({ count: 12, forMs: 5 * MINUTE, policies: canaryAndProd });
-    reached = await Reached.of(stage.cluster);
-    shown = await opened(reached, browser);
+    const stage = await rolling({ count: 12, forMs: 5 * MINUTE, policies: canaryAndProd });
+    shown = await opened(stage, browser);
     ({ page } = shown);
   });
   afterAll(async () => {
     await closed(shown);
-    await reached.close();
-    await stage.end();
     await browser.close();
   });
 

@@ -3,7 +3,6 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { Stage } from '../../controller/stage.ts';
 import { deploy } from '../deployed.ts';
-import { Reached } from '../served.ts';
 import { closed, inBrowser, launched, type Opened, opened, violations } from './browser.ts';
 
 /** Pages and the program that serves them: one that ends and is started again, and a browser with many tabs. */
@@ -13,7 +12,6 @@ const [title, isSkipped] = inBrowser('tabs of the dashboard in Chromium');
 (isSkipped ? describe.skip : describe)(title, () => {
   let browser: Browser;
   let stage: Stage;
-  let reached: Reached;
   let shown: Opened;
   let page: Page;
 
@@ -24,15 +22,10 @@ const [title, isSkipped] = inBrowser('tabs of the dashboard in Chromium');
   beforeEach(async () => {
     stage = await Stage.at(Math.floor(systemClock.now() / 1000) * 1000 - 60_000, 'a', 'b');
     await deploy(stage);
-    reached = await Reached.of(stage.cluster);
-    shown = await opened(reached, browser);
+    shown = await opened(stage, browser);
     ({ page } = shown);
   });
-  afterEach(async () => {
-    await closed(shown);
-    await reached.close();
-    await stage.end();
-  });
+  afterEach(() => closed(shown));
 
   const says = (where: Locator, text: string): Promise<void> => where.filter({ hasText: text }).first().waitFor();
   const stateOf = (tab: Page): Locator => tab.getByRole('status');
@@ -45,7 +38,7 @@ const [title, isSkipped] = inBrowser('tabs of the dashboard in Chromium');
     await says(stateOf(page), 'kubectl brupop dashboard does not answer; trying again');
     expect(await tile(page).isVisible()).toBe(true);
     expect(await violations(page)).toEqual([]);
-    shown = { ...shown, program: await reached.start('dashboard', '--no-open', '--port', port) };
+    shown = { ...shown, program: await shown.reached.start('dashboard', '--no-open', '--port', port) };
     await says(stateOf(page), 'Another token is needed');
     await shown.program.said('Ctrl-C ends it.');
     // In the same tab, where what comes after # alone is another.

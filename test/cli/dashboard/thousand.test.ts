@@ -4,7 +4,6 @@ import { systemClock } from '../../../runtime/lib/clock.ts';
 import { LAST_UPDATE_ANNOTATION, shadowName } from '../../../runtime/api/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
 import { deployContainer } from '../deployed.ts';
-import { Reached } from '../served.ts';
 import { closed, inBrowser, launched, type Opened, opened, violations } from './browser.ts';
 import { MINUTE } from './scene.ts';
 
@@ -48,7 +47,6 @@ function within({ count, tookMs }: Round, share: number): number {
 (isSkipped ? describe.skip : describe)(title, () => {
   let browser: Browser;
   let stage: Stage;
-  let reached: Reached;
   let shown: Opened;
   let page: Page;
 
@@ -65,16 +63,13 @@ function within({ count, tookMs }: Round, share: number): number {
     }
     const annotations = { [LAST_UPDATE_ANNOTATION]: '300' };
     await stage.shadows.patch(shadowName('worker-1'), { metadata: { annotations } });
-    reached = await Reached.of(stage.cluster);
-    shown = await opened(reached, browser);
+    shown = await opened(stage, browser);
     ({ page } = shown);
     await page.evaluate(BEGIN);
   });
   afterAll(async () => {
     await closed(shown);
     await browser.close();
-    await reached.close();
-    await stage.end();
   });
 
   async function round(): Promise<Round> {
