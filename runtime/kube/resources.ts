@@ -1,5 +1,13 @@
 import { Collection, type VersionedPatch } from './collection.ts';
-import type { ConfigMap, CustomResourceDefinition, KubeObject, Lease, Node, Pod, PodDisruptionBudget } from './objects.ts';
+import type {
+  ConfigMap,
+  CustomResourceDefinition,
+  KubeObject,
+  Lease,
+  Node,
+  Pod,
+  PodDisruptionBudget,
+} from './objects.ts';
 import { collectionPath } from './paths.ts';
 import type { KubeTransport } from './transport.ts';
 
