@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readModel } from '../../runtime/cli/dashboard/model.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
+import { DECIDED_ANNOTATION, decidedOn, decidedText } from '../../runtime/api/release/decided.ts';
 import { askedIn } from '../../runtime/api/shadow/asked.ts';
 import { HOLD_ANNOTATION, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { Stage } from '../controller/stage.ts';
@@ -73,4 +74,13 @@ test.each([
   ['2026-01-01T02:00:00Z ann: kernel bug', { by: 'ann: kernel bug', at: '2026-01-01T02:00:00Z' }],
 ])('the annotation %j', (value, asked) => {
   expect(askedIn(value)).toEqual(asked);
+});
+
+test('who has decided on a release is told as who has asked, and not at any length', () => {
+  const bearing = (by: string) => {
+    const value = decidedText('Halt', { by, at: '2026-01-01T02:00:00Z' });
+    return decidedOn({ metadata: { annotations: { [DECIDED_ANNOTATION]: value } }, spec: { decision: 'Halt' } });
+  };
+  expect(bearing('ann: kernel bug')).toEqual({ by: 'ann: kernel bug', at: '2026-01-01T02:00:00Z' });
+  expect(bearing('x'.repeat(10_000))?.by.length).toBeLessThan(200);
 });
