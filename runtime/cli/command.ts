@@ -1,3 +1,4 @@
+import { durationMs } from '../api/policy/duration.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Terminal } from './output/terminal.ts';
@@ -31,6 +32,13 @@ export type Values = Readonly<Record<string, string | boolean | readonly (string
 export function optionValues(values: Values, name: string): readonly string[] {
   const given = values[name];
   return given === undefined ? [] : [given].flat().map(String);
+}
+
+/** The duration in the text of an option, milliseconds. @param like an example of one @throws UsageError */
+export function durationOf(option: string, text: string, like = '90s or 2h30m'): number {
+  const duration = durationMs(text);
+  if (duration === undefined) throw new UsageError(`--${option}: expected a duration like ${like}, got ${text}`);
+  return duration;
 }
 
 /** What the program uses of its process. */

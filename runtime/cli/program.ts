@@ -6,7 +6,6 @@ import { connect, contextsOf } from '../kube/kubeconfig.ts';
 import { nodesOf } from '../kube/resources.ts';
 import { proxyFromEnvironment } from '../kube/proxy.ts';
 import { processEnv, readEnv } from '../lib/env.ts';
-import { durationMs } from '../api/policy/duration.ts';
 import { NAMESPACE } from '../api/shadow/names.ts';
 import { clear } from './commands/clear.ts';
 import { cleanup } from './commands/cleanup.ts';
@@ -24,6 +23,7 @@ import {
   type ExitCode,
   type CommandRequest,
   type ProgramContext,
+  durationOf,
   optionValues,
   RefusedCommandError,
   UsageError,
@@ -144,10 +144,8 @@ async function clusterFor(invocation: Invocation, context: ProgramContext): Prom
 
 function timeoutOf({ 'request-timeout': text }: Values): number | undefined {
   if (text === undefined) return undefined;
-  const timeout = durationMs(/^\d+$/.test(String(text)) ? `${String(text)}s` : String(text));
-  if (timeout === undefined)
-    throw new UsageError(`--request-timeout: expected a duration like 5s, got ${String(text)}`);
-  // As kubectl has it, 0 is no limit.
+  // As kubectl has it, a number alone is seconds, and 0 is no limit.
+  const timeout = durationOf('request-timeout', String(text).replace(/^\d+$/, '$&s'), '5s');
   return timeout === 0 ? undefined : timeout;
 }
 

@@ -1,16 +1,7 @@
-import { durationMs } from '../../api/policy/duration.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../api/shadow/names.ts';
 import type { Pod } from '../../kube/objects.ts';
 import { onNode, podsOf } from '../../kube/resources.ts';
-import {
-  type Answer,
-  type Cluster,
-  type Command,
-  EXIT,
-  RefusedCommandError,
-  UsageError,
-  type Values,
-} from '../command.ts';
+import { type Answer, type Cluster, type Command, durationOf, EXIT, RefusedCommandError } from '../command.ts';
 import { type LogLine, type Logs, readLogs } from '../logs/pod-logs.ts';
 import { unknownLines } from '../output/output.ts';
 import { paint } from '../output/terminal.ts';
@@ -32,7 +23,7 @@ has restarted, its log from before is read too.`,
   minArgs: 1,
   maxArgs: 1,
   async run({ names: [name = ''], values, connect }) {
-    const sinceMs = sinceOf(values);
+    const sinceMs = durationOf('since', String(values['since'] ?? DEFAULT_SINCE));
     const cluster = await connect();
     const [agents, servers] = await Promise.all([
       podsOf(cluster.transport, cluster.namespace).list({
@@ -51,12 +42,6 @@ has restarted, its log from before is read too.`,
     return answerOf(name, { lines, unknown: [...missing, ...read.unknown] });
   },
 };
-
-function sinceOf({ since = DEFAULT_SINCE }: Values): number {
-  const duration = durationMs(String(since));
-  if (duration === undefined) throw new UsageError(`--since: expected a duration like 10m, got ${String(since)}`);
-  return duration;
-}
 
 /** The pods of the controller and the apiserver. */
 export async function serverPods({ transport, namespace }: Cluster): Promise<readonly Pod[]> {

@@ -1,6 +1,5 @@
 import { rfc3339 } from '../../lib/clock.ts';
-import { durationMs } from '../../api/policy/duration.ts';
-import { type Answer, type Command, type CommandRequest, UsageError } from '../command.ts';
+import { type Answer, type Command, type CommandRequest, durationOf } from '../command.ts';
 import { unknownLines } from '../output/output.ts';
 import { type Terminal, paint, wrapped } from '../output/terminal.ts';
 import { byTime, type Moment } from '../past/moments.ts';
@@ -54,12 +53,8 @@ function told(from: number, { moments, unknown }: Past): Answer {
 }
 
 function sinceOf({ values, clock }: CommandRequest): number {
-  const text = values['since'];
-  if (text === undefined) return -Infinity;
-  const duration = durationMs(String(text));
-  if (duration === undefined)
-    throw new UsageError(`--since: expected a duration like 90s or 2h30m, got ${String(text)}`);
-  return clock.now() - duration;
+  const { since } = values;
+  return since === undefined ? -Infinity : clock.now() - durationOf('since', String(since));
 }
 
 function momentLines({ at, object, source, reason, message, count }: Moment, terminal: Terminal): readonly string[] {

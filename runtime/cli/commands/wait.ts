@@ -1,6 +1,5 @@
-import { durationMs } from '../../api/policy/duration.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
-import { type Answer, type Command, type CommandRequest, EXIT, UsageError } from '../command.ts';
+import { type Answer, type Command, type CommandRequest, durationOf, EXIT, UsageError } from '../command.ts';
 import { inspect } from '../inspect.ts';
 import { firstOf } from '../output/output.ts';
 import { pauseAfter } from '../output/watch.ts';
@@ -50,9 +49,7 @@ function wishOf({ values }: CommandRequest) {
   const goalName = String(values['for'] ?? 'complete');
   const goal = GOALS[goalName];
   if (!goal) throw new UsageError(`--for: expected ${Object.keys(GOALS).join(' or ')}, got ${goalName}`);
-  const text = String(values['timeout'] ?? DEFAULT_TIMEOUT);
-  const timeoutMs = durationMs(text);
-  if (timeoutMs === undefined) throw new UsageError(`--timeout: expected a duration like 90s or 2h30m, got ${text}`);
+  const timeoutMs = durationOf('timeout', String(values['timeout'] ?? DEFAULT_TIMEOUT));
   return { goal, goalName, timeoutMs, policy: values['policy'] };
 }
 
