@@ -52,8 +52,8 @@ const DAY = 24 * 3600;
 /** Seconds. For files that somebody else renews, nobody knows when. @internal */
 export const LONGEST_NOTICE = 14 * DAY;
 
-/** Half of the time in which cert-manager ought to have renewed a certificate, so that a short one is no standing alarm. @internal */
-export function expirySeconds({ certificates }: Pick<Settings, 'certificates'>): number {
+/** Half of the time in which cert-manager ought to have renewed a certificate, so that a short one is no standing alarm. */
+function expirySeconds({ certificates }: Pick<Settings, 'certificates'>): number {
   if (certificates.kind === 'secret') return LONGEST_NOTICE;
   return Math.min(LONGEST_NOTICE, (Number.parseInt(certificates.renewBefore, 10) * 3600) / 2);
 }

@@ -102,7 +102,7 @@ const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Text that a resolver of the app replaces when it is synthesised, as those of the AWS CDK and of CDK for Terraform do. */
-export const isToken = (text: unknown): boolean => /\$\{Token\[[^\]]+\]\}/.test(String(text));
+const isToken = (text: unknown): boolean => /\$\{Token\[[^\]]+\]\}/.test(String(text));
 
 export const matching = (pattern: RegExp, expected: string) => {
   const message = `expected ${expected}`;

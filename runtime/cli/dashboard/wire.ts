@@ -57,7 +57,7 @@ export interface Trouble {
   readonly until?: number | undefined;
 }
 
-export interface BudgetCard {
+interface BudgetCard {
   /** Absent where there is no limit. */
   readonly capacity?: number | undefined;
   /** The first nodes that take a part of it, and how many there are. */

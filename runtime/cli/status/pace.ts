@@ -1,5 +1,4 @@
-import { VERDICTS } from '../../controller/plan/facts/reasons.ts';
-import type { Reason } from '../../controller/plan/facts/reasons.ts';
+import { type Reason, VERDICTS } from '../../controller/plan/facts/reasons.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import { medianOf } from '../forecast/durations.ts';
@@ -25,7 +24,7 @@ export interface Pace {
 }
 
 /** Nodes of one reason. */
-export interface Blocker {
+interface Blocker {
   readonly reason: Reason;
   readonly nodes: readonly string[];
 }
