@@ -1,4 +1,4 @@
-import { type Clock, instantOf } from '../../../lib/clock.ts';
+import { type Clock, HOUR_MS, instantOf } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
 import type { Random } from '../../../lib/random.ts';
 import { backoff } from '../../../lib/retry.ts';
@@ -12,9 +12,9 @@ export const CAPACITY = 200;
 /** After an attempt that may succeed later. */
 const PAUSE = { firstMs: 1000, maxMs: 300_000 };
 /** A fact of nodes that is older than this is not tried again. */
-export const GIVE_UP_MS = 6 * 3_600_000;
+export const GIVE_UP_MS = 6 * HOUR_MS;
 /** Any other: a rollout that is halted on a Friday is news on a Monday. */
-export const LASTING_MS = 72 * 3_600_000;
+export const LASTING_MS = 72 * HOUR_MS;
 
 interface OutboxOptions {
   /** Name of the target. */
