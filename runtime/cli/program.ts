@@ -144,7 +144,7 @@ async function clusterFor(invocation: Invocation, context: ProgramContext): Prom
 
 function timeoutOf({ 'request-timeout': text }: Values): number | undefined {
   if (text === undefined) return undefined;
-  // As kubectl has it, a number alone is seconds, and 0 is no limit.
+  // As kubectl has it, a number alone is seconds, and 0 is its default. That is no limit there, and one here.
   const timeout = durationOf('request-timeout', String(text).replace(/^\d+$/, '$&s'), '5s');
   return timeout === 0 ? undefined : timeout;
 }
