@@ -2,7 +2,7 @@ import { CRD_NAME } from '../../runtime/api/shadow/names.ts';
 import { roleName } from '../names.ts';
 import { CERT_MANAGER } from '../props/certificates.ts';
 import { SYSTEM_NAMESPACES } from '../props/fields.ts';
-import { CERTIFICATES_KIND, COMPLETED, hours, optional, value } from './settings.ts';
+import { CERTIFICATES_KIND, COMPLETED, hours, optional, RENEW_BEFORE_HOURS, value } from './settings.ts';
 import { call, Operand, type Tree } from './template.ts';
 
 /** A mistake that the props refuse, but neither the schema nor the API server does. */
@@ -66,7 +66,7 @@ const FAULTS: readonly Fault[] = [
     message: 'controller.schedule.stop: expected another time than start',
   },
   {
-    where: both(isManaged, call('ge', hours(certificate('renewBefore', '720h')), duration)),
+    where: both(isManaged, call('ge', RENEW_BEFORE_HOURS, duration)),
     message: 'certificates.renewBefore: expected less than duration',
   },
   {

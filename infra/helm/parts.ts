@@ -23,11 +23,11 @@ import {
   type Decision,
   DECISIONS,
   CERTIFICATES_KIND,
-  hours,
   managedCertificates,
   markedSettings,
   ofSchedule,
   optional,
+  RENEW_BEFORE_HOURS,
   value,
 } from './settings.ts';
 import { at, changed, type Transform, metadata, placed, pods, service } from './places.ts';
@@ -132,7 +132,7 @@ const rules: Transform = (object) =>
 const EXPIRY_SECONDS = call(
   'ternary',
   LONGEST_NOTICE,
-  call('min', LONGEST_NOTICE, call('mul', 1800, hours(optional('certificates.renewBefore', '720h')))),
+  call('min', LONGEST_NOTICE, call('mul', 1800, RENEW_BEFORE_HOURS)),
   call('eq', CERTIFICATES_KIND, 'secret'),
 );
 

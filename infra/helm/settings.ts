@@ -21,6 +21,7 @@ export function optional(path: string, fallback: Parameters<typeof call>[1]): Op
 
 /** Lifetimes are whole hours. */
 export const hours = (lifetime: Operand): Operand => call('atoi', call('regexFind', '^[0-9]+', lifetime));
+export const RENEW_BEFORE_HOURS = hours(optional('certificates.renewBefore', '720h'));
 
 const isSet = (operand: Operand): Operand => call('not', call('empty', operand));
 
