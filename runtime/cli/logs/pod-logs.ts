@@ -1,3 +1,4 @@
+import { compare } from '../../controller/plan/facts/snapshot.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { inParallel } from '../../lib/parallel.ts';
 import { ApiStatusError } from '../../kube/errors.ts';
@@ -37,7 +38,7 @@ export async function readLogs(cluster: Cluster, pods: readonly Pod[], wish: Log
   const read = await inParallel(pods, AT_ONCE, (pod) => logsOf(cluster, pod, wish));
   const lines = read.flatMap((one) => one.lines);
   return {
-    lines: lines.toSorted((a, b) => (instantOf(a.at) ?? 0) - (instantOf(b.at) ?? 0)),
+    lines: lines.toSorted((a, b) => compare(a.at, b.at)),
     unknown: read.flatMap((one) => one.unknown),
   };
 }
