@@ -43,8 +43,7 @@ const PROGRESS_EVERY = 500;
 
 /** How a forecast is made. */
 interface Limits {
-  /** @default no limit */
-  readonly starts?: number;
+  /** Most plans that are made. */
   readonly plans?: number;
   /** Whether it has taken long enough. */
   readonly isOver?: () => boolean;
@@ -91,7 +90,7 @@ class Rollout {
   #isCut = false;
 
   constructor(seen: Inspection, limits: Limits) {
-    this.#limits = { plans: MOST_PLANS, starts: Infinity, allInSight: false, ...UNWATCHED, ...limits };
+    this.#limits = { plans: MOST_PLANS, allInSight: false, ...UNWATCHED, ...limits };
     this.#seen = seen;
     this.#now = seen.now;
     this.#changedAt = seen.now;
@@ -126,9 +125,9 @@ class Rollout {
 
   /** @param next when something changes; Infinity = never */
   #goOn(next: number): boolean {
-    const { plans, starts, isOver, progress } = this.#limits;
+    const { plans, isOver, progress } = this.#limits;
     if (this.#plans % PROGRESS_EVERY === 0) progress(this.#starts.length);
-    const isEnough = this.#plans >= plans || this.#starts.length >= starts || isOver();
+    const isEnough = this.#plans >= plans || isOver();
     this.#isCut = next < Infinity && (isEnough || next > this.#seen.now + LONGEST_MS);
     if (next === Infinity || this.#isCut) return false;
     this.#now = next;
