@@ -79,6 +79,11 @@ describe('a release that repositories list', () => {
     expect(writeOf(atRest({ listed: [], ledgers: { '1.2.0': old } }), '1.2.0')).toMatchObject({ ledger: undefined });
   });
 
+  test('is unused, though it is listed, where its family runs a newer one', () => {
+    const passed = writeOf(atRest({ listed: ['1.0.5'], ledgers: { '1.0.5': seen } }), '1.0.5');
+    expect(passed?.ledger).toMatchObject({ unusedSince: moment(0), published: SAID, state: 'Unused' });
+  });
+
   test('is counted from when somebody is offered it', () => {
     const releases = { objects: [], refused: new Map(), seeds: false, published: listing('1.1.0') };
     expect(writeOf(fleet({ a: {} }, { releases }), '1.1.0')?.ledger).toMatchObject({
