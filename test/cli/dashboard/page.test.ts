@@ -3,6 +3,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { NAMESPACE, PAUSED_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
+import { until } from '../../in-time.ts';
 import { deploy } from '../deployed.ts';
 import { closed, inBrowser, launched, type Opened, opened, type Opening, pictured, violations } from './browser.ts';
 import { block, canaryAndProd, fail, MINUTE, nameOf, rolling } from './scene.ts';
@@ -168,7 +169,7 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       expect(await moving()).toBeGreaterThan(0);
       await page.emulateMedia({ reducedMotion: 'reduce' });
       // What has begun to glide comes to its end.
-      while ((await moving()) !== 0);
+      await until('the end of all that glides', async () => (await moving()) === 0);
       await page.emulateMedia({ reducedMotion: 'no-preference' });
     });
 
