@@ -5,7 +5,7 @@ import { forecastFrom, type Forecast } from '../../runtime/cli/forecast/forecast
 import type { Inspection } from '../../runtime/cli/inspect.ts';
 import { policyOf, readControllerConfig, settingsOf } from '../../runtime/controller/config.ts';
 import { plan } from '../../runtime/controller/plan/plan.ts';
-import type { PolicyView } from '../../runtime/controller/plan/facts/snapshot.ts';
+import type { NodeView, PolicyView } from '../../runtime/controller/plan/facts/snapshot.ts';
 import {
   entered,
   fleet,
@@ -25,16 +25,23 @@ import { runs } from '../random.ts';
 interface Drawn {
   readonly shadows: readonly Parts[];
   readonly labels: readonly Readonly<Record<string, string>>[];
+  /** What else is so of the nodes. */
+  readonly others: readonly Partial<NodeView>[];
   readonly families: readonly string[];
   readonly policies: readonly PolicyView[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-function seenOf({ shadows, labels, families, policies, env }: Drawn): Inspection {
+function seenOf({ shadows, labels, others, families, policies, env }: Drawn): Inspection {
   const config = readControllerConfig({ MY_NODE_NAME: 'n3', ...env });
   const rules = { ...POLICY, ...settingsOf(config), ...policyOf(config), conditionWrites: 0 };
   const nodes = shadows.map((_, at) =>
-    node(`n${at}`, { labels: labels[at] ?? {}, family: families[at] ?? 'f', createdAt: minutes(-1000 - (at % 7)) }),
+    node(`n${at}`, {
+      labels: labels[at] ?? {},
+      family: families[at] ?? 'f',
+      createdAt: minutes(-1000 - (at % 7)),
+      ...others[at],
+    }),
   );
   const world = fleet(Object.fromEntries(shadows.map((parts, at) => [`n${at}`, parts])), { nodes, policies });
   const snapshot = underRules(entered(world, rules, NOW), rules);
@@ -61,6 +68,10 @@ const parts: fc.Arbitrary<Parts> = fc.oneof(
     weight: 1,
     arbitrary: fc.constant({ status: { crash_count: 1, state_transition_failure_timestamp: '2026-01-10T11:59:00Z' } }),
   },
+);
+const other: fc.Arbitrary<Partial<NodeView>> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({}) },
+  { weight: 1, arbitrary: fc.constantFrom({ held: true }, { askedBy: 'ann' }, { leaving: true }, { managed: false }) },
 );
 const policies = fc
   .record({
@@ -91,6 +102,7 @@ const drawn: fc.Arbitrary<Drawn> = fc.integer({ min: 4, max: 30 }).chain((count)
       fc.record({ pool: fc.constantFrom('first', 'second', 'none'), zone: fc.constantFrom('a', 'b', 'c') }),
       { minLength: count, maxLength: count },
     ),
+    others: fc.array(other, { minLength: count, maxLength: count }),
     families: fc.array(fc.constantFrom('f', 'f', 'g'), { minLength: count, maxLength: count }),
     policies: fc.oneof(fc.constant([]), policies),
     env: fc.record({
@@ -121,7 +133,7 @@ test('it says the same whether its plans look at every node, or only at those th
 test('how many nodes a plan looks at does not grow with the fleet', () => {
   const seenAtOnce = (count: number): number => {
     const shadows = Array.from({ length: count }, (_, at) => ({ lastUpdateMs: 300_000, status: at % 3 ? {} : NEWEST }));
-    const one = { shadows, labels: [], families: [], policies: [], env: { MAX_CONCURRENT_UPDATE: '2' } };
+    const one = { shadows, labels: [], others: [], families: [], policies: [], env: { MAX_CONCURRENT_UPDATE: '2' } };
     const { snapshot } = seenOf(one);
     const crowd = new Crowd(snapshot, { roomUnder: () => 4, ownNode: 'n3', isProven: () => true });
     return snapshot.nodes.filter(({ shadowName }) => !crowd.isHidden(shadowName)).length;
