@@ -50,6 +50,12 @@ test('that no update runs, and the nodes of one policy, can be waited for', asyn
   await expect(wait.run(asked({ timeout: 'ever' }))).rejects.toThrow('--timeout: expected a duration');
 });
 
+test('a node whose update runs is all that keeps a fleet from being idle', async () => {
+  await deploy(stage);
+  const answer = await wait.run(asked({ for: 'idle', timeout: '0s' }));
+  expect(answer).toMatchObject({ value: { for: 'idle', met: false, left: [{ node: 'a' }] }, exitCode: 1 });
+});
+
 test('status --exit-code tells what needs somebody from what only waits, and from nothing to do', async () => {
   await deploy(stage);
   expect(await codeOf()).toBe(4);
