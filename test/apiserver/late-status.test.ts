@@ -25,7 +25,7 @@ async function put(service: ReturnType<World['replica']>['service'], status: obj
   return service.putStatus({ agent: await world.agent(), status, version });
 }
 
-describe('21: a status that sleeps in a paused replica', () => {
+describe('a status that sleeps in a paused replica', () => {
   const failed = { ...plain, current_state: 'ErrorReset', crash_count: 3, reboot: null };
 
   test.each([

@@ -12,7 +12,7 @@ beforeEach(async () => {
 const isCordoned = async (): Promise<boolean> => (await world.node()).spec?.unschedulable === true;
 
 describe.each(NODE_STALLS)('an uncordon that sleeps %s', (_where, where) => {
-  test('6: since the last attempt does not release this one', async () => {
+  test('since the last attempt does not release this one', async () => {
     const [first, second] = [world.replica(), world.replica()];
     await second.service.cordonAndDrain(await world.agent());
     await world.setSpec('n1', { state: 'Idle' });
@@ -28,7 +28,7 @@ describe.each(NODE_STALLS)('an uncordon that sleeps %s', (_where, where) => {
     expect(await world.marks()).toEqual(proven);
   });
 
-  test('17: through an unplanned reboot does not release the drain of the new attempt', async () => {
+  test('through an unplanned reboot does not release the drain of the new attempt', async () => {
     await world.addPod('web-1');
     const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
     const failed = started(second.service.cordonAndDrain(await world.agent()));
@@ -50,7 +50,7 @@ describe.each(NODE_STALLS)('an uncordon that sleeps %s', (_where, where) => {
   });
 });
 
-describe('7: an administrator’s cordon outlives', () => {
+describe('an administrator’s cordon outlives', () => {
   /** The node is drained under a cordon that is not ours. */
   async function drained(): Promise<ReturnType<World['replica']>['service']> {
     const { service } = world.replica();
@@ -107,7 +107,7 @@ describe('7: an administrator’s cordon outlives', () => {
   });
 });
 
-test('28: a node that a newer version marked comes back into service, and is no longer marked', async () => {
+test('a node that a newer version marked comes back into service, and is no longer marked', async () => {
   const { service } = world.replica();
   await service.cordonAndDrain(await world.agent());
   const marks = { ...(await world.marks()), owns: ['cordon', 'shutdown-taint'] };

@@ -23,7 +23,7 @@ async function boot(node: string, bootID: string, version: string): Promise<void
   await stage.setReady(node, true);
 }
 
-test('24: a node that goes away in its drain and stays away blames no release', async () => {
+test('a node that goes away in its drain and stays away blames no release', async () => {
   stage = await Stage.with('a', 'b');
   await begin();
   await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
@@ -48,7 +48,7 @@ test('a node that goes away once it has staged is left there, and goes on when i
   expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
 });
 
-test('25: a node that comes back without its agent blames the release that it was rebooted into', async () => {
+test('a node that comes back without its agent blames the release that it was rebooted into', async () => {
   stage = await Stage.with('a', 'b');
   await begin();
   await stage.askForReboot('a');

@@ -85,7 +85,7 @@ async function expectRefused(stopping: Stopping): Promise<void> {
   expect(await stage.permits()).toEqual(['brs-b']);
 }
 
-describe('1: a leader takes no node for done by a cache from before its start', () => {
+describe('a leader takes no node for done by a cache from before its start', () => {
   const stillStarted = async (): Promise<void> => {
     await hold('a');
     await stage.pass(60_000);
@@ -131,7 +131,7 @@ test('a process that leads again knows nothing of the permits that it finds, not
   expect(await bumps()).toBe('1');
 });
 
-describe('3: a start whose spec comes late is refused', () => {
+describe('a start whose spec comes late is refused', () => {
   test('after another process has taken over and started another node', async () => {
     const stopping = new Stopping(writesSpec, 'after');
     await overtaken(stopping);

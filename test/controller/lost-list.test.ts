@@ -61,7 +61,7 @@ test('of a Node that bears marks nothing is released, and it is on the list', as
   expect(await stage.permits()).toEqual(['brs-b']);
 });
 
-describe('39: the list is taken off under its holder in mid-update', () => {
+describe('the list is taken off under its holder in mid-update', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['by its annotation', () => loseList()],
     [

@@ -150,7 +150,7 @@ const HALT = {
   spec: { family: 'aws-k8s-1.33/amd64', version: '1.1.0', decision: 'Halt' },
 };
 
-describe('46: a node that is told to drain, and is not answered yet', () => {
+describe('a node that is told to drain, and is not answered yet', () => {
   const replica = (name: string, labels: object) =>
     stage.create(`/api/v1/namespaces/${NAMESPACE}/pods`, {
       metadata: { name, labels: { [COMPONENT_LABEL]: 'apiserver', ...labels } },

@@ -55,7 +55,7 @@ async function nodeOfA(): Promise<{ cordoned: boolean; marked: boolean }> {
 }
 const UNTOUCHED = { cordoned: false, marked: false };
 
-test('2: a shadow that is deleted while its agent still acts on it frees no permit', async () => {
+test('a shadow that is deleted while its agent still acts on it frees no permit', async () => {
   await aboutToReboot();
   await drain();
   await stage.shadows.delete(shadowName('a'), {});
@@ -94,7 +94,7 @@ describe('14:', () => {
   });
 });
 
-test('16: a drain that sleeps while its permit goes to another node wakes to a conflict', async () => {
+test('a drain that sleeps while its permit goes to another node wakes to a conflict', async () => {
   await aboutToReboot();
   isHeld = true;
   const asleep = refusal(drain());
@@ -109,7 +109,7 @@ test('16: a drain that sleeps while its permit goes to another node wakes to a c
   expect(await nodeOfA()).toEqual(UNTOUCHED);
 });
 
-describe('18: an agent that dies for good gives its node and its permit back', () => {
+describe('an agent that dies for good gives its node and its permit back', () => {
   const record = { boot_id: 'boot-1', version: '1.1.0', requested_at: '2026-01-01T00:00:00Z' };
   test.each<[string, () => Promise<unknown>]>([
     ['right after the start', () => Promise.resolve()],
@@ -159,7 +159,7 @@ describe('18: an agent that dies for good gives its node and its permit back', (
   });
 });
 
-test('19: a label that is taken away between the drain and the reboot leaves the node alone until its host could have gone down', async () => {
+test('a label that is taken away between the drain and the reboot leaves the node alone until its host could have gone down', async () => {
   await aboutToReboot();
   await drain();
   await stage.patch('/api/v1/nodes/a', { metadata: { labels: { [MANAGED_LABEL]: null } } });
@@ -174,7 +174,7 @@ test('19: a label that is taken away between the drain and the reboot leaves the
   expect(await stage.permits()).toEqual(['brs-b']);
 });
 
-test('26: a release that is halted while nodes are staged drains none of them, and they start again once it is not', async () => {
+test('a release that is halted while nodes are staged drains none of them, and they start again once it is not', async () => {
   const nodes = Array.from({ length: 10 }, (_, index) => `n${index}`);
   const [bad, worse, ...staged] = nodes as [string, string, ...string[]];
   const fleet = await Stage.withoutConditions('done', ...nodes);

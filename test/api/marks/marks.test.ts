@@ -174,7 +174,7 @@ describe('release', () => {
   });
 });
 
-describe('28: marks with an entry that this version does not know, as a newer one that was rolled back left them', () => {
+describe('marks with an entry that this version does not know, as a newer one that was rolled back left them', () => {
   const ours = node({ labels: { zone: 'a' } });
   const newer = (before: MarkedNode): MarkedNode => {
     const marks = JSON.parse(before.metadata.annotations?.[MARKS_ANNOTATION] ?? '') as { owns: string[] };

@@ -52,7 +52,7 @@ function stopping(which: (request: KubeRequest) => boolean) {
 const writesFailures = ({ method, path, body }: KubeRequest): boolean =>
   method === 'PATCH' && path === `${RELEASES_PATH}/${NAME}/status` && JSON.stringify(body).includes('NotReturned');
 
-test('33: what asked for a reboot and is gone with its shadow has failed, though no leader has seen both', async () => {
+test('what asked for a reboot and is gone with its shadow has failed, though no leader has seen both', async () => {
   stage = await Stage.with('a', 'b');
   const first = new AbortController();
   stage.start({ signal: first.signal });
@@ -68,7 +68,7 @@ test('33: what asked for a reboot and is gone with its shadow has failed, though
   expect(await stage.permits()).toEqual(['brs-b']);
 });
 
-test('35: a failure that a deposed leader enters after the next one has ended the attempt well halts nobody for long', async () => {
+test('a failure that a deposed leader enters after the next one has ended the attempt well halts nobody for long', async () => {
   stage = await Stage.with('a', 'b');
   const deposed = stopping(writesFailures);
   stage.start({ transport: deposed.transport });
@@ -114,45 +114,42 @@ const MOMENTS: readonly [moment: string, which: (request: KubeRequest) => boolea
 ];
 
 /** `b` fails meanwhile, and may try again: its own entry stops it no more. */
-test.each(MOMENTS)(
-  '36: a leader that stops as it %s, and another, start no more nodes than may fail',
-  async (_, which) => {
-    stage = await Stage.with('a', 'b', 'c');
-    const env = { MAX_FAILED_UPDATE: '1', PROOF_NODES: '2', MAX_CONCURRENT_UPDATE: '3' };
-    let isArmed = false;
-    const deposed = stopping((request) => isArmed && which(request));
-    await hold('a', '');
-    await hold('b', '');
-    await hold('c', '');
-    stage.start({ env, transport: deposed.transport });
-    await stage.pass(5000);
-    isArmed = true;
-    await hold('a', null);
-    await stage.pass();
-    expect(deposed.hasStopped()).toBe(true);
-    stage.start({ env });
-    await hold('a', '');
-    await hold('b', null);
-    await stage.pass(2 * MINUTE);
-    expect(await stage.permits()).toEqual(['brs-b']);
-    await stage.askForReboot('b');
-    await stage.report('b', {
-      current_state: 'ErrorReset',
-      crash_count: 1,
-      failed_versions: ['1.1.0'],
-      last_failure: notBooted(),
-    });
-    await stage.pass(5000);
-    await stage.report('b', { current_state: 'Idle', reboot: null });
-    await stage.pass(MINUTE);
-    await hold('a', null);
-    await hold('c', null);
-    deposed.goOn();
-    await stage.pass(MINUTE);
-    expect(await failures()).toMatchObject([{ node: 'b', reason: 'BootFailed' }]);
-    expect([await stage.permits(), await stage.specs('a', 'c')]).toEqual([['brs-b'], ['Idle', 'Idle']]);
-  },
-);
+test.each(MOMENTS)('a leader that stops as it %s, and another, start no more nodes than may fail', async (_, which) => {
+  stage = await Stage.with('a', 'b', 'c');
+  const env = { MAX_FAILED_UPDATE: '1', PROOF_NODES: '2', MAX_CONCURRENT_UPDATE: '3' };
+  let isArmed = false;
+  const deposed = stopping((request) => isArmed && which(request));
+  await hold('a', '');
+  await hold('b', '');
+  await hold('c', '');
+  stage.start({ env, transport: deposed.transport });
+  await stage.pass(5000);
+  isArmed = true;
+  await hold('a', null);
+  await stage.pass();
+  expect(deposed.hasStopped()).toBe(true);
+  stage.start({ env });
+  await hold('a', '');
+  await hold('b', null);
+  await stage.pass(2 * MINUTE);
+  expect(await stage.permits()).toEqual(['brs-b']);
+  await stage.askForReboot('b');
+  await stage.report('b', {
+    current_state: 'ErrorReset',
+    crash_count: 1,
+    failed_versions: ['1.1.0'],
+    last_failure: notBooted(),
+  });
+  await stage.pass(5000);
+  await stage.report('b', { current_state: 'Idle', reboot: null });
+  await stage.pass(MINUTE);
+  await hold('a', null);
+  await hold('c', null);
+  deposed.goOn();
+  await stage.pass(MINUTE);
+  expect(await failures()).toMatchObject([{ node: 'b', reason: 'BootFailed' }]);
+  expect([await stage.permits(), await stage.specs('a', 'c')]).toEqual([['brs-b'], ['Idle', 'Idle']]);
+});
 
 const hold = (node: string, value: string | null): Promise<void> =>
   stage.patchNode(node, { metadata: { annotations: { [HOLD_ANNOTATION]: value } } });

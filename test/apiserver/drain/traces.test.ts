@@ -22,7 +22,7 @@ async function expectUntouched(): Promise<void> {
   expect(await world.marks()).toBeUndefined();
 }
 
-describe('4: a drain that stalls in one replica cordons nothing once another has brought the update to its end', () => {
+describe('a drain that stalls in one replica cordons nothing once another has brought the update to its end', () => {
   test.each(DRAIN_STALLS)('%s', async (_where, where) => {
     const [first, second] = [world.replica(), world.replica()];
     const stalled = hold(first.tap, where);
@@ -39,7 +39,7 @@ describe('4: a drain that stalls in one replica cordons nothing once another has
   });
 });
 
-describe('5: a pod that landed while the node was uncordoned for a moment is found', () => {
+describe('a pod that landed while the node was uncordoned for a moment is found', () => {
   // Which is the node as it was watched.
   test.each(DRAIN_STALLS.slice(1))('by a drain that has seen the last pod go and sleeps %s', async (_where, where) => {
     await world.addPod('web-1');
@@ -77,7 +77,7 @@ describe('5: a pod that landed while the node was uncordoned for a moment is fou
   });
 });
 
-describe('6: a replica past the deadline undoes nothing that another one proved', () => {
+describe('a replica past the deadline undoes nothing that another one proved', () => {
   test('when its answer came first', async () => {
     await world.addPod('web-1');
     const [first, second] = [world.replica({ timeoutSec: 60 }), world.replica({ timeoutSec: 60 })];
@@ -111,7 +111,7 @@ describe('6: a replica past the deadline undoes nothing that another one proved'
 });
 
 describe('a drain whose node is changed by others', () => {
-  test('14: a drain whose node lost its label, shadow and marks does not mark it again', async () => {
+  test('a drain whose node lost its label, shadow and marks does not mark it again', async () => {
     await world.addPod('web-1');
     const { service } = world.replica();
     const drain = started(service.cordonAndDrain(await world.agent()));
@@ -186,7 +186,7 @@ const ENDINGS: readonly (readonly [string, () => Promise<unknown>])[] = [
   ],
 ];
 
-describe.each(ENDINGS)('16: a drain that sleeps while %s cordons nothing', (_name, end) => {
+describe.each(ENDINGS)('a drain that sleeps while %s cordons nothing', (_name, end) => {
   test.each(DRAIN_STALLS)('%s', async (_where, where) => {
     const { service, tap } = world.replica();
     const asleep = hold(tap, where);
@@ -199,7 +199,7 @@ describe.each(ENDINGS)('16: a drain that sleeps while %s cordons nothing', (_nam
   });
 });
 
-test('16: a drain that sleeps before it writes the status while its spec is set to rest cordons nothing', async () => {
+test('a drain that sleeps before it writes the status while its spec is set to rest cordons nothing', async () => {
   const { service, tap } = world.replica();
   const asleep = hold(tap, ({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
   const drain = started(service.cordonAndDrain(await world.agent()));
@@ -211,7 +211,7 @@ test('16: a drain that sleeps before it writes the status while its spec is set 
   await expectUntouched();
 });
 
-describe('19: the cordon of an old request that woke after an unplanned reboot stays ours in the new boot', () => {
+describe('the cordon of an old request that woke after an unplanned reboot stays ours in the new boot', () => {
   test.each(DRAIN_STALLS)('when it slept %s', async (_where, where) => {
     const [first, second] = [world.replica(), world.replica()];
     const asleep = hold(first.tap, where);

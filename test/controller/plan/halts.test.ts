@@ -113,7 +113,7 @@ test('forty policies together lose no more nodes to an unproven release than one
   );
 });
 
-test('37: a canary that never returned counts once, with its permit and its entry, so that two others may fail', () => {
+test('a canary that never returned counts once, with its permit and its entry, so that two others may fail', () => {
   const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
   const down = { ready: false, readyChangedAt: minutes(-60) };
   const gone: Parts = {
