@@ -40,7 +40,10 @@ const good = (version: number): Reading => ({
   seen: { timestamp: version, snapshot: version, targets: version },
 });
 
-async function rig(cluster = new EmbeddedCluster({ clock: new VirtualClock(), random: seeded() })) {
+async function rig(
+  cluster = new EmbeddedCluster({ clock: new VirtualClock(), random: seeded() }),
+  repositories: readonly Repository[] = [MIRROR],
+) {
   const clock = new VirtualClock();
   const transport = cluster.transport(ADMIN);
   await transport
@@ -50,7 +53,7 @@ async function rig(cluster = new EmbeddedCluster({ clock: new VirtualClock(), ra
   const asked: Request[] = [];
   const answers: Reading[] = [];
   const reader = new RepositoryReader({
-    repositories: [MIRROR],
+    repositories,
     read: async (request) => {
       asked.push(request);
       return answers.shift() ?? { kind: 'failed', why: 'no answer (ENOTFOUND)' };
@@ -133,6 +136,42 @@ describe('the reader of repositories', () => {
     );
     await late.recall(signal);
     expect(late.of(key)).toMatchObject({ root: 'root 9', seen: { timestamp: 9 } });
+  });
+
+  test('begins anew where the settings name another root', async () => {
+    const first = await rig();
+    first.answers.push(good(7));
+    first.lead();
+    await first.clock.advance(1000);
+    first.end();
+    const second = await rig(first.cluster, [{ ...MIRROR, root: 'another root' }]);
+    second.lead();
+    await second.clock.advance(1000);
+    expect(second.asked[0]).toMatchObject({ root: 'another root', seen: NOTHING_SEEN });
+    second.end();
+  });
+
+  test('names each repository that lists a version', async () => {
+    const { clock, reader, answers, lead, end } = await rig(undefined, [
+      MIRROR,
+      { ...MIRROR, metadata: 'https://second.example/' },
+    ]);
+    answers.push(good(1), good(1));
+    lead();
+    await clock.advance(1000);
+    const { repositories = [] } = reader.published.get(FAMILY)?.get('1.45.0') ?? {};
+    expect(repositories.map(({ metadata }) => metadata)).toEqual([METADATA, 'https://second.example/']);
+    end();
+  });
+
+  test('remembers the newest where not all that it trusts fits', async () => {
+    const { configMaps } = await rig();
+    const signal = new AbortController().signal;
+    const memory = new TrustMemory(configMaps);
+    const seen = { timestamp: 1, snapshot: 1, targets: 1 };
+    for (const key of ['a', 'b']) await memory.note(key, { root: key.repeat(250_000), seen }, signal);
+    await memory.recall(signal);
+    expect(['a', 'b'].map((key) => memory.of(key)?.seen)).toEqual([undefined, seen]);
   });
 
   test('reads nothing while it is not known what was trusted', async () => {
