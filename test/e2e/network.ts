@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { collectionPath, objectPath } from '../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { APISERVER_SERVICE, CONTROLLER_SERVICE, NAMESPACE } from '../../runtime/api/shadow/names.ts';
-import { serveService, type ServiceAddress } from '../../lab/sim/world/service.ts';
+import { serveService } from '../../lab/sim/world/service.ts';
 import { operatorService, type Service, ServiceEndpoints } from '../../lab/sim/world/service-endpoints.ts';
 import type { RealCluster } from './cluster.ts';
 import type { ContainerOptions } from './container.ts';
@@ -18,6 +18,8 @@ const SLICES = collectionPath({
   namespace: NAMESPACE,
 });
 const SLICE = 'brupop-e2e';
+/** HTTP_PORT's default: the API server dials the controllers' own port for people who ask for its plan, older Services do not name it. */
+const PLANS_PORT = 8080;
 
 /** What kube-proxy, the cluster's DNS and the kubelets give to pods, in a network that all of them share. */
 export interface ClusterNetwork {
@@ -44,7 +46,7 @@ export async function clusterNetwork({ transport, api }: RealCluster, dir: strin
   const service = await serveService('0.0.0.0', operator.spec?.ports?.[0]?.port);
   await publish(transport, { name: portName(operator), port: service.port });
   const endpoints = new ServiceEndpoints(transport, service);
-  const plans = await servePlans(transport);
+  const plans = await serveService(OWN_ADDRESS, PLANS_PORT);
   const controllers = new ServiceEndpoints(transport, plans, CONTROLLER_SERVICE);
   return {
     container,
@@ -69,12 +71,6 @@ export async function addAddress(address: string): Promise<void> {
 
 function hosts({ metadata: { name, namespace }, spec }: Service): string {
   return `127.0.0.1 localhost\n${spec?.clusterIP} ${name}.${namespace}.svc.cluster.local ${name}.${namespace}.svc\n`;
-}
-
-/** Dialled by the API server alone, at the pods' own port, for people who ask the controller for its plan. */
-async function servePlans(transport: KubeTransport): Promise<ServiceAddress> {
-  const { metadata } = await operatorService(transport, CONTROLLER_SERVICE);
-  return serveService(OWN_ADDRESS, Number(metadata?.annotations?.['prometheus.io/port']));
 }
 
 function portName({ spec }: Service): string {
