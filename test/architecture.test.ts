@@ -256,6 +256,13 @@ describe('pure folders touch no clock, chance, process or network', () => {
   });
 });
 
+// What a plan leaves to the next is handed to it.
+test('no module of the plan remembers anything', () => {
+  const own = files.filter((file) => within(file, 'runtime/controller/plan'));
+  const memory = /^(?:export )?(?:let |var |const \w+(?:: (?!readonly |Readonly)[^=]+)? = (?:new |\[\]|\{\}))/m;
+  expect(own.filter((file) => memory.test(source(file)))).toEqual([]);
+});
+
 test('time and chance are injected everywhere else', () => {
   const users = files
     .filter((file) => within(file, 'runtime'))

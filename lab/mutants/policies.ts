@@ -21,8 +21,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P1',
     does: 'goes by the policies of the plan before',
     file: RULINGS,
-    find: 'if (known?.areOf(policies)) return known;',
-    replace: 'if (known) return known;',
+    find: 'last?.claims.areOf(policies) ? last.claims :',
+    replace: 'last ? last.claims :',
     tests: ['test/controller/plan/remembered.test.ts'],
   },
   {

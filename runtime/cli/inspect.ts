@@ -87,7 +87,7 @@ export async function inspect(cluster: Cluster, now: number, overrides: Assumed 
   const snapshot = known
     ? { ...known, policies: policiesAt(now) }
     : snapshotOf(objects, { config, orders, policies: policiesAt(now) }, now);
-  const made = [snapshot, { ...settingsOf(config), conditionWrites: 0 }, now] as const;
+  const made = [snapshot, { ...settingsOf(config), conditionWrites: 0 }, { now, memory: {} }] as const;
   const planned = plan(...made);
   const assumed = [...unknown, ...refusedReads(objects, objects.channels)];
   const { lease } = objects;

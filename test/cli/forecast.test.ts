@@ -48,7 +48,7 @@ function seenOf({ shadows, labels, others, families, policies, env }: Drawn): In
   return {
     snapshot,
     config,
-    plan: plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, NOW),
+    plan: plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, { now: NOW }),
     policiesAt: () => snapshot.policies,
     keepers: () => () => [],
     noLeader: undefined,

@@ -9,7 +9,7 @@ import {
   updated,
   type World,
 } from '../../../test/controller/plan/fleet.ts';
-import { plan } from '../../../runtime/controller/plan/plan.ts';
+import { type Memory, plan } from '../../../runtime/controller/plan/plan.ts';
 import type { PolicyView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import type { Bench, Figure } from '../bench.ts';
 import { cpuMs, quantile } from './cpu.ts';
@@ -92,12 +92,13 @@ function policiesOf(count: number): PolicyView[] {
 function measured(snapshot: World): Cost {
   const size = snapshot.nodes.length;
   const times: number[] = [];
+  const memory: Memory = {};
   let world = snapshot;
   for (let run = -WARM_UP; run < runsOf(size); run++) {
     world = eventIn(world, run + WARM_UP);
     const given = underRules(world, RULES);
     const began = cpuMs();
-    plan(given, RULES, NOW + run);
+    plan(given, RULES, { now: NOW + run, memory });
     if (run >= 0) times.push(cpuMs() - began);
   }
   return { size, mean: times.reduce((sum, time) => sum + time, 0) / times.length, worst: quantile(times, 0.99) };

@@ -1,5 +1,5 @@
 import { settingsOf } from '../../controller/config.ts';
-import { type Plan, plan } from '../../controller/plan/plan.ts';
+import { type Memory, type Plan, plan } from '../../controller/plan/plan.ts';
 import { isDone } from '../../controller/plan/facts/reasons.ts';
 import { concurrency } from '../../api/policy/quantity.ts';
 import { Rulings } from '../../controller/plan/facts/rulings.ts';
@@ -79,6 +79,7 @@ class Rollout {
   readonly #settings;
   readonly #durations: Durations;
   readonly #fleet: VirtualFleet;
+  readonly #memory: Memory = {};
   /** By name of the node: the verdicts on those that stay as they are. */
   readonly #stuck: ReadonlyMap<string, Verdict>;
   readonly #starts: ForecastStart[] = [];
@@ -111,7 +112,8 @@ class Rollout {
       this.#ends.set(node, [...(this.#ends.get(node) ?? []), this.#now]);
       this.#changedAt = this.#now;
     }
-    const made = plan(this.#fleet.snapshot(this.#seen.policiesAt(this.#now)), this.#settings, this.#now);
+    const at = { now: this.#now, memory: this.#memory };
+    const made = plan(this.#fleet.snapshot(this.#seen.policiesAt(this.#now)), this.#settings, at);
     this.#plans += 1;
     this.#note(made);
     this.#fleet.carryOut(made, this.#now);
@@ -146,7 +148,7 @@ class Rollout {
 
   forecast(): Forecast {
     const { policiesAt } = this.#seen;
-    const last = plan(this.#fleet.whole(policiesAt(this.#now)), this.#settings, this.#now);
+    const last = plan(this.#fleet.whole(policiesAt(this.#now)), this.#settings, { now: this.#now });
     return {
       starts: this.#starts.map((start) => Object.assign(start, { endsAt: this.#endOf(start) })),
       endsAt: this.#changedAt,

@@ -5,7 +5,7 @@ import type { ConditionWriter } from '../writing/condition-writer.ts';
 import { type ControllerConfig, settingsOf } from '../config.ts';
 import type { ControlPlane } from '../seeing/control-plane.ts';
 import type { Freshness } from '../seeing/freshness.ts';
-import { keepersOf, type Plan, plan } from '../plan/plan.ts';
+import { keepersOf, type Memory, type Plan, plan } from '../plan/plan.ts';
 import type { Settings, Snapshot } from '../plan/facts/snapshot.ts';
 import type { Finding } from '../plan/facts/verdict.ts';
 import type { OtherOperators } from '../seeing/other-operators.ts';
@@ -53,6 +53,7 @@ export interface Preview extends Plan {
 export class Planner {
   readonly #options: PlannerOptions;
   readonly #rulers = new Rulers();
+  readonly #memory: Memory = {};
   readonly #settings: Omit<Settings, 'conditionWrites'>;
 
   constructor(options: PlannerOptions) {
@@ -68,7 +69,7 @@ export class Planner {
     const { leading, lease } = election;
     const seen = { ...this.look(moment), policies: policies.view(now) };
     const planned = this.planOn(seen, releases.view(), moment);
-    const keepers = () => keepersOf(planned.snapshot, this.#settingsNow(), now);
+    const keepers = () => keepersOf(planned.snapshot, this.#settingsNow(), { now, memory: this.#memory });
     const repositories = this.#options.repositories?.states ?? [];
     return { ...planned, keepers, now, leading, leader: lease?.spec?.holderIdentity || undefined, repositories };
   }
@@ -99,7 +100,8 @@ export class Planner {
       notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
       refusals: limiters.refusals(moment),
     };
-    return { ...plan(snapshot, this.#settingsNow(), moment.now), snapshot };
+    const at = { now: moment.now, memory: this.#memory };
+    return { ...plan(snapshot, this.#settingsNow(), at), snapshot };
   }
 
   #settingsNow(): Settings {

@@ -59,9 +59,22 @@ export interface Plan {
   readonly requeueAt: number | undefined;
 }
 
-/** Makes a plan. It depends on nothing but its arguments. @param now milliseconds since the Unix epoch */
-export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan {
-  const { rulings, fleet, groups, busy, starts, world, out } = start(snapshot, settings, now);
+/** What plans leave to those after them, which need not make it again. No answer depends on it. */
+export interface Memory {
+  rulings?: Rulings;
+  fleet?: Fleet;
+}
+
+interface At {
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  readonly memory?: Memory;
+}
+
+/** Makes a plan. It depends on nothing but its arguments. */
+export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
+  const { rulings, fleet, groups, busy, starts, world, out } = start(snapshot, settings, at);
+  const { now } = at;
   const { withheld, ledgers, entered, places, dependencies } = world;
   const { managed, unsettled } = fleet;
   const { stops, stopsAt } = stopsOf(unsettled, starts, { ...world, places: out, given: NONE_GIVEN });
@@ -95,10 +108,11 @@ export function plan(snapshot: Snapshot, settings: Settings, now: number): Plan 
 }
 
 /** What starts, and what that was decided on. */
-function start(snapshot: Snapshot, settings: Settings, now: number) {
-  const rulings = new Rulings(snapshot);
+function start(snapshot: Snapshot, settings: Settings, { now, memory = {} }: At) {
+  const rulings = new Rulings(snapshot, memory.rulings);
   const ledgers = new Ledgers(snapshot.releases);
-  const fleet = assess(snapshot, { rulings, settings, ledgers }, now);
+  const fleet = assess(snapshot, { rulings, settings, ledgers, now, last: memory.fleet });
+  Object.assign(memory, { rulings, fleet });
   const { managed } = fleet;
   const entered = new EnteredLedgers(ledgers, { snapshot, rulings, fleet, settings, now });
   const names = new Set(snapshot.policies.map(({ policy }) => policy.name ?? ''));

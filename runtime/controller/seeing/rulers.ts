@@ -12,6 +12,7 @@ type Claims = Rulings['claims'];
  */
 export class Rulers {
   #last: (Pick<Seen, 'nodes'> & { readonly claims: Claims }) | undefined;
+  #rulings: Rulings | undefined;
   /** By UID of the node. */
   #rulers: ReadonlyMap<string, string> = new Map();
   /** By UID of the node, since when another rules it. Monotonic. */
@@ -26,7 +27,8 @@ export class Rulers {
 
   /** By UID of the node, since when its policy rules it, where that is news. By the wall clock. */
   see({ nodes, policies }: Seen, moment: Moment): ReadonlyMap<string, number> {
-    const { claims } = new Rulings({ policies });
+    this.#rulings = new Rulings({ policies }, this.#rulings);
+    const { claims } = this.#rulings;
     if (!this.#isLast(nodes, claims)) this.#compare({ nodes, policies }, claims, moment);
     this.#last = { nodes, claims };
     for (const [uid, since] of this.#news) if (since + RULED_FOR_MS <= moment.monotonic) this.#news.delete(uid);

@@ -42,7 +42,8 @@ describe('the permit of an attempt that has ended badly', () => {
   };
   const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
   const entry = { node: 'a', policy: '', attempt: 'try', reason: 'BootFailed', at: moment(0) } as const;
-  const kinds = (world: World) => planOnce(underRules(world, POLICY), POLICY, NOW).commands.map(({ kind }) => kind);
+  const kinds = (world: World) =>
+    planOnce(underRules(world, POLICY), POLICY, { now: NOW }).commands.map(({ kind }) => kind);
 
   test('stays until the ledger has it: only then spec goes to Idle', () => {
     const world = fleet({ a: ended }, { permits: [held] });
@@ -68,7 +69,7 @@ describe('the permit of an attempt that has ended badly', () => {
       cleared: { 'uid-a': { attempt: 'try', at: moment(-1) } },
     });
     expect(kinds(world)).toEqual(['set-spec']);
-    const { ledger } = planOnce(underRules(world, POLICY), POLICY, NOW);
+    const { ledger } = planOnce(underRules(world, POLICY), POLICY, { now: NOW });
     expect(ledger.flatMap((write) => Object.keys(write.ledger?.failures ?? {}))).toEqual([]);
   });
 });
@@ -86,7 +87,7 @@ describe('where the ledger of a release cannot be written', () => {
     const names = of.releases.objects.map(({ name }) => name);
     return { ...of, releases: { ...of.releases, refused: new Map(names.map((name) => [name, REFUSED])) } };
   };
-  const made = (world: World) => planOnce(underRules(world, POLICY), POLICY, NOW);
+  const made = (world: World) => planOnce(underRules(world, POLICY), POLICY, { now: NOW });
 
   test('how an attempt has ended is kept with its permit, and then its node comes to rest', () => {
     const ended = made(refused(fleet({ a: end }, { permits: [held] })));
@@ -128,9 +129,11 @@ describe('a node that is gone with its permit', () => {
     return withLedger({ ...world, shadows: [...world.shadows, ...(left ? [left] : [])] }, {});
   };
   const failures = (world: World) =>
-    planOnce(underRules(world, POLICY), POLICY, NOW).ledger.map(({ ledger }) => ledger?.failures['uid-a']?.reason);
+    planOnce(underRules(world, POLICY), POLICY, { now: NOW }).ledger.map(
+      ({ ledger }) => ledger?.failures['uid-a']?.reason,
+    );
   const freed = (world: World) =>
-    planOnce(underRules(world, POLICY), POLICY, NOW).commands.filter(({ kind }) => kind === 'free');
+    planOnce(underRules(world, POLICY), POLICY, { now: NOW }).commands.filter(({ kind }) => kind === 'free');
 
   test.each([
     ['whose shadow is gone too', undefined],
@@ -175,7 +178,7 @@ describe('a node that is gone, whose agent keeps no records and was told to drai
     const world = fleet({ b: {} }, { permits: [held] });
     return withLedger({ ...world, shadows: [...world.shadows, said], deletedNodes }, {});
   };
-  const planned = (world: World) => planOnce(underRules(world, POLICY), POLICY, NOW);
+  const planned = (world: World) => planOnce(underRules(world, POLICY), POLICY, { now: NOW });
   const isBlamed = (world: World) =>
     planned(world).ledger.some(({ ledger }) => ledger?.failures['uid-a'] !== undefined);
   const cordoned = { unschedulable: true };
@@ -213,7 +216,9 @@ describe('a node that was deleted soon after its update', () => {
     return { ...withLedger(fleet({ b: {} }), ledger), deletedNodes: [gone], deletedShadows: [said] };
   };
   const failures = (of: World) =>
-    planOnce(underRules(of, POLICY), POLICY, NOW).ledger.flatMap(({ ledger }) => Object.values(ledger?.failures ?? {}));
+    planOnce(underRules(of, POLICY), POLICY, { now: NOW }).ledger.flatMap(({ ledger }) =>
+      Object.values(ledger?.failures ?? {}),
+    );
   const gone = [{ node: 'a', policy: '', attempt: 'try', reason: 'Gone', at: moment(0) }];
 
   test('while it was not Ready counts as failed: within an hour, or a day while the release is not proven', () => {
@@ -241,7 +246,9 @@ describe('a node that was deleted soon after its update', () => {
 test('what becomes of a node at rest is put down to the attempt that it has finished', () => {
   const down = { nodes: [node('a', { ready: false, readyChangedAt: minutes(-15) })] };
   const world = withLedger(fleet({ a: { ...updated, finishedAt: minutes(-20), lastAttempt: 'try' } }, down), {});
-  const entered = planOnce(underRules(world, POLICY), POLICY, NOW).ledger.map(({ ledger }) => ledger?.failures);
+  const entered = planOnce(underRules(world, POLICY), POLICY, { now: NOW }).ledger.map(
+    ({ ledger }) => ledger?.failures,
+  );
   expect(entered).toContainEqual({ 'uid-a': expect.objectContaining({ attempt: 'try', reason: 'SoakFailed' }) });
 });
 
@@ -250,7 +257,9 @@ test('a false entry of a leader that was deposed goes once its node has been wel
   const since = (minute: number): World =>
     withLedger(fleet({ a: { ...updated, finishedAt: Date.parse(moment(minute)) } }, { nodes: [node('a')] }), entries);
   const left = (world: World) =>
-    planOnce(underRules(world, POLICY), POLICY, NOW).ledger.map(({ ledger }) => Object.keys(ledger?.failures ?? {}));
+    planOnce(underRules(world, POLICY), POLICY, { now: NOW }).ledger.map(({ ledger }) =>
+      Object.keys(ledger?.failures ?? {}),
+    );
   expect(left(since(-15))).toEqual([[]]);
   expect(left(since(-14))).toEqual([['uid-a']]);
 });

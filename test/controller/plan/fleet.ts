@@ -67,12 +67,12 @@ export function ledgerObject(of: Pick<ReleaseView, 'family' | 'version'>, ledger
 
 /** The plan once the ends that the world shows are entered: what is to rest waits for that. */
 export function plan(world: World, rules: Rules, now: number): Plan {
-  return planOf(underRules(entered(world, rules, now), rules), rules, now);
+  return planOf(underRules(entered(world, rules, now), rules), rules, { now });
 }
 
 /** The world once its ledgers bear what the plan enters into them at `now`. */
 export function entered(world: World, rules: Rules, now: number): World {
-  const written = planOf(underRules(world, rules), rules, now)
+  const written = planOf(underRules(world, rules), rules, { now })
     .ledger.filter(({ seen, ledger }) => !isDeepStrictEqual(seen?.ledger.failures, ledger?.failures))
     .flatMap(({ family, version, ledger }) => (ledger ? ledgerObject({ family, version }, ledger) : []));
   if (written.length === 0) return world;

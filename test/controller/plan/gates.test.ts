@@ -7,7 +7,7 @@ import { fleet, minutes, node, NOW, POLICY, reasons, ruling, underRules, type Wo
 
 const shut = { open: false, triggeredAt: undefined, changesAt: minutes(60) };
 const kept = (world: World, name = 'a'): readonly string[] =>
-  keepersOf(underRules(world, POLICY), POLICY, NOW)(name).map(({ reason }) => reason);
+  keepersOf(underRules(world, POLICY), POLICY, { now: NOW })(name).map(({ reason }) => reason);
 
 test('no gate that lets a node prepare its update stands before one that does not: the first finding tells of both', () => {
   const forbids = GATES.map(({ forbidsHint }) => forbidsHint);

@@ -39,7 +39,7 @@ function atRest({ listed, ledgers = {} }: Known): World {
   );
 }
 
-const writesOf = (world: World) => planOf(underRules(world, POLICY), POLICY, NOW).ledger;
+const writesOf = (world: World) => planOf(underRules(world, POLICY), POLICY, { now: NOW }).ledger;
 const writeOf = (world: World, version: string) => writesOf(world).find((one) => one.version === version);
 
 describe('a release that repositories list', () => {

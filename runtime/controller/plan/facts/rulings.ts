@@ -103,17 +103,6 @@ class Claims {
   }
 }
 
-/** Claims are kept for as long as the policies are the same objects. The key is the policy of the variables, of which each planner has one. */
-const CLAIMS = new WeakMap<UpdatePolicy, Claims>();
-
-function claimsOf(policies: readonly PolicyView[], variables: UpdatePolicy): Claims {
-  const known = CLAIMS.get(variables);
-  if (known?.areOf(policies)) return known;
-  const claims = new Claims(policies, variables);
-  CLAIMS.set(variables, claims);
-  return claims;
-}
-
 /** Which policy rules a node: of the policies that select it, the one with the highest priority. It rules alone; policies are not merged. */
 export class Rulings {
   /** Why it is not known what a policy selects. Nothing starts anywhere meanwhile. */
@@ -121,13 +110,14 @@ export class Rulings {
   /** Policies whose selector or priority cannot be read, so that it is not known which nodes they rule. */
   readonly lost: readonly BrokenPolicy[];
   /** Tells who rules a node. The answer stays the same for as long as the node is the same object. */
-  readonly claims: Pick<Claims, 'of'>;
+  readonly claims: Claims;
   /** One for each other policy, in the order in which their nodes start. */
   readonly all: readonly { readonly ruling: Ruling; readonly view: PolicyView }[];
 
-  constructor(snapshot: Pick<Snapshot, 'policies'>) {
+  /** @param last of an earlier snapshot: its claims are kept for as long as the policies are the same objects */
+  constructor(snapshot: Pick<Snapshot, 'policies'>, last?: Rulings) {
     const { policies } = snapshot;
-    const claims = claimsOf(policies, variablesOf(snapshot).policy);
+    const claims = last?.claims.areOf(policies) ? last.claims : new Claims(policies, variablesOf(snapshot).policy);
     const views = new Map(policies.map((view) => [view.policy, view]));
     this.claims = claims;
     this.all = claims.rulings.flatMap((ruling) => {

@@ -34,7 +34,7 @@ interface Part {
 /** What was given on top of what stood: small, so that a copy costs nothing. */
 export type Given = ReadonlyMap<Place, Part>;
 
-export const NONE_GIVEN: Given = new Map();
+export const NONE_GIVEN: ReadonlyMap<Place, Part> = new Map();
 const NO_PART: Part = { used: 0, keys: [] };
 
 /** @param taken by key, until when */

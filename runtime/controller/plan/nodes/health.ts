@@ -52,6 +52,9 @@ export interface Fleet {
   readonly managed: readonly AssessedNode[];
   /** Nodes that are not settled: something other than a start may be due on them. */
   readonly unsettled: readonly AssessedNode[];
+  /** What it was made of. */
+  readonly join: Join;
+  readonly claims: Rulings['claims'];
 }
 
 /** The health of nearly every node. */
@@ -71,26 +74,22 @@ interface Rules {
   readonly rulings: Pick<Rulings, 'claims'>;
   readonly settings: Settings;
   readonly ledgers: Pick<Ledgers, 'probationMs'>;
-}
-
-/** What the last plan was made of. */
-interface Last {
-  readonly join: Join;
-  readonly all: readonly AssessedNode[];
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** Of an earlier snapshot. */
+  readonly last: Fleet | undefined;
 }
 
 /**
- * The last assessment under the same policies. A settled node is not assessed again while it and its shadow are the same objects in the same
- * place, it has no permit and its agent runs. Its assessment depends on nothing else, not even on the time or on settings.
+ * Every node of the snapshot, by name. Under the same policies a settled node is not assessed again while it and its shadow are the same objects in the
+ * same place, it has no permit and its agent runs. Its assessment depends on nothing else, not even on the time or on settings.
  */
-const LAST = new WeakMap<Rulings['claims'], Last>();
-
-/** Every node of the snapshot, by name. @param now milliseconds since the Unix epoch */
-export function assess(snapshot: Snapshot, { rulings, settings, ledgers }: Rules, now: number): Fleet {
-  const last = LAST.get(rulings.claims);
+export function assess(snapshot: Snapshot, { rulings, settings, ledgers, now, last }: Rules): Fleet {
+  const { claims } = rulings;
+  const before = last?.claims === claims ? last.all : [];
   const join = new Join(snapshot, last?.join);
   const make = (info: NodeInfo): AssessedNode => {
-    const ruling = rulings.claims.of(info.node);
+    const ruling = claims.of(info.node);
     const { soakMs } = ruling.rules;
     const { current_version: version = '' } = info.shadow?.status ?? {};
     const probationMs = (): number => ledgers.probationMs({ family: info.node.family, version }, ruling);
@@ -101,14 +100,15 @@ export function assess(snapshot: Snapshot, { rulings, settings, ledgers }: Rules
     return { ...info, ruling, health, offered, standing, isSettled: health === WELL && isSettled(info) };
   };
   const all = join.map(make, (node, shadow, at) => {
-    const known = last?.all[at];
+    const known = before[at];
     return known?.isSettled && known.node === node && known.shadow === shadow ? known : undefined;
   });
-  LAST.set(rulings.claims, { join, all });
   return {
     all,
     managed: all.filter((info) => info.isSettled || info.node.managed),
     unsettled: all.filter((info) => !info.isSettled),
+    join,
+    claims,
   };
 }
 
