@@ -1,5 +1,5 @@
 import { withFailed, without } from '../api/shadow/failed-versions.ts';
-import type { AgentStatus, Shadow, Status } from '../api/shadow/model.ts';
+import type { AgentStatus, Shadow, Status, WishState } from '../api/shadow/model.ts';
 
 type Stored = Pick<Shadow, 'spec' | 'status'>;
 
@@ -9,13 +9,14 @@ type Stored = Pick<Shadow, 'spec' | 'status'>;
  * @param shadow as it is stored
  */
 export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored): object {
-  const { reboot, last_failure, check, staged, update_settings, ...rest } = sent;
+  const { reboot, last_failure, check, staged, update_settings, version_wish, ...rest } = sent;
   return {
     ...rest,
     // An agent that does not know one of these says nothing of it, and what another one said would stay for ever.
     check: whole(check, { succeeded_at: null }),
     staged: whole(staged, NOTHING_STAGED),
     update_settings: whole(update_settings, NO_SETTINGS),
+    ...(version_wish !== undefined && { version_wish: version_wish && wish(version_wish) }),
     ...(reboot !== undefined && { reboot: reboot && { ...reboot, requested_at: reboot.requested_at ?? null } }),
     ...(last_failure !== undefined && {
       last_failure: last_failure && { ...last_failure, version: last_failure.version ?? null },
@@ -37,6 +38,16 @@ const isOfOlder = ({ last_failure, failed_versions }: AgentStatus): boolean =>
 const whole = (record: object | null | undefined, nulls: object): object | null =>
   record == null ? null : { ...nulls, ...record };
 
+/** What an agent of ours has set on its host is known from here alone, so that one which does not know of it leaves it there. */
+const wish = ({ ours, before, ...said }: WishState): object => ({
+  refused: null,
+  detail: null,
+  ...said,
+  ours: { ...NO_LOCK, ...ours },
+  before: { ...NO_LOCK, ...before },
+});
+
+const NO_LOCK = { version_lock: null, ignore_waves: null };
 const NOTHING_STAGED = { version: null, boot_id: null, error: null };
 const NO_SETTINGS = { seed: null, ignore_waves: null, version_lock: null, metadata_base_url: null };
 

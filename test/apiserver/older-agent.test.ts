@@ -47,6 +47,11 @@ describe('an agent of the older implementation that follows one of ours', () => 
     expect((await after({ check }, older({ current_state: 'Idle' }))).check ?? null).toBeNull();
   });
 
+  test('does not say what ours has set on the host: it stays there, and so does the only record of it', async () => {
+    const version_wish = { ours: { version_lock: '1.39.0' }, before: { version_lock: 'latest' } };
+    expect((await after({ version_wish }, older({ current_state: 'Idle' }))).version_wish).toMatchObject(version_wish);
+  });
+
   test('does not say what it has finished: what ours has finished is not taken for it', async () => {
     const finished = { version: '1.40.0', at: OURS.time, boot_id: 'boot-1', unasked_boots: 0 };
     const left = async (state: 'Idle' | 'RebootedIntoUpdate') =>
@@ -85,4 +90,15 @@ describe('an agent of the older implementation that follows one of ours', () => 
 test('an agent of ours says itself what failed', async () => {
   const said = older({ last_failure: OURS, failed_versions: ['1.30.0'], reboot: null });
   expect((await after({ failed_versions: ['1.30.0'] }, said)).failed_versions).toEqual(['1.30.0']);
+});
+
+test('an agent says what it has set on its host, and nothing is left of what it has said before', async () => {
+  const all = { version_lock: '1.39.0', ignore_waves: true };
+  const before = { version_wish: { ours: all, before: all, refused: 'HostFailed', detail: 'no answer' } };
+  const version_wish = { ours: { version_lock: '1.40.0' }, before: { version_lock: 'latest' } };
+  const said = (told: AgentStatus['version_wish']): AgentStatus => older({ last_failure: null, version_wish: told });
+  const { ours, before: was, refused } = (await after(before, said(version_wish))).version_wish ?? {};
+  expect([ours?.ignore_waves ?? null, was?.ignore_waves ?? null, refused ?? null]).toEqual([null, null, null]);
+  expect([ours?.version_lock, was?.version_lock]).toEqual(['1.40.0', 'latest']);
+  expect((await after(before, said(null))).version_wish ?? null).toBeNull();
 });

@@ -68,16 +68,18 @@ function toV1({ spec, status }: Parts): Versioned {
   const state = stateToV1(oneOf(STATES, spec['state'], 'spec.state'));
   return {
     apiVersion: `${GROUP}/v1`,
-    spec: { ...spec, state },
+    spec: { ...only(SPEC_V1, spec), state },
     ...(status !== undefined && { status: statusToV1(status) }),
   };
 }
 
+const only = (fields: readonly string[], part: Json): Json =>
+  Object.fromEntries(fields.filter((field) => field in part).map((field) => [field, part[field]]));
+
 function statusToV1(status: Json | null): Json | null {
   if (status === null) return null;
-  const kept = STATUS_V1.filter((field) => field in status).map((field) => [field, status[field]]);
   return {
-    ...Object.fromEntries(kept),
+    ...only(STATUS_V1, status),
     current_state: stateToV1(oneOf(STATES, status['current_state'], 'status.current_state')),
   };
 }

@@ -19,8 +19,21 @@ const specShape = {
   version: semver.nullish().describe('The version that the update leads to.'),
 };
 
+const versionWish = z
+  .object({
+    version_lock: semver.nullish().describe('The version that the host is to choose, and no other.'),
+    ignore_waves: z.boolean().nullish().describe('True: the host is to wait for no wave.'),
+  })
+  .describe(
+    "What the host's settings.updates are to say. Absent for nothing: what was set for an earlier wish is given back.",
+  );
+
 export const specV2 = z
-  .object({ state: state.describe('The state that the node is wanted in.'), ...specShape })
+  .object({
+    state: state.describe('The state that the node is wanted in.'),
+    ...specShape,
+    version_wish: versionWish.nullish(),
+  })
   .describe('What is wanted of the node. Written by the controller.');
 
 export const specV1 = z
@@ -139,6 +152,35 @@ const updateSettings = z
   })
   .describe("The host's settings.updates, which decide when a release comes to it. Absent where the host tells none.");
 
+/** Why a wish does not hold. The agent does not tell whether a version waits for its wave or is above max_version: it says NotOffered then. */
+export const WISH_REFUSALS = [
+  'NotOffered',
+  'WaveNotReached',
+  'AboveMaxVersion',
+  'Lockdown',
+  'NoSettings',
+  'NoMigrations',
+  'LockedElsewhere',
+  'HostFailed',
+] as const;
+
+const lockSettings = z.object({
+  version_lock: z.string().max(MAX_LOCK).nullish().describe('"latest", or a version.'),
+  ignore_waves: z.boolean().nullish(),
+});
+
+const wishState = z
+  .object({
+    ours: lockSettings.describe('What the agent has set, or is about to set.'),
+    before: lockSettings.describe('What was there, and is given back when the wish ends.'),
+    refused: z
+      .string()
+      .nullish()
+      .describe(`Why the wish does not hold, in one word: ${WISH_REFUSALS.join(', ')}, or a newer one.`),
+    detail: z.string().nullish().describe('The same in a sentence.'),
+  })
+  .describe("What has become of spec.version_wish. Written before the host's settings are changed.");
+
 export const condition = z
   .object({
     type: z.string(),
@@ -169,6 +211,7 @@ export const statusV2 = z
     finished: finishedUpdate.nullish(),
     staged: stagedAhead.nullish(),
     update_settings: updateSettings.nullish(),
+    version_wish: wishState.nullish(),
     conditions: z.array(condition).nullish().describe('Written by the controller.'),
   })
   .describe('What the node is. Written by its agent; conditions by the controller.');
@@ -202,6 +245,10 @@ export type DrainRefusal = z.infer<typeof drainRefusal>;
 export type FailingCheck = z.infer<typeof failingCheck>;
 export type StagedAhead = z.infer<typeof stagedAhead>;
 export type UpdateSettings = Readonly<z.infer<typeof updateSettings>>;
+export type VersionWish = Readonly<z.infer<typeof versionWish>>;
+export type LockSettings = Readonly<z.infer<typeof lockSettings>>;
+export type WishState = Readonly<z.infer<typeof wishState>>;
+export type WishRefusal = (typeof WISH_REFUSALS)[number];
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 export type ShadowCondition = z.infer<typeof condition>;
 export type Shadow = z.infer<typeof shadowV2>;

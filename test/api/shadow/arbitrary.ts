@@ -15,7 +15,12 @@ export const some = <T extends object>(required: fc.Arbitrary<T>, optional: Reco
     .tuple(required, fc.record(optional, { requiredKeys: [] }))
     .map(([first, second]) => Object.assign({}, first, second));
 
-export const spec = some(fc.record({ state }), { version: maybe(version), state_transition_timestamp: maybe(time) });
+const lock = some(fc.constant({}), { version_lock: maybe(version), ignore_waves: maybe(fc.boolean()) });
+export const spec = some(fc.record({ state }), {
+  version: maybe(version),
+  state_transition_timestamp: maybe(time),
+  version_wish: maybe(lock),
+});
 const failure = some(fc.record({ state, reason: fc.constantFrom(...FAILURE_REASONS), message: fc.string(), time }), {
   version: maybe(version),
 });
@@ -41,6 +46,7 @@ export const status = some(
     last_failure: maybe(failure),
     failed_versions: maybe(fc.array(version, { maxLength: 5 })),
     finished: maybe(fc.record({ version, at: time, boot_id: fc.uuid(), unasked_boots: fc.nat() })),
+    version_wish: maybe(some(fc.record({ ours: lock, before: lock }), { refused: maybe(fc.string()) })),
     conditions: maybe(fc.array(condition)),
     field_of_a_newer_model: fc.string(),
   },
