@@ -119,15 +119,15 @@ export const failureMutants: readonly Mutant[] = [
     does: 'takes a start that the cache does not show yet for one on the offer that it shows',
     file: 'runtime/controller/plan/releases/releases.ts',
     find: 'family.inDoubt.push(info);',
-    replace: 'family.tally(target).begin(info);',
+    replace: 'family.tally(target).move(info);',
     tests: OF_BLAME,
   },
   {
     rule: 'F2',
     does: 'lets everybody follow a release that nobody has proven',
     file: 'runtime/controller/plan/gates/others.ts',
-    find: 'return !release || isRetry || release.proof.admits ? PASS : release.unproven;',
-    replace: 'return PASS;',
+    find: "=> untilProven(asking, 'moving', world);",
+    replace: "=> untilProven({ ...asking, isRetry: true }, 'moving', world);",
     tests: ['test/controller/plan/failure-budget.test.ts', 'test/controller/plan/properties.test.ts'],
   },
   {

@@ -27,7 +27,7 @@ import {
   reportOn,
   reportOnLost,
 } from './answer/report.ts';
-import { NONE_GIVEN } from './groups/places.ts';
+import { NONE_GIVEN } from './facts/places.ts';
 import { NEVER, nextAfter } from './facts/requeue.ts';
 import { Rulings } from './facts/rulings.ts';
 import type { NodeView, Settings, ShadowView, Snapshot } from './facts/snapshot.ts';

@@ -8,7 +8,7 @@ import {
   NONE_GIVEN,
   placeOf,
   shortFor,
-} from '../../../runtime/controller/plan/groups/places.ts';
+} from '../../../runtime/controller/plan/facts/places.ts';
 import { runs } from '../../random.ts';
 
 /** A budget, the budget over all and the zones, and nodes that ask for a part of each in turn. */

@@ -4,8 +4,8 @@ import { type Again, firstOf, type Gate, GATES } from './gates.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { isCalledOff, isRefused, mayCallOff } from '../facts/phase.ts';
-import { give, type Given } from '../groups/places.ts';
-import { lostAt } from '../releases/proof.ts';
+import { give, type Given } from '../facts/places.ts';
+import { proofClaims } from './others.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from '../facts/requeue.ts';
 import { compare } from '../facts/snapshot.ts';
 import type { Starts } from './starts.ts';
@@ -49,7 +49,7 @@ export function stopsOf(
 /**
  * Nodes that may be disturbed next, or have been told to drain and may still be called off, who has its permit for longest first. One that is not
  * Ready comes last: where the others take all places in the proof of its release, this plan calls it off, and not the next. A stale view may hide
- * that the node was let through already: `Tally.begin` counts it as such.
+ * that the node was let through already: `Tally.move` counts it as such.
  */
 function undisturbedOnes(unsettled: readonly AssessedNode[], world: World): readonly Asking[] {
   const undisturbed = unsettled.flatMap((info) => {
@@ -120,11 +120,10 @@ function isUnderAnother({ info, group, version }: Asking): boolean {
 }
 
 /** Counts the node for the next ones. */
-function letThrough(asking: Asking, { settings, places, given }: World): Given {
-  if (isToldToDrain(asking)) return given;
-  const { info, release, group, version } = asking;
-  if (release && !release.failed.has(info.node.uid)) release.proof.disturb(lostAt(info, settings));
-  return group ? give(given, claimsOf({ info, group, version }, places)) : given;
+function letThrough(asking: Asking, { places, given }: World): Given {
+  const { info, group, version } = asking;
+  if (!group || isToldToDrain(asking)) return given;
+  return give(given, [...claimsOf({ info, group, version }, places), ...proofClaims(asking, 'disturbed')]);
 }
 
 /** A drain may be refused for this long before its update is called off: a budget may be used up only while pods start on other nodes. */

@@ -4,7 +4,7 @@ import type { Group, Groups } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { EnteredLedgers } from '../releases/entered.ts';
 import type { Ledgers } from '../facts/ledgers.ts';
-import type { Given } from '../groups/places.ts';
+import type { Given } from '../facts/places.ts';
 import type { OsRelease } from '../releases/releases.ts';
 import type { Rulings } from '../facts/rulings.ts';
 import type { Settings, ShadowView, Snapshot } from '../facts/snapshot.ts';

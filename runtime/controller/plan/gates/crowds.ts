@@ -2,7 +2,7 @@ import type { World } from './asking.ts';
 import { firstOf, type Found, isOfAll, OTHERS } from './gates.ts';
 import { zoneOf } from '../groups/busy.ts';
 import type { Group } from '../groups/groups.ts';
-import type { Given } from '../groups/places.ts';
+import type { Given } from '../facts/places.ts';
 import type { OsRelease } from '../releases/releases.ts';
 import type { Ruled } from './turns.ts';
 

@@ -1,6 +1,7 @@
 import type { Asking, World } from './asking.ts';
 import { claimOf, zoneText } from '../groups/busy.ts';
-import { freedAt, isHeldByTime, longestHolder, shortFor } from '../groups/places.ts';
+import type { Risk } from '../releases/books.ts';
+import { type Claim, freedAt, isHeldByTime, longestHolder, shortFor } from '../facts/places.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { type Finding, found, NOT_READY_FIRST, WAITING } from '../facts/verdict.ts';
 
@@ -16,16 +17,19 @@ export function unhealthy(_: Asking, { unhealthy: because }: World): GateResult 
 }
 
 /** A node with an entry of its own may always try again: its recovery shows that the release is sound. */
-export function unproven({ release, isRetry }: Asking): GateResult {
-  return !release || isRetry || release.proof.admits ? PASS : release.unproven;
-}
+export const proofClaims = ({ info, release, isRetry }: Asking, as: Risk): readonly Claim[] =>
+  !release || isRetry ? [] : release.proof.claims(as, info.node);
 
+export const unproven = (asking: Asking, world: World): GateResult => untilProven(asking, 'moving', world);
 /** Proof is counted again: since the start, lost nodes may have come back, and nodes that proved the release may be gone. */
-export function unprovenBefore({ info, release, isRetry }: Asking): GateResult {
-  if (!release || isRetry) return PASS;
-  const { proof } = release;
-  if (info.phase.kind === 'asked' ? !proof.isExceeded : proof.letsThrough) return PASS;
-  return { finding: release.unprovenBut(info.node.name), changesAt: release.proof.letsThroughAt };
+export const unprovenBefore = (asking: Asking, world: World): GateResult => untilProven(asking, 'disturbed', world);
+
+function untilProven(asking: Asking, as: Risk, { given }: World): GateResult {
+  const { info, release } = asking;
+  const unmet = proofClaims(asking, as).filter((claim) => shortFor(claim, given) > 0);
+  if (!release || unmet.length === 0) return PASS;
+  const roomAt = Math.max(...unmet.map((claim) => freedAt(claim, given)));
+  return { finding: release.unprovenTo(info.node.name), changesAt: Math.min(release.proof.provenAt, roomAt) };
 }
 
 /** Names the zone that stays busy for longest, so that the message stays true until this zone may begin. */

@@ -7,9 +7,10 @@ import { Crowds, type Crowd } from './crowds.ts';
 import { answeredBy, firstOf, type Found, isNext, isOfAll, OWN, type Question, queueOf } from './gates.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { give, type Given } from '../groups/places.ts';
+import { give, type Given } from '../facts/places.ts';
 import type { OsRelease } from '../releases/releases.ts';
 import { NEVER } from '../facts/requeue.ts';
+import { proofClaims } from './others.ts';
 import { inTurn, isRuled, type Ruled } from './turns.ts';
 import type { Finding } from '../facts/verdict.ts';
 
@@ -128,7 +129,8 @@ class Round {
       return isNext(found) ? 'queued' : 'stopped';
     }
     const { places, given, now } = this.#world;
-    this.#world = { ...this.#world, given: give(given, claimsOf(candidate, places)) };
+    const claims = [...claimsOf(candidate, places), ...proofClaims(candidate, 'moving')];
+    this.#world = { ...this.#world, given: give(given, claims) };
     group.releases.begin(info, version);
     this.#commands.push(startOf(candidate, now));
     this.#nodes.push(info);

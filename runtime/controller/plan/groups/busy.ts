@@ -4,7 +4,7 @@ import type { Group, Groups } from './groups.ts';
 import { type AssessedNode, type Fleet, isLeftOver, wasReady } from '../nodes/health.ts';
 import { bytesOf, LIST_BYTES, type PermitTerms, type PermitKey } from '../facts/permit.ts';
 import { isCalledOff, isLetThrough, isUnderWay, PHASES } from '../facts/phase.ts';
-import { type Claim, type Place, placeOf } from './places.ts';
+import { type Claim, type Place, placeOf } from '../facts/places.ts';
 import { NEVER } from '../facts/requeue.ts';
 import { compare, type NodeInfo, type NodeView, type Settings, type Snapshot } from '../facts/snapshot.ts';
 import { type Finding, found, listed } from '../facts/verdict.ts';

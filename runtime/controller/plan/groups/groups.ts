@@ -1,8 +1,8 @@
 import { concurrency } from '../../../api/policy/quantity.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { compareSemver, newerOf } from '../../../api/shadow/semver.ts';
-import type { Books } from '../releases/books.ts';
-import { type Book, countNodes } from '../facts/counts.ts';
+import type { Book, Books } from '../releases/books.ts';
+import { countNodes } from '../facts/counts.ts';
 import { type GroupTimes, timesOf } from './group-times.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';

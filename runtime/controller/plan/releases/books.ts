@@ -1,14 +1,63 @@
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
-import { type Book, OverPolicies, saysOf } from '../facts/counts.ts';
+import type { Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
+import { saysOf } from '../facts/counts.ts';
 import type { EnteredLedgers } from './entered.ts';
 import { keyOf, type OsReleaseName } from '../facts/ledgers.ts';
+import { type Place, placeOf } from '../facts/places.ts';
 
 interface Terms {
   readonly names: ReadonlySet<string>;
   /** While not all is known to be current, no halt ends. */
   readonly isCurrent: boolean;
   readonly now: number;
+}
+
+/** What the ledger of a release says under one policy. */
+export interface Book {
+  /** UIDs of the nodes that have an entry, under whichever policy: these may always try again. */
+  readonly failed: ReadonlySet<string>;
+  /** Entries that count for the policy. */
+  readonly counted: number;
+  readonly entries: readonly Failure[];
+  readonly decision: Decision;
+  /** It was proven under this very policy, by the proof that the policy asks for now. */
+  readonly isProven: boolean;
+  /** Nodes that may fail, by which it was halted; undefined where it was not. */
+  readonly haltedBy: number | undefined;
+  readonly before: UnderPolicy;
+  readonly over: OverPolicies;
+}
+
+/** Whom an unproven release counts as put at risk: all that are on their way to it, or those alone that are disturbed for it. */
+export type Risk = 'moving' | 'disturbed';
+
+/** Who is put at risk by an unproven release over all policies together (rule F2), by UID, until when each counts. */
+class OverPolicies {
+  readonly moving = new Map<string, number>();
+  readonly disturbed = new Map<string, number>();
+  readonly #failed: number;
+  readonly #limits: (() => number | undefined)[] = [];
+  readonly #places = new Map<Risk, Place>();
+
+  constructor(failed: number) {
+    this.#failed = failed;
+  }
+
+  /** @param limit of one policy; undefined where it has proven the release, or has no nodes for it */
+  join(limit: () => number | undefined): void {
+    this.#limits.push(limit);
+  }
+
+  /** To be asked for once every node has been counted. */
+  place(risk: Risk): Place {
+    const known = this.#places.get(risk);
+    if (known) return known;
+    const greatest = Math.max(...this.#limits.flatMap((limit) => limit() ?? []));
+    const place = placeOf(greatest, this[risk], this[risk].size + this.#failed);
+    this.#places.set(risk, place);
+    return place;
+  }
 }
 
 /** Reads ledgers for the policies of a plan. */
@@ -54,7 +103,7 @@ export class Books {
   }
 
   #overOf(key: string, failed: number): OverPolicies {
-    const known = this.#over.get(key) ?? new OverPolicies(failed, this.#terms.now);
+    const known = this.#over.get(key) ?? new OverPolicies(failed);
     this.#over.set(key, known);
     return known;
   }

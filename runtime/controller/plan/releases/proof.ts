@@ -2,10 +2,12 @@ import type { ProofRules } from '../../../api/policy/policy.ts';
 import type { UnderPolicy } from '../../../api/release/model.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
 import { conditionUpToDate } from '../facts/conditions.ts';
-import { type Book, NodeCount, saysOf } from '../facts/counts.ts';
+import type { Book, Risk } from './books.ts';
+import { saysOf } from '../facts/counts.ts';
 import { isBlamed } from '../facts/phase.ts';
+import { type Claim, type Place, placeOf } from '../facts/places.ts';
 import { NEVER } from '../facts/requeue.ts';
-import type { NodeInfo, Settings, ShadowView } from '../facts/snapshot.ts';
+import type { NodeInfo, NodeView, Settings, ShadowView } from '../facts/snapshot.ts';
 
 /** How long a node may be away, milliseconds. */
 type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
@@ -42,12 +44,11 @@ export class Proof {
   readonly #rules: ProvingRules;
   readonly #family: { readonly counts: ProvingCounts };
   readonly #book: Book;
-  /** Nodes on their way to it, except for those that have failed on it. */
-  readonly #inFlight: NodeCount;
-  /** Those of them that have been disturbed for it. */
-  readonly #disturbed: NodeCount;
-  /** Nodes at rest on it. */
-  readonly #resting: NodeCount;
+  /** By UID, until when each counts: nodes on their way to it, except for those that have failed on it. */
+  readonly #at: Readonly<Record<Risk, Map<string, number>>> = { moving: new Map(), disturbed: new Map() };
+  /** Likewise, nodes at rest on it. */
+  readonly #resting = new Map<string, number>();
+  readonly #places = new Map<Risk, readonly Place[]>();
   #well = 0;
   /** When nodes at rest will have been well for long enough. */
   readonly #wellAt: number[] = [];
@@ -58,30 +59,24 @@ export class Proof {
     this.#rules = rules;
     this.#family = family;
     this.#book = book;
-    this.#inFlight = new NodeCount(rules.now);
-    this.#disturbed = new NodeCount(rules.now);
-    this.#resting = new NodeCount(rules.now);
   }
 
   /** The node is at rest and runs the release. */
   rest(info: NodeInfo, shadow: ShadowView): void {
     this.#provenAt = undefined;
-    this.#resting.add(lostAt(info, this.#rules));
+    this.#count(this.#resting, info.node, lostAt(info, this.#rules));
     const wellAt = wellFrom(info, shadow, this.#rules.proof.soakMs);
     if (wellAt <= this.#rules.now) this.#well += 1;
     else if (wellAt !== NEVER) this.#wellAt.push(wellAt);
   }
 
   /** The node is on its way, and has not failed on the release. @param goneAt from when on it is lost */
-  begin(goneAt: number): void {
-    this.#inFlight.add(goneAt);
-    this.#book.over.moving.add(goneAt);
+  risk(as: Risk, node: Pick<NodeView, 'uid'>, goneAt: number): void {
+    for (const counted of [this.#at[as], this.#book.over[as]]) this.#count(counted, node, goneAt);
   }
 
-  /** The node is about to be disturbed for the release, or was. */
-  disturb(goneAt: number): void {
-    this.#disturbed.add(goneAt);
-    this.#book.over.disturbed.add(goneAt);
+  #count(counted: Map<string, number>, { uid }: Pick<NodeView, 'uid'>, goneAt: number): void {
+    if (goneAt > this.#rules.now) counted.set(uid, goneAt);
   }
 
   /** What was proven stays so. */
@@ -138,63 +133,31 @@ export class Proof {
     return this.#book.haltedBy ?? this.mayFail;
   }
 
-  /** Whether another node that has not failed on it may start on it. */
-  get admits(): boolean {
-    return this.proven || this.#surplus(this.#inFlight) <= 0;
+  /**
+   * What a node that has not failed on it takes up by its way to it, or by being disturbed for it; nothing where it is proven. To be asked for once every
+   * node has been counted.
+   */
+  claims(as: Risk, { uid: key }: Pick<NodeView, 'uid'>): readonly Claim[] {
+    if (this.proven) return [];
+    const places = this.#places.get(as) ?? this.#placesOf(as);
+    this.#places.set(as, places);
+    return places.map((place) => ({ place, key }));
   }
 
-  /** Whether another node that has not failed on it, and has staged it, may be disturbed for it. */
-  get letsThrough(): boolean {
-    return this.proven || this.#surplus(this.#disturbed) <= 0;
-  }
-
-  /** Whether more nodes are disturbed for it, or told to be, than may be. */
-  get isExceeded(): boolean {
-    return !this.proven && this.#surplus(this.#disturbed) > 1;
-  }
-
-  /** When time alone admits a node that is not admitted. */
-  get admitsAt(): number {
-    return Math.min(this.provenAt, this.#roomAt(this.#inFlight));
-  }
-
-  get letsThroughAt(): number {
-    return Math.min(this.provenAt, this.#roomAt(this.#disturbed));
+  #placesOf(as: Risk): readonly Place[] {
+    const { decision, counted, over } = this.#book;
+    const { [as]: atRisk } = this.#at;
+    const failed = decision === 'Allow' ? 0 : counted;
+    return [
+      placeOf(this.needed, new Map([...this.#resting, ...atRisk])),
+      placeOf(this.mayFail, atRisk, atRisk.size + failed),
+      over.place(as),
+    ];
   }
 
   /** Nodes that prove it. */
   get needed(): number {
     return this.#family.counts.needed;
-  }
-
-  /** How many of the nodes counted must drop out before another one may be added; 0 or less where one may be added now. */
-  #surplus(moving: NodeCount): number {
-    const risked = Math.max(this.#riskedBeyond(moving), this.#book.over.beyond(this.#overOf(moving)));
-    return Math.max(this.#reachedBeyond(moving), risked);
-  }
-
-  #reachedBeyond(moving: NodeCount): number {
-    return moving.count + this.#resting.count - this.needed + 1;
-  }
-
-  #riskedBeyond(moving: NodeCount): number {
-    const { decision, counted } = this.#book;
-    return moving.count + (decision === 'Allow' ? 0 : counted) - this.mayFail + 1;
-  }
-
-  #overOf(moving: NodeCount): NodeCount {
-    const { over } = this.#book;
-    return moving === this.#inFlight ? over.moving : over.disturbed;
-  }
-
-  #roomAt(moving: NodeCount): number {
-    const over = this.#overOf(moving);
-    const risked = [nth(moving.losses, this.#riskedBeyond(moving)), nth(over.losses, this.#book.over.beyond(over))];
-    return Math.max(this.#reachedAt(moving), ...risked);
-  }
-
-  #reachedAt(moving: NodeCount): number {
-    return nth([...moving.losses, ...this.#resting.losses], this.#reachedBeyond(moving));
   }
 }
 

@@ -1,13 +1,13 @@
 import { failureBudget, provingNodes } from '../../../api/policy/quantity.ts';
 import type { Failure } from '../../../api/release/model.ts';
 import { hasFailed } from '../nodes/blame.ts';
-import type { Book } from '../facts/counts.ts';
+import type { Book } from './books.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import { givenBackAt, headsFor, isAtRestOn, isDisturbed, isInDoubt } from '../nodes/in-flight.ts';
 import { isCalledOff } from '../facts/phase.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
-import { NEVER, type Stopped } from '../facts/requeue.ts';
+import { NEVER } from '../facts/requeue.ts';
 import { keepsOut, type ShadowView } from '../facts/snapshot.ts';
 import { type Finding, found, listed } from '../facts/verdict.ts';
 
@@ -64,10 +64,8 @@ export interface OsRelease extends OsReleaseName {
    * - Lost nodes do not count as on their way.
    */
   readonly completeAt: number;
-  /** What keeps nodes from starting on it while it is unproven, and when time alone changes that. */
-  readonly unproven: Stopped;
-  /** The same for one of the nodes that are on their way to it: the others have to prove it first. @param node its name */
-  unprovenBut(node: string): Finding;
+  /** Why a node does not start on it, or is not disturbed for it, while others have to prove it first. @param node its name */
+  unprovenTo(node: string): Finding;
 }
 
 /** What the nodes of a family run and are offered. */
@@ -106,7 +104,7 @@ export class OsReleases {
     );
   }
 
-  /** The node is on its way to the version. */
+  /** The node starts on the version. */
   begin(info: AssessedNode, version: string): void {
     this.#family(info.node.family).tally(version).begin(info);
   }
@@ -126,7 +124,7 @@ export class OsReleases {
     const heading = headsFor(info);
     const begun = heading === undefined ? undefined : family.tally(heading);
     if (isInDoubt(info, shadow)) family.inDoubt.push(info);
-    else begun?.begin(info);
+    else begun?.move(info);
   }
 
   /** Once every node has been counted. */
@@ -186,7 +184,7 @@ class Family implements FamilyCounts {
   /** Once every node has been counted. */
   settle(): void {
     for (const info of this.inDoubt) {
-      for (const tally of this.tallies.values()) if (!isAtRestOn(info, tally.version)) tally.begin(info);
+      for (const tally of this.tallies.values()) if (!isAtRestOn(info, tally.version)) tally.move(info);
     }
   }
 }
@@ -208,7 +206,6 @@ class Tally implements OsRelease {
   #isAwaited = false;
   /** When the last of those on their way to it is lost. */
   #underWayUntil = -Infinity;
-  #unproven: Stopped | undefined;
 
   constructor(version: string, family: Family, rules: ReleaseRules) {
     this.version = version;
@@ -246,11 +243,6 @@ class Tally implements OsRelease {
     return Math.max(this.proof.provenAt, this.#underWayUntil);
   }
 
-  get unproven(): Stopped {
-    this.#unproven ??= this.#refuse();
-    return this.#unproven;
-  }
-
   rest(info: AssessedNode, shadow: ShadowView): void {
     this.finishedAt = Math.max(this.finishedAt, shadow.finishedAt ?? -Infinity);
     if (this.failed.has(info.node.uid)) return;
@@ -265,32 +257,25 @@ class Tally implements OsRelease {
     if (node.ready && !keepsOut(node) && !health.agentSilent && !hasFailed(info, this)) this.#isAwaited = true;
   }
 
-  begin(info: AssessedNode): void {
-    this.#unproven = undefined;
-    if (!isCalledOff(info.phase)) this.#head(info);
+  /** Puts the release at risk: before anything is asked of its proof. */
+  move(info: AssessedNode): void {
+    if (!isCalledOff(info.phase)) this.begin(info);
     if (this.failed.has(info.node.uid)) return;
     const goneAt = Math.min(lostAt(info, this.#rules), givenBackAt(info));
-    this.proof.begin(goneAt);
-    if (isDisturbed(info, this.version)) this.proof.disturb(goneAt);
     this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
+    this.proof.risk('moving', info.node, goneAt);
+    if (isDisturbed(info, this.version)) this.proof.risk('disturbed', info.node, goneAt);
   }
 
-  #head(info: AssessedNode): void {
+  begin(info: AssessedNode): void {
     this.#underWay += 1;
     this.hasBegun ||= !info.shadow || !isInDoubt(info, info.shadow);
     this.canaries.push(info.node.name);
   }
 
-  unprovenBut(node: string): Finding {
-    return this.#unprovenBy(this.canaries.filter((name) => name !== node));
-  }
-
-  #refuse(): Stopped {
-    return { finding: this.#unprovenBy(this.canaries), changesAt: this.proof.admitsAt };
-  }
-
-  #unprovenBy(canaries: readonly string[]): Finding {
+  unprovenTo(node: string): Finding {
     const { provenAt } = this.proof;
+    const canaries = this.canaries.filter((name) => name !== node);
     const who = canaries.length === 0 ? 'other nodes' : listed(canaries);
     const message = `${this.version} is yet to be proven by ${who}`;
     return found('Unproven', message, provenAt === NEVER ? undefined : provenAt);

@@ -1,9 +1,9 @@
-import { NEVER } from '../facts/requeue.ts';
-import { compare } from '../facts/snapshot.ts';
+import { NEVER } from './requeue.ts';
+import { compare } from './snapshot.ts';
 
 /**
- * Everything that only so many may take at once, as a value: the budget over all, that of a policy, its zones, the room on the Lease. Giving a place changes none of
- * them: what a plan gives stands beside them in `Given`.
+ * Everything that only so many may take at once, as a value: the budget over all, that of a policy, its zones, the proof of a release, the room on the
+ * Lease. Giving a place changes none of them: what a plan gives stands beside them in `Given`.
  */
 export interface Place {
   readonly limit: number;
