@@ -83,6 +83,8 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     MAX_FAILED_UPDATE: controller.maxFailedUpdate,
     MAX_UNHEALTHY: controller.maxUnhealthy,
     PROOF_NODES: controller.proofNodes,
+    MIN_RELEASE_AGE_IN_SEC: controller.minReleaseAgeInSec,
+    MAX_VERSION: controller.maxVersion,
     ...scheduleEnv(controller.schedule),
     MONITORING_TIME_IN_SEC: controller.monitoringTimeInSec,
     MONITORING_TIMEOUT_IN_SEC: controller.monitoringTimeoutInSec,

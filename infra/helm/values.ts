@@ -114,6 +114,8 @@ export const VALUES = {
     maxFailedUpdate: 'default',
     maxUnhealthy: 'default',
     proofNodes: 'default',
+    minReleaseAgeInSec: 'default',
+    maxVersion: 'default',
     schedule: 'unset',
     monitoringTimeInSec: 'default',
     monitoringTimeoutInSec: 'default',

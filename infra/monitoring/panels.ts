@@ -12,7 +12,7 @@ const IN_CLUSTER = 'cluster=~"$cluster"';
 const OF_POLICY = `${IN_CLUSTER},policy=~"$policy"`;
 
 const blocking = REASONS.filter(needsPerson).join('|');
-const WINDOWS = 'OutsideWindow|FitsNoWindow|Frozen|Paused';
+const WINDOWS = 'OutsideWindow|FitsNoWindow|Frozen|Paused|TooYoung|VersionPinned';
 
 /** Replicas of the controller show the same, but for a moment. */
 const shown = (metric: string, by: readonly string[], matching = IN_CLUSTER): string =>
@@ -47,7 +47,7 @@ export const PANELS: readonly Panel[] = [
     by: ['reason'],
   },
   {
-    title: 'Windows: nodes that wait for one, or are paused or frozen',
+    title: 'Windows: nodes that wait for one, are paused or frozen, or wait for a version',
     query: shown('brupop_controller_verdicts', ['reason'], `${IN_CLUSTER},reason=~"${WINDOWS}"`),
     by: ['reason'],
   },

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
-import { choiceOf, count, countOrText, flagOf, listenPort, tunable } from './fields.ts';
+import { choiceOf, count, countOrText, flagOf, listenPort, textOf, tunable } from './fields.ts';
 import { type ScheduleProps, scheduleProps } from './schedule.ts';
 import { type TopologySpreadConstraint, topologySpreadConstraints } from './scheduling.ts';
 import { servedFields, type ServedProps, workloadFields, type WorkloadProps } from './workload.ts';
@@ -29,6 +29,10 @@ export interface ControllerProps extends WorkloadProps, ServedProps {
    * `5%`. @default 1
    */
   readonly proofNodes?: number | string;
+  /** Seconds that a release must have been offered in this cluster before it starts. @default 0 */
+  readonly minReleaseAgeInSec?: number;
+  /** No version above it starts, e.g. `1.62.0`; `latest` = no limit. @default latest */
+  readonly maxVersion?: string;
   /** When updates may start. @default always */
   readonly schedule?: ScheduleProps;
   /** Seconds that a node must be Ready after its update. @default 0 */
@@ -77,6 +81,8 @@ export const controllerProps = z.strictObject({
   maxFailedUpdate: countOrText(controllerEnv.MAX_FAILED_UPDATE),
   maxUnhealthy: countOrText(controllerEnv.MAX_UNHEALTHY),
   proofNodes: countOrText(controllerEnv.PROOF_NODES),
+  minReleaseAgeInSec: tunable(controllerEnv.MIN_RELEASE_AGE_IN_SEC),
+  maxVersion: textOf(controllerEnv.MAX_VERSION),
   schedule: scheduleProps,
   monitoringTimeInSec: tunable(controllerEnv.MONITORING_TIME_IN_SEC),
   monitoringTimeoutInSec: tunable(controllerEnv.MONITORING_TIMEOUT_IN_SEC),

@@ -31,6 +31,8 @@ export interface UpdatePolicyProps {
   readonly windowFit?: 'off' | 'strict' | undefined;
   /** Times in which nothing starts, whatever the windows say. @default none */
   readonly freezes?: readonly PolicyFreeze[] | undefined;
+  /** Which releases start, and since when they must have been offered. @default `controller.minReleaseAgeInSec`, `controller.maxVersion` */
+  readonly version?: PolicyVersion | undefined;
   /** What a release needs before more of it starts. @default `controller.proofNodes` nodes, without a soak */
   readonly proof?: PolicyProof | undefined;
   /** Names of the policies where a release must be complete before it starts here. @default none */
@@ -63,6 +65,18 @@ export interface PolicyFreeze {
   readonly to: string;
   /** For people. */
   readonly reason?: string | undefined;
+}
+
+/** `exact` and `max` exclude each other. */
+export interface PolicyVersion {
+  /** How long a release must have been offered in this cluster, e.g. `336h`. @default `controller.minReleaseAgeInSec` */
+  readonly minAge?: string | undefined;
+  /** No version above it starts, e.g. `1.62.0`; `latest` = no limit. @default `controller.maxVersion` */
+  readonly max?: string | undefined;
+  /** The one version that starts, be it older than what runs. @default any */
+  readonly exact?: string | undefined;
+  /** Hosts wait for no wave of a release. @default false */
+  readonly ignoreWaves?: boolean | undefined;
 }
 
 export interface PolicyProof {

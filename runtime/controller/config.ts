@@ -20,6 +20,7 @@ import { logEnv } from '../lib/log.ts';
 import { timeZone } from '../lib/time-zone.ts';
 import { parseRepositories, PUBLIC, type Repository } from '../api/waves/repositories.ts';
 import type { UpdatePolicy } from '../api/policy/policy.ts';
+import { EXPECTED_MAX, LATEST, limitOf, VERSION_OR_LATEST } from '../api/policy/version.ts';
 import {
   ANY_COUNT,
   COUNT_AT_ONCE,
@@ -97,6 +98,17 @@ export const controllerEnv = {
     help: 'nodes of a variant and architecture that must run a version and be well before more start on it: a number or a percentage',
     default: '1',
   }),
+  MIN_RELEASE_AGE_IN_SEC: seconds({
+    help: 'how long a release must have been offered in this cluster before it starts',
+    default: '0',
+  }),
+  MAX_VERSION: {
+    expected: EXPECTED_MAX,
+    help: `no version above it starts; ${LATEST} = no limit`,
+    default: LATEST,
+    parse: (value) => (new RegExp(VERSION_OR_LATEST).test(value) ? value : undefined),
+    schema: { type: 'string', pattern: VERSION_OR_LATEST },
+  } satisfies EnvVar<string>,
   SCHEDULER_CRON_EXPRESSION: {
     expected: 'seven cron fields, second to year (the five of crontab lack the second)',
     help: 'when updates may start: seven cron fields, second to year, by SCHEDULER_TIME_ZONE',
@@ -235,6 +247,12 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
     windows: undefined,
     mustFit: config.WINDOW_FIT === 'strict',
     freezes: [],
+    version: {
+      minAgeMs: config.MIN_RELEASE_AGE_MS,
+      max: limitOf(config.MAX_VERSION),
+      exact: undefined,
+      ignoreWaves: false,
+    },
     proof: { nodes: config.PROOF_NODES, soakMs: 0 },
     after: [],
     soakMs: config.MONITORING_TIME_MS,

@@ -141,3 +141,9 @@ test('how many nodes a plan looks at does not grow with the fleet', () => {
   expect(seenAtOnce(300)).toBe(seenAtOnce(30));
   expect(seenAtOnce(300)).toBeLessThan(12);
 });
+
+test('a release that is too young starts once it is old enough', () => {
+  const env = { MIN_RELEASE_AGE_IN_SEC: '86400' };
+  const { starts } = forecastFrom(seenOf({ shadows: [{}], labels: [], others: [], families: [], policies: [], env }));
+  expect(starts.map(({ at }) => Math.round((at - NOW) / 60_000))).toEqual([1440]);
+});

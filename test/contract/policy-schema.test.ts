@@ -55,6 +55,7 @@ const EVERYTHING = {
   windows: [{ start: '0 2 * * MON-FRI', duration: '4h', timeZone: 'Europe/Berlin' }],
   windowFit: 'off',
   freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
+  version: { minAge: '336h', max: '1.62.0', ignoreWaves: true },
   proof: { nodes: 3, soak: '24h' },
   after: ['test'],
   nodeSoak: '5m',
@@ -66,6 +67,8 @@ describe('the schema of a policy takes', () => {
     [EVERYTHING],
     [{ ...EVERYTHING, maxConcurrent: 600, maxFailed: 1, zones: { atOnce: 1 }, windows: [], proof: { nodes: '5%' } }],
     [{ nodeSelector: {}, windowFit: false }],
+    [{ nodeSelector: {}, version: { exact: '1.62.0-rc.1+abc', max: null } }],
+    [{ nodeSelector: {}, version: { max: 'latest', exact: null, minAge: null, ignoreWaves: null } }],
     [
       {
         nodeSelector: { matchLabels: null, matchExpressions: null },
@@ -77,6 +80,7 @@ describe('the schema of a policy takes', () => {
         zones: null,
         windows: null,
         freezes: null,
+        version: null,
         proof: { nodes: null, soak: null },
         after: null,
         nodeSoak: null,
@@ -135,6 +139,11 @@ describe('the schema of a policy refuses', () => {
     [{ windowFit: 'on' }, 'spec.windowFit'],
     [{ windowFit: { off: true } }, 'spec.windowFit'],
     [{ freezes: [{ from: 'Christmas', to: '2027-01-04T00:00:00Z' }] }, 'spec.freezes[0].from'],
+    [{ version: { exact: 'v1.62.0' } }, 'spec.version.exact'],
+    [{ version: { exact: 'latest' } }, 'spec.version.exact'],
+    [{ version: { max: '1.62' } }, 'spec.version.max'],
+    [{ version: { minAge: '14d' } }, 'spec.version.minAge'],
+    [{ version: { exact: '1.62.0', max: '1.63.0' } }, 'spec.version'],
     [{ after: ['Test'] }, 'spec.after[0]'],
     [{ after: Array.from({ length: 17 }, (_, index) => `p${index}`) }, 'spec.after'],
   ])('%j, and so does who reads it', async (given, where) => {

@@ -63,6 +63,10 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
       windows: fc.array(window, { maxLength: 3 }),
       windowFit: fc.constantFrom('off' as const, 'strict' as const),
       freezes: fc.array(freeze, { maxLength: 3 }),
+      version: fc.oneof(
+        fc.record({ minAge: duration, max: fc.constantFrom('1.62.0', 'latest') }, { requiredKeys: [] }),
+        fc.record({ exact: fc.constantFrom('1.62.0', '2.0.0-rc.1'), ignoreWaves: fc.boolean() }),
+      ),
       proof: fc.record({ nodes: countTo(600), soak: duration }, { requiredKeys: [] }),
       after: fc.uniqueArray(word, { maxLength: 3 }),
       nodeSoak: duration,

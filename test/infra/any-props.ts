@@ -120,6 +120,8 @@ export const anyProps = partial({
     maxFailedUpdate: amountTo(999),
     maxUnhealthy: amountTo(999),
     proofNodes: fc.oneof(fc.integer({ min: 1, max: 600 }), fc.constantFrom('5%', '100%')),
+    minReleaseAgeInSec: seconds,
+    maxVersion: fc.constantFrom('latest', '1.62.0'),
     schedule,
     replicas: fc.integer({ min: 1, max: 3 }),
     monitoringTimeInSec: seconds,

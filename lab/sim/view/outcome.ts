@@ -15,6 +15,8 @@ const RESTING: ReadonlySet<Reason> = new Set<Reason>([
   'Paused',
   'OutsideWindow',
   'FitsNoWindow',
+  'TooYoung',
+  'VersionPinned',
   'CannotLookForUpdates',
 ]);
 

@@ -70,6 +70,8 @@ const OVER = {
   NoUpdateOffered: isNotSo,
   Updating: isNotSo,
   ZoneBusy: isNotSo,
+  TooYoung: isNotSo,
+  VersionPinned: isNotSo,
   Pausing: isNotSo,
   NewlyRuled: isNotSo,
   Leaving: isNotSo,

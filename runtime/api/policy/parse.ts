@@ -4,9 +4,18 @@ import { PAUSED_ANNOTATION } from '../shadow/names.ts';
 import { shown } from '../shadow/parse.ts';
 import { durationMs } from './duration.ts';
 import type { PolicyObject } from './model.ts';
-import type { Freeze, InvalidPolicy, ProofRules, UpdatePolicy, UpdateWindow, ZoneRules } from './policy.ts';
+import type {
+  Freeze,
+  InvalidPolicy,
+  ProofRules,
+  UpdatePolicy,
+  UpdateWindow,
+  VersionRules,
+  ZoneRules,
+} from './policy.ts';
 import { ANY_COUNT, COUNT_AT_ONCE, limit, PROOF_NODES, type Quantity, type QuantityKind } from './quantity.ts';
 import { policyFields, type PolicySpec, policySpec } from './spec.ts';
+import { limitOf } from './version.ts';
 
 /**
  * Reads a policy. A field that is missing or null has the value of `defaults`, which come from the controller's variables. Where fields do not fit,
@@ -75,6 +84,7 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     windows: spec.windows?.map(windowOf),
     mustFit: spec.windowFit === undefined ? undefined : spec.windowFit === 'strict',
     freezes: spec.freezes?.map(freezeOf),
+    version: versionOf(spec.version, defaults.version),
     proof: proofOf(spec.proof, defaults.proof),
     after: spec.after,
     soakMs: msOf(spec.nodeSoak),
@@ -113,6 +123,19 @@ function windowOf({ start, duration, timeZone }: NonNullable<PolicySpec['windows
 
 function freezeOf({ from, to, reason }: NonNullable<PolicySpec['freezes']>[number]): Freeze {
   return { from: Date.parse(from), to: Date.parse(to), reason: reason || 'a freeze' };
+}
+
+function versionOf(
+  { minAge, max, exact, ignoreWaves }: NonNullable<PolicySpec['version']> = {},
+  defaults: VersionRules,
+): VersionRules {
+  const highest = max === undefined ? defaults.max : limitOf(max);
+  return {
+    minAgeMs: msOf(minAge) ?? defaults.minAgeMs,
+    max: exact === undefined ? highest : undefined,
+    exact,
+    ignoreWaves: ignoreWaves ?? defaults.ignoreWaves,
+  };
 }
 
 function proofOf({ nodes, soak }: NonNullable<PolicySpec['proof']> = {}, defaults: ProofRules): ProofRules {

@@ -28,6 +28,7 @@ export interface UpdatePolicy {
   /** An update must be done before the window closes, as far as can be told, or it does not start. */
   readonly mustFit: boolean;
   readonly freezes: readonly Freeze[];
+  readonly version: VersionRules;
   readonly proof: ProofRules;
   /** Names of the policies where a release must be complete before it starts here. */
   readonly after: readonly string[];
@@ -58,6 +59,18 @@ export interface Freeze {
   readonly to: number;
   /** For people; never empty. */
   readonly reason: string;
+}
+
+/** Which releases start. */
+export interface VersionRules {
+  /** How long a release must have been offered. */
+  readonly minAgeMs: number;
+  /** No version above it starts; undefined = no limit. */
+  readonly max: string | undefined;
+  /** No other version starts. */
+  readonly exact: string | undefined;
+  /** Hosts wait for no wave. */
+  readonly ignoreWaves: boolean;
 }
 
 /** What a release needs before more nodes than these start on it. */

@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { timeZone } from '../../lib/time-zone.ts';
 import { crontab } from './cron.ts';
 import { DURATION_PATTERN, durationMs } from './duration.ts';
+import { SEMVER_PATTERN } from '../shadow/semver.ts';
+import { MAX_LOCK } from '../shadow/update-settings.ts';
 import { ANY_COUNT, COUNT_AT_ONCE, limit, MOST_AT_ONCE, PROOF_NODES, type QuantityKind } from './quantity.ts';
+import { EXPECTED_MAX, EXPECTED_VERSION, VERSION_OR_LATEST } from './version.ts';
 
 /**
  * The spec of a BottlerocketUpdatePolicy: its validation, the OpenAPI schema of its CRD and the props of its construct all come from here.
@@ -167,6 +170,30 @@ const proof = z.strictObject(
   'expected an object',
 );
 
+const EITHER = 'expected exact or max, not both';
+
+const version = z
+  .strictObject(
+    {
+      minAge: described(
+        duration,
+        'How long a release must have been offered before it starts. MIN_RELEASE_AGE_IN_SEC by default.',
+      ).optional(),
+      max: described(
+        text(VERSION_OR_LATEST, { expected: EXPECTED_MAX, most: MAX_LOCK }),
+        'No version above it starts; latest is no limit. MAX_VERSION by default.',
+      ).optional(),
+      exact: described(
+        text(SEMVER_PATTERN, { expected: EXPECTED_VERSION, most: MAX_LOCK }),
+        'The one version that starts, be it older than what runs. MAX_VERSION does not count then.',
+      ).optional(),
+      ignoreWaves: described(flag, 'Hosts wait for no wave of a release.').optional(),
+    },
+    'expected an object',
+  )
+  .refine(({ exact, max }) => exact === undefined || max === undefined, EITHER)
+  .meta({ 'x-kubernetes-validations': [{ rule: '!(has(self.exact) && has(self.max))', message: EITHER }] });
+
 const after = list(text(DNS_NAME, { expected: 'the name of a policy', most: 253 }), 16).refine(
   (names) => new Set(names).size === names.length,
   'expected each policy once',
@@ -208,6 +235,7 @@ export const policyFields = {
     'strict: no update starts that would not be done before the window closes. WINDOW_FIT by default.',
   ).optional(),
   freezes: described(list(freeze, 64), 'Times in which nothing starts, whatever the windows say.').optional(),
+  version: described(version, 'Which releases start, and since when they must have been offered.').optional(),
   proof: described(proof, 'What a release needs before more of it starts.').optional(),
   after: described(after, 'Names of the policies where a release must be complete before it starts here.').optional(),
   nodeSoak: described(

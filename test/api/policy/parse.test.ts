@@ -7,6 +7,7 @@ test('an omitted field, and one that is null, takes the value of the variables',
     ...VARIABLES,
     maxConcurrent: { kind: 'percent', percent: 20 },
     mustFit: true,
+    version: { minAgeMs: 60_000, max: '1.62.0', exact: undefined, ignoreWaves: false },
     proof: { nodes: { kind: 'count', count: 3 }, soakMs: 0 },
     soakMs: 60_000,
   };
@@ -18,6 +19,7 @@ test('an omitted field, and one that is null, takes the value of the variables',
     windowFit: null,
     freezes: null,
     zones: { key: null },
+    version: { minAge: null, max: null, exact: null, ignoreWaves: null },
     proof: null,
   };
   expect(read({ nodeSelector: { matchLabels: null }, priority: null, paused: null, ...nulls }, variables)).toEqual(
@@ -38,6 +40,7 @@ test('every field is read', () => {
       windows: [{ start: '0 2 * * MON-FRI', duration: '4h', timeZone: 'Europe/Berlin' }],
       windowFit: 'strict',
       freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
+      version: { minAge: '336h', exact: '1.62.0', ignoreWaves: true },
       proof: { nodes: '5%', soak: '24h' },
       after: ['test'],
       nodeSoak: '5m',
@@ -56,6 +59,7 @@ test('every field is read', () => {
     freezes: [
       { from: Date.parse('2026-12-17T23:00:00Z'), to: Date.parse('2027-01-04T00:00:00Z'), reason: 'code freeze' },
     ],
+    version: { minAgeMs: 1_209_600_000, max: undefined, exact: '1.62.0', ignoreWaves: true },
     proof: { nodes: { kind: 'percent', percent: 5 }, soakMs: 86_400_000 },
     after: ['test'],
     soakMs: 300_000,
@@ -68,6 +72,15 @@ test('a bare `off` is false to kubectl, and no windows are not the same as none 
     { ...VARIABLES, mustFit: true },
   ) as UpdatePolicy;
   expect([mustFit, windows]).toEqual([false, []]);
+});
+
+test('a version of its own takes the place of the highest one that the variables name', () => {
+  const version = { minAgeMs: 60_000, max: '1.62.0', exact: undefined, ignoreWaves: false };
+  const versionOf = (says: object): unknown =>
+    (read({ nodeSelector: {}, version: says }, { ...VARIABLES, version }) as UpdatePolicy).version;
+  expect(versionOf({ minAge: '0s' })).toEqual({ ...version, minAgeMs: 0 });
+  expect(versionOf({ max: 'latest' })).toEqual({ ...version, max: undefined });
+  expect(versionOf({ exact: '1.63.0' })).toEqual({ ...version, max: undefined, exact: '1.63.0' });
 });
 
 describe('a fault names its field, what was expected and what came', () => {
@@ -136,6 +149,12 @@ describe('a fault names its field, what was expected and what came', () => {
     ],
     [{ after: ['a', 'b', 'a'] }, 'spec.after: expected each policy once, got ["a","b","a"]'],
     [{ after: ['test', 'production'] }, 'spec.after[1]: expected another policy, got its own name'],
+    [{ version: { exact: 'v1.62.0' } }, 'spec.version.exact: expected a version such as 1.62.0, got "v1.62.0"'],
+    [{ version: { max: '1.62' } }, 'spec.version.max: expected a version such as 1.62.0, or latest, got "1.62"'],
+    [
+      { version: { exact: '1.62.0', max: 'latest' } },
+      'spec.version: expected exact or max, not both, got {"exact":"1.62.0","max":"latest"}',
+    ],
     [{ windowFit: true }, 'spec.windowFit: expected one of off, strict, got true'],
     [{ budget: 1 }, 'spec.budget: expected no such field'],
     ['all', 'spec: expected an object, got "all"'],

@@ -15,6 +15,7 @@ export const VARIABLES: UpdatePolicy = {
   windows: undefined,
   mustFit: false,
   freezes: [],
+  version: { minAgeMs: 0, max: undefined, exact: undefined, ignoreWaves: false },
   proof: { nodes: { kind: 'count', count: 1 }, soakMs: 0 },
   after: [],
   soakMs: 0,

@@ -106,6 +106,8 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       maxFailedUpdate: 12_000_000,
       maxUnhealthy: 5,
       proofNodes: 3,
+      minReleaseAgeInSec: 1_209_600,
+      maxVersion: '1.62.0',
       schedule: { kind: 'cron', expression: '0 0 20 * * Fri *', timeZone: 'Europe/Berlin', windowFit: 'strict' },
       monitoringTimeInSec: 300,
       monitoringTimeoutInSec: 301,

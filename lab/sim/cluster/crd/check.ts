@@ -1,8 +1,8 @@
 import type { Candidate } from '../candidate.ts';
 import { at, fields, type Fields, type KubeJson, list, text } from '../object.ts';
 import { type Cause, notImplemented } from '../status.ts';
+import { isKnownRule } from './rules.ts';
 import { type Schema, schemas } from './schema.ts';
-import { isUnchanging } from './transitions.ts';
 
 /** What is wrong with a CustomResourceDefinition, whose status may say what it likes. @throws StatusError 501 for most rules in CEL */
 export function crdFaults({ object, subresource }: Candidate): readonly Cause[] {
@@ -38,7 +38,7 @@ function storedFaults(object: KubeJson, versions: readonly Fields[], storage: un
 function refuseRules(schema: Schema): void {
   for (const inner of schemas(schema)) {
     const rules = inner['x-kubernetes-validations'] ?? [];
-    if (!rules.every(isUnchanging)) throw notImplemented('validation rules in CEL (x-kubernetes-validations)');
+    if (!rules.every(isKnownRule)) throw notImplemented('validation rules in CEL (x-kubernetes-validations)');
   }
 }
 

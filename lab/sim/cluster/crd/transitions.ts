@@ -1,12 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isFields } from '../object.ts';
 import type { Cause } from '../status.ts';
+import { isUnchanging, UNCHANGING } from './rules.ts';
 import type { Schema } from './schema.ts';
-
-/** The one rule in CEL that this cluster knows: a field that is there before and after a write stays what it is. */
-const UNCHANGING = 'self == oldSelf';
-
-export const isUnchanging = (rule: unknown): boolean => isFields(rule) && rule['rule'] === UNCHANGING;
 
 interface Write {
   readonly before: unknown;

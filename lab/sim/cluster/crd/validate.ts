@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Fields, isFields, list } from '../object.ts';
 import { type Cause, unsupportedValue } from '../status.ts';
+import { excludedBy } from './rules.ts';
 import type { Schema } from './schema.ts';
 
 /** A value and where it stands, e.g. `status.crash_count`. */
@@ -177,10 +178,21 @@ function objectFaults(schema: Schema, place: Place<Fields>, faults: Cause[]): vo
       fault('FieldValueTooMany', place, `Too many: ${keys.length}: must have at most ${maxProperties} items`),
     );
   }
+  faults.push(...exclusionFaults(schema, place));
   for (const key of keys) {
     const inner = propertySchema(schema, key);
     if (inner) check(inner, child(key), faults);
   }
+}
+
+function exclusionFaults({ 'x-kubernetes-validations': rules }: Schema, place: Place<Fields>): readonly Cause[] {
+  if (!rules) return NONE;
+  return rules.flatMap((rule) => {
+    const excluded = excludedBy(rule);
+    if (excluded.length === 0 || excluded.some((name) => place.value[name] == null)) return [];
+    const { message } = rule as { readonly message?: string };
+    return [fault('FieldValueInvalid', place, `Invalid value: "object": ${message ?? 'failed rule'}`)];
+  });
 }
 
 /** The schema of one field of an object, if it says anything about it. */

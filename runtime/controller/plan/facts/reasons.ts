@@ -68,6 +68,18 @@ export const VERDICTS = {
   NewlyRuled: { ...QUIET, ends: 'time', condition: IN_TURN, is: ['ahead'] },
   BackingOff: { ...QUIET, ends: 'time', is: ['ahead'] },
   Frozen: { ...QUIET, ends: 'time', condition: { reason: 'Frozen', message: 'its policy is frozen' }, is: [] },
+  TooYoung: {
+    ...QUIET,
+    ends: 'time',
+    condition: { reason: 'TooYoung', message: 'the release has not been offered for long enough' },
+    is: ['ahead'],
+  },
+  VersionPinned: {
+    ...QUIET,
+    ends: 'person',
+    condition: { reason: 'VersionPinned', message: 'its policy takes another version' },
+    is: [],
+  },
   Held: { ...QUIET, ends: 'person', is: [] },
   Paused: { ...QUIET, ends: 'person', is: [] },
   // Whoever removes it goes on.

@@ -16,6 +16,7 @@ import {
 import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
 import { atTime, drainBlockedFinding, type Finding, found, type Stop } from '../facts/verdict.ts';
 import { byWindow } from '../groups/windows.ts';
+import { asOrdered, orderedOtherwise, pinned, tooYoung } from './versions.ts';
 import { refused } from './withheld.ts';
 
 /**
@@ -53,9 +54,11 @@ export const GATES: readonly Gate[] = [
   { name: 'order', of: 'node', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
   { name: 'policy', of: 'policy', forbidsHint: true, again: 'call-off', ask: byPolicy },
   { name: 'frozen', of: 'policy', forbidsHint: true, again: 'call-off', ask: frozen },
+  { name: 'version', of: 'release', forbidsHint: true, again: 'call-off', ask: pinned },
   { name: 'ready', of: 'node', forbidsHint: true, again: 'wait', ask: notReady },
   { name: 'ledger', of: 'release', forbidsHint: true, again: undefined, ask: unkept },
   { name: 'halted', of: 'release', forbidsHint: true, again: 'call-off', ask: halted },
+  { name: 'age', of: 'node', forbidsHint: true, again: 'call-off', ask: tooYoung },
   { name: 'unasked boot', of: 'node', forbidsHint: true, again: undefined, ask: leftUnasked },
   { name: 'backoff', of: 'node', forbidsHint: true, again: undefined, ask: backingOff },
   { name: 'refused drain', of: 'node', forbidsHint: true, again: undefined, ask: refusedLately },
@@ -184,20 +187,6 @@ function unreadable(_: Asking, { rulings }: World): GateResult {
 
 function besideOthers(_: Asking, { snapshot: { otherOperators: others } }: World): GateResult {
   return others === undefined ? PASS : stoppedBy(found('OtherOperator', others));
-}
-
-function asOrdered({ shadow: { order } }: Asking): Again {
-  return order?.stop?.kind ?? 'call-off';
-}
-
-/**
- * A host that offers versions by itself ends the update when its offer changes. A host that is ordered its version does not notice, so its
- * update is called off here.
- */
-function orderedOtherwise({ shadow: { order }, version }: Asking): GateResult {
-  if (!order || order.stop) return stopping(order?.stop?.because);
-  if (version === undefined || order.version === version) return PASS;
-  return stoppedBy(found('NoUpdateOffered', `${order.version} is wanted by now`));
 }
 
 function byPolicy({ info: { ruling } }: Asking): GateResult {

@@ -1,0 +1,48 @@
+import { instantOf } from '../../../lib/clock.ts';
+import { compareSemver } from '../../../api/shadow/semver.ts';
+import type { Asking, World } from './asking.ts';
+import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
+import { atTime, found, type Stop } from '../facts/verdict.ts';
+
+/** The gates of which version a node takes, and since when that must have been offered. */
+
+export function asOrdered({ shadow: { order } }: Asking): Stop['kind'] {
+  return order?.stop?.kind ?? 'call-off';
+}
+
+/**
+ * A host that offers versions by itself ends the update when its offer changes. A host that is ordered its version does not notice, so its
+ * update is called off here.
+ */
+export function orderedOtherwise({ shadow: { order }, version }: Asking): GateResult {
+  if (!order) return PASS;
+  if (order.stop) return stoppedBy(order.stop.because);
+  if (version === undefined || order.version === version) return PASS;
+  return stoppedBy(found('NoUpdateOffered', `${order.version} is wanted by now`));
+}
+
+export function pinned({ group, version }: Asking): GateResult {
+  if (!group || version === undefined) return PASS;
+  const { name, version: rules } = group.rules;
+  const { exact, max } = rules;
+  const who = name === undefined ? 'MAX_VERSION' : `policy ${name}`;
+  if (exact !== undefined && compareSemver(version, exact) !== 0)
+    return stoppedBy(found('VersionPinned', `${version} waits: ${who} takes ${exact} alone`));
+  if (max !== undefined && compareSemver(version, max) > 0)
+    return stoppedBy(found('VersionPinned', `${version} waits: ${who} takes nothing above ${max}`));
+  return PASS;
+}
+
+/** A way back is not asked for its age: an older version may have come to this cluster's hosts long before anybody counted. */
+export function tooYoung({ group, release, shadow }: Asking, { ledgers, now }: World): GateResult {
+  const { minAgeMs } = group?.rules.version ?? { minAgeMs: 0 };
+  if (minAgeMs === 0 || !release || !isAbove(release.version, shadow.status?.current_version)) return PASS;
+  const since = Math.min(instantOf(ledgers.of(release)?.ledger.firstOfferedAt) ?? now, now);
+  const until = since + minAgeMs;
+  if (until <= now) return PASS;
+  const message = `${release.version} is offered since ${atTime(since)}, and starts from ${atTime(until)} on`;
+  return stoppedBy(found('TooYoung', message, until));
+}
+
+const isAbove = (version: string, current: string | undefined): boolean =>
+  current === undefined || compareSemver(version, current) > 0;
