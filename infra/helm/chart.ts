@@ -6,6 +6,8 @@ import { objectsOf, type Part, PARTS } from './parts.ts';
 import { bare, type Defines, rendered } from './template.ts';
 import { valueDocs } from './docs.ts';
 import { faultsTemplate } from './faults.ts';
+import { NOTIFICATION_HELPERS } from './notifications.ts';
+import { POLICIES } from './policies.ts';
 import { commentedValues, readme } from './readme.ts';
 import { valuesSchema } from './schema.ts';
 import { COMPLETED } from './settings.ts';
@@ -52,6 +54,7 @@ export function helmChart(folder: string, image: Pick<BrupopProps, 'image'> = {}
     'values.yaml': commentedValues(docs, initial),
     'values.schema.json': `${JSON.stringify(valuesSchema(), null, 2)}\n`,
     ...Object.fromEntries(templates),
+    'templates/policies.yaml': POLICIES,
     'templates/extra-objects.yaml': EXTRA_OBJECTS,
     'templates/_helpers.tpl': helpers(defines, defaultValues(image)),
     'templates/faults.yaml': faultsTemplate(),
@@ -106,7 +109,12 @@ function helpers(defines: Defines, defaults: object): string {
     '{{- $values := toJson .Values | fromJson }}{{ include "brupop.withoutNulls" $values }}' +
     `{{ include "brupop.withDefaults" (dict "given" $values "defaults" (fromJson ${JSON.stringify(JSON.stringify(defaults))})) }}` +
     '{{ toJson $values }}';
-  return Object.entries({ ...HELPERS, 'brupop.values': values, ...Object.fromEntries(defines) })
+  return Object.entries({
+    ...HELPERS,
+    ...NOTIFICATION_HELPERS,
+    'brupop.values': values,
+    ...Object.fromEntries(defines),
+  })
     .map(([name, body]) => `{{- define "${name}" -}}\n${body}\n{{- end }}\n`)
     .join('\n');
 }

@@ -14,6 +14,7 @@ const INTERFACES: readonly (readonly [path: string, file: string, ...names: read
   ['image', 'props/image.ts', 'ImageProps'],
   ['logging', 'props/brupop.ts', 'LoggingProps'],
   ['networkPolicies', 'props/brupop.ts', 'NetworkPolicyProps'],
+  ['notifications', 'props/notifications.ts', 'NotificationProps'],
   ['certificates', 'props/certificates.ts', 'RotationProps', 'SelfSignedProps', 'IssuerProps', 'SecretProps'],
   ['controller.schedule', 'props/schedule.ts', 'WindowProps', 'CronProps'],
   ['agent', 'props/agent.ts', 'AgentProps'],

@@ -2,6 +2,8 @@ import { CRD_NAME } from '../../runtime/api/shadow/names.ts';
 import { roleName } from '../names.ts';
 import { CERT_MANAGER } from '../props/certificates.ts';
 import { SYSTEM_NAMESPACES } from '../props/fields.ts';
+import { NOTIFICATION_FAULTS } from './notifications.ts';
+import { POLICY_FAULTS } from './policies.ts';
 import { CERTIFICATES_KIND, COMPLETED, hours, optional, RENEW_BEFORE_HOURS, value } from './settings.ts';
 import { call, Operand, type Tree } from './template.ts';
 
@@ -128,5 +130,5 @@ export function faultsTemplate(): string {
     ({ where, message }) =>
       `{{- if ${where.text.slice(1, -1)} }}\n{{- fail ${JSON.stringify(message)} }}\n{{- end }}\n`,
   );
-  return COMPLETED + checks.join('') + OTHER_RELEASES;
+  return COMPLETED + checks.join('') + NOTIFICATION_FAULTS + POLICY_FAULTS + OTHER_RELEASES;
 }

@@ -1,5 +1,6 @@
 import { App, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
+import { NOTIFICATIONS_FILE } from '../../runtime/api/notifications/names.ts';
 import { Agent } from '../agent.ts';
 import { UpdogAgent } from '../agent-updog.ts';
 import { Apiserver } from '../apiserver.ts';
@@ -12,6 +13,7 @@ import { Dashboard, SIDECAR } from '../monitoring/dashboard.ts';
 import { EXPIRING } from '../monitoring/metric-alerts.ts';
 import { Monitors } from '../monitoring/monitors.ts';
 import { NetworkPolicies } from '../network-policies.ts';
+import { addNotifications } from '../notifications.ts';
 import { PeopleRoles } from '../people.ts';
 import { addPolicyCrd } from '../policy-crd.ts';
 import { addReleaseCrd } from '../release-crd.ts';
@@ -25,12 +27,14 @@ import {
   CERTIFICATES_KIND,
   managedCertificates,
   markedSettings,
+  NOTIFIES,
   ofSchedule,
   optional,
   RENEW_BEFORE_HOURS,
   value,
 } from './settings.ts';
-import { at, changed, type Transform, metadata, placed, pods, service } from './places.ts';
+import { at, changed, joined, listed, type Transform, metadata, placed, pods, service } from './places.ts';
+import { NOTIFICATIONS, NOTIFIED_EGRESS } from './notifications.ts';
 import { call, type Defines, either, type Mapping, filled, Operand, type Tree } from './template.ts';
 
 /** A file of the chart: objects that are there together or not at all. */
@@ -52,6 +56,7 @@ const {
   interfaceV1,
   nodeAnnotations,
   nodeLifecycleConditions,
+  notifies,
   scrapePods,
   scrapeServices,
   wildcards,
@@ -189,7 +194,7 @@ export const PARTS: readonly Part[] = [
   {
     file: 'controller.yaml',
     add: (scope, settings) => new Controller(scope, 'Controller', settings),
-    decisions: [digest, nodeAnnotations, nodeLifecycleConditions, interfaceV1, scrapePods, scrapeServices],
+    decisions: [digest, nodeAnnotations, nodeLifecycleConditions, interfaceV1, notifies, scrapePods, scrapeServices],
     changes: { Deployment: (object) => pods('controller')(withWindow(object)), Service: service('controller') },
   },
   {
@@ -208,8 +213,9 @@ export const PARTS: readonly Part[] = [
   {
     file: 'network-policies.yaml',
     condition: value('networkPolicies.enabled'),
-    add: (scope, settings) => new NetworkPolicies(scope, 'NetworkPolicies', settings),
+    add: (scope, settings) => new NetworkPolicies(scope, 'NetworkPolicies', notifies.no(settings)),
     decisions: [knownCallers, knownReaders],
+    changes: { NetworkPolicy: withNotified },
   },
   {
     file: 'monitors.yaml',
@@ -234,6 +240,18 @@ export const PARTS: readonly Part[] = [
     file: 'people-roles.yaml',
     condition: value('peopleRoles.enabled'),
     add: (scope, settings) => new PeopleRoles(scope, 'PeopleRoles', watched(scope, settings)),
+    decisions: [notifies],
+  },
+  {
+    file: 'notifications.yaml',
+    condition: NOTIFIES,
+    add: (scope, settings) => addNotifications(scope, 'Notifications', settings),
+    changes: {
+      ConfigMap: (object) =>
+        placed(object, 'data', () => ({
+          [NOTIFICATIONS_FILE]: call('include', NOTIFICATIONS, new Operand('$values')),
+        })),
+    },
   },
 ];
 
@@ -244,6 +262,12 @@ function withWindow(deployment: Mapping): Mapping {
     { name: 'UPDATE_WINDOW_START', value: ofSchedule('window', 'start', '') },
     { name: 'UPDATE_WINDOW_STOP', value: ofSchedule('window', 'stop', '') },
   ]);
+}
+
+/** The controller connects to whom it notifies. */
+function withNotified(policy: Mapping): Mapping {
+  if (at(policy, 'metadata/name') !== 'brupop-controller') return policy;
+  return placed(policy, 'spec/egress', (own = []) => joined(own, listed(NOTIFIED_EGRESS, value('notifications'))));
 }
 
 /** The objects of a part. Templates that they use are added to `defines`. */

@@ -85,12 +85,12 @@ function amounts(path: string, own: Tree): Operand {
 }
 
 /** Lists after each other. Of empty ones `concat` makes null. */
-function joined(...lists: readonly Tree[]): Operand {
+export function joined(...lists: readonly Tree[]): Operand {
   return call('default', [], call('concat', ...lists));
 }
 
 /** A list that a named template makes. */
-function listed(name: string, from: Tree): Operand {
+export function listed(name: string, from: Tree): Operand {
   return new Operand(`(${call('include', name, from).text} | fromJsonArray)`);
 }
 

@@ -12,6 +12,7 @@ const GROUPS = new Set([
   'controller',
   'certificates',
   'networkPolicies',
+  'notifications',
   'monitors',
   'alerts',
   'dashboard',

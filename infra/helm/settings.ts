@@ -56,12 +56,18 @@ function markOf(path: string, initial: unknown): unknown {
     return mark(call('ternary', call('toJson', value(path)), PUBLIC, call('kindIs', 'slice', value(path))).text);
   }
   if (path === 'image.registry') return mark(call('default', value(path), value('global.imageRegistry')).text);
+  if (NOTIFIED.test(path)) return [notified(path)];
   if (path === 'image.pullSecrets') return [itemMark(path, PULL_SECRETS.text)];
   if (LOG_FILTER.test(path)) return mark(optional(path, value('logging.filter')).text);
   if (SCALAR_LISTS.has(path)) return [itemMark(path, value(path).text)];
   return ['string', 'number', 'boolean'].includes(typeof initial) ? mark(value(path).text) : initial;
 }
 
+/** What the volume has of a target; the ConfigMap has the rest, and is a template of its own. */
+const notified = (path: string): object =>
+  Object.fromEntries(['name', 'secret'].map((field) => [field, itemMark(path, value(path).text, field)]));
+
+const NOTIFIED = /^notifications\./;
 const LOG_FILTER = /^\w+\.logFilter$/;
 const SCALAR_LISTS = new Set(['networkPolicies.kubernetesApiPorts']);
 const PULL_SECRETS = new Operand('(include "brupop.pullSecrets" $values | fromJsonArray)');
@@ -116,6 +122,9 @@ const IS_ECDSA = call('eq', optional('certificates.keyAlgorithm', 'RSA'), 'ECDSA
 const KEY_SIZE = call('ternary', KEY_SIZES.ECDSA, KEY_SIZES.RSA, IS_ECDSA);
 
 export const CERTIFICATES_KIND = optional('certificates.kind', 'self-signed');
+
+/** Whether anybody is notified. */
+export const NOTIFIES = isSet(call('concat', value('notifications.targets'), value('notifications.silences')));
 
 /** A choice that the constructs make by a setting. The chart makes it by a value. */
 export interface Decision {
@@ -176,6 +185,11 @@ export const DECISIONS = {
     condition: value('agent.interfaceV1'),
     yes: (settings) => ({ ...settings, agent: { ...settings.agent, interfaceV1: true } }),
     no: (settings) => ({ ...settings, agent: { ...settings.agent, interfaceV1: false } }),
+  },
+  notifies: {
+    condition: NOTIFIES,
+    yes: same,
+    no: (settings) => ({ ...settings, notifications: { targets: [], silences: [] } }),
   },
   scrapePods: {
     condition: value('scrapePods'),

@@ -14,13 +14,14 @@ export type Mapping = { readonly [key: string]: Tree };
 
 const MARK = /⟦([^⟦⟧]+)⟧/;
 const EVERY_MARK = new RegExp(MARK, 'g');
-const ITEM = /⟦([\w.]+)\*([^⟦⟧]+)⟧/;
+const ITEM = /⟦([\w.]+)\*([^⟦⟧#]+)(?:#\w+)?⟧/;
 
 /** Text that stands for a value while the constructs are synthesised; they put it where the value belongs. */
 export const mark = (operand: string): string => `⟦${operand}⟧`;
 
-/** The same for each item of a list. @param path of the value */
-export const itemMark = (path: string, operand: string): string => `⟦${path}*${operand}⟧`;
+/** The same for each item of a list. @param path of the value @param field of an item that is an object */
+export const itemMark = (path: string, operand: string, field?: string): string =>
+  `⟦${path}*${operand}${field === undefined ? '' : `#${field}`}⟧`;
 
 /** A call of a function. */
 export function call(name: string, ...args: readonly Tree[]): Operand {
@@ -91,7 +92,9 @@ interface Item {
 
 /** A list with `element` for each item of a value. */
 function mapped(element: unknown, { name, operand, itself }: Item, defines: Defines): Operand {
-  const text = JSON.stringify(element).replace(JSON.stringify(itself), JSON.stringify(mark('$item')));
+  const text = JSON.stringify(element)
+    .replaceAll(`⟦${name}*${JSON.stringify(operand).slice(1, -1)}#`, '⟦$item.')
+    .replaceAll(JSON.stringify(itself), JSON.stringify(mark('$item')));
   const each = operandOf(filled(JSON.parse(text), defines));
   const template = `brupop.${name}`;
   defines.set(template, `[{{ range $index, $item := . }}{{ if $index }},{{ end }}{{ ${each} | toJson }}{{ end }}]`);

@@ -3,6 +3,7 @@ import type { ApiserverProps } from '../props/apiserver.ts';
 import type { BrupopProps, LoggingProps, NetworkPolicyProps } from '../props/brupop.ts';
 import type { ControllerProps } from '../props/controller.ts';
 import type { ImageProps } from '../props/image.ts';
+import type { NotificationProps } from '../props/notifications.ts';
 import { settingsOf } from '../props/settings.ts';
 import type { ServedProps, WorkloadProps } from '../props/workload.ts';
 import type { AlertsProps } from '../monitoring/alerts.ts';
@@ -10,20 +11,8 @@ import type { DashboardProps } from '../monitoring/dashboard.ts';
 import type { MonitorsProps } from '../monitoring/monitors.ts';
 import type { PeopleRolesProps } from '../people.ts';
 
-/**
- * Props without a value: Helm knows the release's name and namespace, and the cluster is the one that it installs in. Helm refuses objects
- * whose definition comes with the same release, so policies are applied by themselves. Nodes that run k3OS, and
- * notifications, whose volume has a part for each target, are for those who synthesise.
- */
-export const NO_VALUES = [
-  'cluster',
-  'namespace',
-  'createNamespace',
-  'instance',
-  'policies',
-  'k3os',
-  'notifications',
-] as const satisfies (keyof BrupopProps)[];
+/** Props without a value: Helm knows the release's name and namespace, and nodes that run k3OS are for those who synthesise. */
+export const NO_VALUES = ['namespace', 'createNamespace', 'instance', 'k3os'] as const satisfies (keyof BrupopProps)[];
 
 /**
  * How a value appears in values.yaml: with its default, not at all (then something else decides), or as it is given here. Helm merges maps,
@@ -56,6 +45,7 @@ type Watching<Props> = Record<Exclude<keyof Props, 'brupop'> | 'enabled', Shown>
 
 /** Every value of the chart, by the name of its prop. A prop that is neither here nor above does not compile. */
 export const VALUES = {
+  cluster: 'default',
   createCrd: 'default',
   crdAnnotations: 'default',
   createPriorityClasses: 'default',
@@ -72,6 +62,8 @@ export const VALUES = {
     pullSecrets: 'default',
   } satisfies Record<keyof ImageProps, Shown>,
   repositories: 'unset',
+  notifications: { targets: 'default', silences: 'default' } satisfies Record<keyof NotificationProps, Shown>,
+  policies: 'default',
   logging: { format: 'default', ansi: 'default', filter: 'default' } satisfies Record<keyof LoggingProps, Shown>,
   labels: 'default',
   annotations: 'default',

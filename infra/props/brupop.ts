@@ -34,8 +34,8 @@ import { freeLabels, type WorkloadSettings } from './workload.ts';
  */
 export interface BrupopProps {
   /**
-   * Tells clusters apart in an app that has manifests for several. Roles, the CRD and the priority classes exist once in a cluster, so
-   * one cluster takes one operator. @default default
+   * Tells clusters apart: in notifications, and in an app that has manifests for several. Roles, the CRD and the priority classes exist
+   * once in a cluster, so one cluster takes one operator. @default default
    */
   readonly cluster?: string;
   /** One of the operator's own. @default that of the chart it is in, else brupop-bottlerocket-aws */

@@ -28,13 +28,7 @@ const released = (values: Values) => releasedBy(shared, values);
 beforeAll(() => writeChart(shared, files));
 
 /** What Helm has no value for. */
-const NO_VALUE = {
-  ...RELEASE,
-  createNamespace: false,
-  policies: [],
-  k3os: {},
-  notifications: {},
-};
+const NO_VALUE = { ...RELEASE, createNamespace: false, k3os: {} };
 
 /** What the constructs make of the same. */
 function synthesised({ monitors, alerts, dashboard, peopleRoles, ...props }: Given): Manifest[] {
@@ -74,6 +68,11 @@ function amountsOf(given: object, defaults: object): object {
     }),
   );
 }
+
+const CHAT = { name: 'chat', secret: 'chat', format: 'slack' };
+const target = (one: Values): Values => ({ notifications: { targets: [{ ...CHAT, ...one }] } });
+const silencer = (one: Values): Values => ({ notifications: { silences: [{ name: 'a', secret: 'a', ...one }] } });
+const policy = (name: string, spec: Values = {}): Values => ({ name, nodeSelector: {}, ...spec });
 
 (noHelm ? describe.skip : describe)(noHelm ? 'the Helm chart (skipped: no helm on the PATH)' : 'the Helm chart', () => {
   test('with its own values is what the constructs synthesise', () => {
@@ -139,6 +138,21 @@ function amountsOf(given: object, defaults: object): object {
     [{ certificates: { kind: 'self-signed', keyAlgorithm: 'ECDSA', keySize: 2048 } }, 'certificates.keySize'],
     [{ certificates: { kind: 'issuer', name: 'x', issuerKind: 'Authority' } }, 'certificates.issuerKind'],
     [{ networkPolicies: { kubernetesApiCidrs: ['10.0.0.0'] } }, '/networkPolicies/kubernetesApiCidrs/0'],
+    [target({ format: 'pager' }), '/notifications/targets/0/format'],
+    [target({ kinds: ['Everything'] }), '/notifications/targets/0/kinds/0'],
+    [target({ proxy: 'http://user:word@proxy.example.com' }), 'notifications.targets.0.proxy'],
+    [target({ template: '{{message}}' }), 'notifications.targets.0.template'],
+    [target({ format: 'text', template: '{{ messages }}' }), 'notifications.targets.0.template'],
+    [target({ format: 'json' }), 'notifications.targets.0.template'],
+    [target({ format: 'json', template: '{"text": {{message}}, }' }), 'notifications.targets.0.template'],
+    [target({ caBundle: 'none' }), '/notifications/targets/0/caBundle'],
+    [{ notifications: { targets: [CHAT, CHAT] } }, 'notifications.targets.1.name'],
+    [silencer({ matchers: [{ name: 'node', value: 'n1' }] }), 'notifications.silences.0.matchers'],
+    [silencer({ durationInSec: 1 }), '/notifications/silences/0/durationInSec'],
+    [{ policies: [{ name: 'test' }] }, '/policies/0'],
+    [{ policies: [policy('test', { windowFit: 'loose' })] }, '/policies/0/windowFit'],
+    [{ policies: [policy('test'), policy('test')] }, 'policies.1.name'],
+    [{ policies: [policy('test', { after: ['tests'] })] }, 'policies.0.after.0'],
     [
       {
         apiserver: { requireClientCertificate: true },

@@ -152,6 +152,44 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
         rootSha512: 'a'.repeat(128),
       },
     ],
+    cluster: 'eu-1',
+    notifications: {
+      targets: [
+        { name: 'chat', secret: 'chat', format: 'slack', kinds: ['RolloutHalted'], policies: ['test'] },
+        {
+          name: 'pager',
+          secret: 'pager',
+          format: 'json',
+          template: '{"text": "{{kind}} ${x}"}',
+          port: 8443,
+          caBundle: CA,
+        },
+        { name: 'bus', secret: 'bus', format: 'cloudevents', proxy: 'http://proxy.example.com:3128/' },
+      ],
+      silences: [
+        { name: 'chat', secret: 'alertmanager' },
+        {
+          name: 'far',
+          secret: 'far',
+          matchers: [{ name: 'instance', value: '{{node}}:.*', isRegex: true }],
+          durationInSec: 86_400,
+          proxy: 'https://[fd00::1]',
+          port: 1,
+        },
+      ],
+    },
+    policies: [
+      { name: 'test', nodeSelector: { matchLabels: { stage: 'test' } }, maxConcurrent: '50%' },
+      {
+        name: 'production',
+        nodeSelector: {},
+        after: ['test'],
+        windows: [{ start: '0 22 * * MON-THU', duration: '8h', timeZone: 'Europe/Berlin' }],
+        windowFit: 'off',
+        freezes: [{ from: '2026-12-18T00:00:00Z', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
+        proof: { nodes: 600, soak: '24h' },
+      },
+    ],
     networkPolicies: {
       enabled: true,
       kubernetesApiPorts: [8443],

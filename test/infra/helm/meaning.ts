@@ -39,14 +39,17 @@ const DEFAULTS: Readonly<Record<string, { readonly default?: string }>> = {
 function plain(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(plain);
   if (typeof node !== 'object' || node === null) return node;
-  const fields = Object.entries(node).map(
-    ([key, value]) => [key, key === 'env' ? variables(value) : plain(value)] as const,
-  );
+  const fields = Object.entries(node).map(([key, value]) => [key, said(key, value)] as const);
   const isEmpty = (value: unknown) =>
     value === '' || value === false || (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
   return Object.fromEntries(
     fields.filter(([key, value]) => key !== KEEP && !(MAY_BE_EMPTY.has(key) && isEmpty(value))),
   );
+}
+
+function said(key: string, value: unknown): unknown {
+  if (key === 'env') return variables(value as Parameters<typeof variables>[0]);
+  return plain(key.endsWith('.json') ? JSON.parse(String(value)) : value);
 }
 
 function variables(env: readonly { readonly name: string; readonly value?: string }[]): unknown {

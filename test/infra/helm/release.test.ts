@@ -99,6 +99,27 @@ when(missing ? 'a release (skipped: no helm or kubectl on the PATH)' : 'a releas
     expect(await concurrency()).toBe('1');
   });
 
+  test('takes policies once the cluster has their definition, and says so before', async () => {
+    const policies = [
+      { name: 'test', nodeSelector: { matchLabels: { stage: 'test' } } },
+      { name: 'production', nodeSelector: {}, after: ['test'], paused: true },
+    ];
+    await writeFile(join(folder, 'policies.json'), JSON.stringify({ policies }));
+    const given = `--values ${join(folder, 'policies.json')}`;
+    const { code, stderr } = await run(helm('install', given));
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--set policies=null') });
+
+    await done(helm('install', `${given} --set policies=null`));
+    await done(helm('upgrade', given));
+    const names = async () => (await get('bup')).map(({ metadata, spec }) => [metadata.name, spec.paused]);
+    expect(await names()).toEqual([
+      ['production', true],
+      ['test', false],
+    ]);
+    await done(helm('upgrade', '--set policies=null'));
+    expect(await names()).toEqual([]);
+  });
+
   test('can be changed, and changed back, after each documented command that writes and leaves it there', async () => {
     await done(helm('install'));
     await done(`echo '{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-1"}}' | kubectl create -f -`);

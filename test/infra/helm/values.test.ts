@@ -20,6 +20,7 @@ const GROUPS = new Set([
   'controller.schedule',
   'certificates',
   'networkPolicies',
+  'notifications',
   'monitors',
   'alerts',
   'dashboard',
