@@ -1,16 +1,25 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
+import { EMPTY } from '../../runtime/api/release/ledger.ts';
 import { Crowd } from '../../runtime/cli/forecast/crowd.ts';
+import { forecastLines } from '../../runtime/cli/forecast/lines.ts';
+import { AS_IS } from '../../runtime/cli/halted.ts';
+import { PLAIN } from '../../runtime/cli/output/terminal.ts';
+import { statusLines } from '../../runtime/cli/status/lines.ts';
+import { statusOf } from '../../runtime/cli/status/status.ts';
 import { forecastFrom, type Forecast } from '../../runtime/cli/forecast/forecast.ts';
 import type { Inspection } from '../../runtime/cli/inspect.ts';
 import { policyOf, readControllerConfig, settingsOf } from '../../runtime/controller/config.ts';
 import { plan } from '../../runtime/controller/plan/plan.ts';
-import type { NodeView, PolicyView } from '../../runtime/controller/plan/facts/snapshot.ts';
+import type { NodeView, PolicyView, ReleaseView } from '../../runtime/controller/plan/facts/snapshot.ts';
 import {
   entered,
   fleet,
+  ledgerObject,
   minutes,
+  moment,
   node,
+  NO_RELEASES,
   NOW,
   type Parts,
   POLICY,
@@ -30,9 +39,40 @@ interface Drawn {
   readonly families: readonly string[];
   readonly policies: readonly PolicyView[];
   readonly env: Readonly<Record<string, string>>;
+  /** By version, then by the last seed of each wave: when it opens, minutes from now. */
+  readonly waves?: Readonly<Record<string, Readonly<Record<number, number>>>>;
 }
 
-function seenOf({ shadows, labels, others, families, policies, env }: Drawn): Inspection {
+const METADATA = 'https://updates.example/';
+
+function publishedAs(waves: NonNullable<Drawn['waves']>): readonly ReleaseView[] {
+  return ['f', 'g'].flatMap((family) =>
+    Object.entries(waves).map(([version, times]) => {
+      const listed = Object.entries(times).map(([seed, at]) => ({ seed: Number(seed), time: moment(at) }));
+      const repositories = [{ metadata: METADATA, waves: listed }];
+      const published = { firstSeenAt: moment(-60), maxVersion: version, repositories };
+      return ledgerObject({ family, version }, { ...EMPTY, published });
+    }),
+  );
+}
+
+/** A host of this seed that is offered nothing but what it runs. */
+const waitsFor = (seed: number, status: object = OLD): Parts => ({
+  status: {
+    ...status,
+    update_settings: {
+      seed,
+      ignore_waves: false,
+      version_lock: 'latest',
+      metadata_base_url: METADATA,
+      read_at: moment(-60),
+    },
+  },
+});
+
+const OLD = { target_version: '1.0.0' };
+
+function seenOf({ shadows, labels, others, families, policies, env, waves = {} }: Drawn): Inspection {
   const config = readControllerConfig({ MY_NODE_NAME: 'n3', ...env });
   const rules = { ...POLICY, ...settingsOf(config), ...policyOf(config), conditionWrites: 0 };
   const nodes = shadows.map((_, at) =>
@@ -43,7 +83,11 @@ function seenOf({ shadows, labels, others, families, policies, env }: Drawn): In
       ...others[at],
     }),
   );
-  const world = fleet(Object.fromEntries(shadows.map((parts, at) => [`n${at}`, parts])), { nodes, policies });
+  const world = fleet(Object.fromEntries(shadows.map((parts, at) => [`n${at}`, parts])), {
+    nodes,
+    policies,
+    releases: { ...NO_RELEASES, objects: publishedAs(waves) },
+  });
   const snapshot = underRules(entered(world, rules, NOW), rules);
   return {
     snapshot,
@@ -64,6 +108,12 @@ const parts: fc.Arbitrary<Parts> = fc.oneof(
   { weight: 8, arbitrary: fc.constant({}) },
   { weight: 3, arbitrary: fc.constant({ status: NEWEST }) },
   { weight: 2, arbitrary: fc.constant({ status: { staged: {} } }) },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(fc.integer({ min: 0, max: 2047 }), fc.constantFrom(OLD, {}, NEWEST))
+      .map(([seed, status]) => waitsFor(seed, status)),
+  },
   {
     weight: 1,
     arbitrary: fc.constant({ status: { crash_count: 1, state_transition_failure_timestamp: '2026-01-10T11:59:00Z' } }),
@@ -90,6 +140,10 @@ const policies = fc
     }),
     ruling('second', { selector: { matchLabels: { pool: 'second' } }, after: after ? ['first'] : [] }),
   ]);
+const times = fc.dictionary(fc.constantFrom('0', '300', '1000', '2048'), fc.integer({ min: -20, max: 300 }), {
+  maxKeys: 4,
+});
+const drawnWaves = fc.record({ '1.1.0': times, '1.2.0': times }, { requiredKeys: [] });
 const drawn: fc.Arbitrary<Drawn> = fc.integer({ min: 4, max: 30 }).chain((count) =>
   fc.record({
     shadows: fc.array(
@@ -110,8 +164,11 @@ const drawn: fc.Arbitrary<Drawn> = fc.integer({ min: 4, max: 30 }).chain((count)
       MAX_FAILED_UPDATE: share,
       PROOF_NODES: fc.constantFrom('1', '20%'),
     }),
+    waves: drawnWaves,
   }),
 );
+
+const NO_MORE = { labels: [], others: [], families: [], policies: [] } as const;
 
 const saidBy = ({ starts, endsAt, left }: Forecast) => ({
   starts,
@@ -126,17 +183,17 @@ test('it says the same whether its plans look at every node, or only at those th
       const limits = { plans: 5000 };
       expect(saidBy(forecastFrom(seen, limits))).toEqual(saidBy(forecastFrom(seen, { ...limits, allInSight: true })));
     }),
-    runs(40),
+    runs(25),
   );
 });
 
 test('how many nodes a plan looks at does not grow with the fleet', () => {
   const seenAtOnce = (count: number): number => {
     const shadows = Array.from({ length: count }, (_, at) => ({ lastUpdateMs: 300_000, status: at % 3 ? {} : NEWEST }));
-    const one = { shadows, labels: [], others: [], families: [], policies: [], env: { MAX_CONCURRENT_UPDATE: '2' } };
+    const one = { ...NO_MORE, shadows, env: { MAX_CONCURRENT_UPDATE: '2' } };
     const { snapshot } = seenOf(one);
     const crowd = new Crowd(snapshot, { roomUnder: () => 4, ownNode: 'n3', isProven: () => true });
-    return snapshot.nodes.filter(({ shadowName }) => !crowd.isHidden(shadowName)).length;
+    return snapshot.nodes.length - crowd.hidden.size;
   };
   expect(seenAtOnce(300)).toBe(seenAtOnce(30));
   expect(seenAtOnce(300)).toBeLessThan(12);
@@ -144,6 +201,47 @@ test('how many nodes a plan looks at does not grow with the fleet', () => {
 
 test('a release that is too young starts once it is old enough', () => {
   const env = { MIN_RELEASE_AGE_IN_SEC: '86400' };
-  const { starts } = forecastFrom(seenOf({ shadows: [{}], labels: [], others: [], families: [], policies: [], env }));
+  const { starts } = forecastFrom(seenOf({ ...NO_MORE, shadows: [{}], env }));
   expect(starts.map(({ at }) => Math.round((at - NOW) / 60_000))).toEqual([1440]);
+});
+
+const SEEDS = [0, 1, 700, 1001];
+const inWaves = (): Inspection =>
+  seenOf({
+    ...NO_MORE,
+    shadows: SEEDS.map((seed) => waitsFor(seed)),
+    env: { MAX_CONCURRENT_UPDATE: 'unlimited' },
+    waves: { '1.1.0': { 0: 60, 1000: 160 } },
+  });
+
+test('no node starts before its wave, and each starts afterwards', () => {
+  const { starts, left } = forecastFrom(inWaves());
+  // A host with the first seed waits for nobody: it would be offered it already.
+  expect(starts.map(({ node: name, waveAt, at }) => [name, waveAt, at - (waveAt ?? NaN) < 1000])).toEqual([
+    ['n1', minutes(60.1), true],
+    ['n2', minutes(130), true],
+    ['n3', minutes(160), true],
+  ]);
+  expect(left).toEqual([]);
+});
+
+test('of a node whose wave opens outside its window both times are said, and status says when all are done', () => {
+  const seen = inWaves();
+  const [closed, open] = [
+    { open: false, triggeredAt: undefined, changesAt: minutes(300) },
+    { open: true, triggeredAt: undefined, changesAt: undefined },
+  ];
+  const policiesAt = (at: number) =>
+    seen.snapshot.policies.map((view) => Object.assign({}, view, { window: at < minutes(300) ? closed : open }));
+  const nightly = { ...seen, policiesAt };
+  const forecast = forecastFrom(nightly);
+  expect(Math.min(...forecast.starts.map(({ at }) => at))).toBe(minutes(300));
+  const said = forecastLines({ seen: nightly, forecast, stuck: [], here: AS_IS }, PLAIN);
+  expect(said.find((line) => line.includes(' n1 '))).toMatch(
+    /^ *2026-01-10T17:\d+:\d+Z +n1 +1\.1\.0 .*its wave opens Sat 10 Jan, 13:01 UTC, its next window Sat 10 Jan, 17:00 UTC$/,
+  );
+  const status = statusLines(statusOf(nightly, forecast), PLAIN);
+  expect(status.join(' ')).toMatch(
+    /run what they are offered\. .* about 5 h \d+ min to go, until \S+; 3 nodes wait for their waves\.$/,
+  );
 });

@@ -49,6 +49,7 @@ const status = (some: Partial<FleetStatus> = {}): FleetStatus => ({
     finishedLastHour: 4,
     typicalMs: 6 * MINUTE,
     left: 4,
+    toCome: 0,
     stuck: 0,
     waitsFor: [],
     endsAt: NOW + 24 * MINUTE,
@@ -157,7 +158,15 @@ test('colours mean something, and are absent without them', () => {
 });
 
 test('when all is done it says so, and what does not go on by itself is told with whom it waits for', () => {
-  const done = { finishedLastHour: 0, typicalMs: undefined, left: 0, stuck: 0, endsAt: undefined, isCut: false };
+  const done = {
+    finishedLastHour: 0,
+    typicalMs: undefined,
+    left: 0,
+    toCome: 0,
+    stuck: 0,
+    endsAt: undefined,
+    isCut: false,
+  };
   const last = (pace: Partial<Pace>) => statusLines(status({ pace: { ...done, waitsFor: [], ...pace } }), PLAIN).at(-1);
   expect(last({})).toMatch(/^All nodes/);
   const waitsFor = [

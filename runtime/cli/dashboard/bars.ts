@@ -5,9 +5,9 @@ import type { Member } from '../status/members.ts';
 import type { Pace } from '../status/pace.ts';
 import type { Bar, Timeline } from './wire.ts';
 
-/** Most bars of each kind, and the greatest age of a past one, milliseconds. */
+/** Most bars of each kind, and how far the past and what waves bring are shown, milliseconds. */
 const MAX_BARS = { past: 16, running: 24, next: 12 } as const;
-const OLDEST_MS = 12 * 3_600_000;
+const FAR_MS = 12 * 3_600_000;
 
 /** When the attempt of a node began that was over at a moment; undefined where nobody knows. */
 type Begun = (node: string, over: number) => number | undefined;
@@ -24,8 +24,9 @@ export function timelineOf(members: readonly Member[], { forecast, pace, begun, 
   const running = members.flatMap((member) => runningOf(member, pace.typicalMs));
   const busy = new Set(running.map(({ node }) => node));
   const over = members.filter(({ info }) => !busy.has(info.node.name)).flatMap((member) => pastOf(member, begun));
-  const past = over.filter(({ to = 0 }) => to > now - OLDEST_MS).toSorted((a, b) => (a.to ?? 0) - (b.to ?? 0));
-  const next = forecast.starts.filter(({ node }) => !busy.has(node)).slice(0, MAX_BARS.next);
+  const past = over.filter(({ to = 0 }) => to > now - FAR_MS).toSorted((a, b) => (a.to ?? 0) - (b.to ?? 0));
+  const near = forecast.starts.filter(({ at, waveAt }) => waveAt === undefined || at < now + FAR_MS);
+  const next = near.filter(({ node }) => !busy.has(node)).slice(0, MAX_BARS.next);
   // The forecast names nodes as well that have failed and are to try again.
   const foreseen = new Set(next.map(({ node }) => node));
   const waiting = members.filter(({ standing, info }) => standing === 'waiting' && !foreseen.has(info.node.name));

@@ -35,6 +35,8 @@ export interface FleetCard {
   readonly pace: {
     readonly finishedLastHour: number;
     readonly left: number;
+    /** Nodes that wait for their waves. */
+    readonly toCome: number;
     readonly stuck: number;
     /** Nodes that only a person can let go on, e.g. `a, b (Held)`. */
     readonly waitsFor: readonly string[];

@@ -28,10 +28,18 @@ interface Kin {
 /** Those of them in one zone, and alike in whether they prepare updates: they take turns by age. */
 interface Line {
   readonly kin: Kin;
-  /** Behind, the next one last. */
-  readonly waiting: Pair[];
-  /** The shadow of the last one that was updated: others on the same version tell no more than it. */
-  done: string | undefined;
+  readonly room: number;
+  /** Waiting in sight, by name of the shadow. */
+  readonly front: Map<string, Pair>;
+  /** Waiting out of sight, the next one last. */
+  behind: Pair[];
+  /** With nothing to do, by the version that they run. Of one that is proven, a node tells as much as all: the last one that was updated. */
+  readonly idle: Map<string, Idle>;
+}
+
+interface Idle {
+  readonly seen: Pair[];
+  readonly unseen: Pair[];
 }
 
 export interface CrowdTerms {
@@ -45,16 +53,18 @@ export interface CrowdTerms {
 
 /**
  * Nodes of a large fleet that a plan need not look at, so that a forecast takes time in proportion to the fleet: they wait behind others of their
- * line, or are done with a release that is proven. One of their kin is `alike` to them, and counts for them.
+ * line, or have nothing to do on a release that is proven. One of their kin is `alike` to them, and counts for them.
  */
 export class Crowd {
   readonly #terms: CrowdTerms;
   /** By name of the shadow. */
   readonly #lines = new Map<string, Line>();
-  /** Kin of which other nodes are behind than before. */
-  readonly #moved = new Set<Kin>();
-  /** Names of the shadows of nodes that are not in front. */
-  readonly #hidden = new Set<string>();
+  /** Those out of sight, by name of the shadow. */
+  readonly #hidden = new Map<string, Pair>();
+  /** As `changes` tells them. */
+  readonly #moves = new Map<string, Pair | undefined>();
+  /** Kin of which other nodes are out of sight than before. */
+  readonly #kin = new Set<Kin>();
 
   constructor(snapshot: Snapshot, terms: CrowdTerms) {
     this.#terms = terms;
@@ -76,52 +86,126 @@ export class Crowd {
     }
   }
 
-  isHidden(shadow: string): boolean {
-    return this.#hidden.has(shadow);
+  /** Nodes out of sight, by name of the shadow. */
+  get hidden(): ReadonlyMap<string, Pair> {
+    return this.#hidden;
   }
 
   #line(pairs: readonly Pair[], { kin, room }: { readonly kin: Kin; readonly room: number }): void {
-    const [waiting, done] = [pairs.filter(isBehindOffer), pairs.filter((pair) => !isBehindOffer(pair))];
-    const inTurn = waiting.toSorted(byTurn);
-    const line: Line = { kin, waiting: inTurn.slice(room).toReversed(), done: undefined };
+    const line: Line = { kin, room, front: new Map(), behind: [], idle: new Map() };
     for (const { shadow } of pairs) this.#lines.set(shadow.name, line);
-    for (const { shadow } of line.waiting) this.#hide(shadow.name, kin);
-    for (const pair of done) this.finished(pair);
+    this.#join(line, pairs.filter(isBehindOffer));
+    for (const pair of pairs.filter((one) => !isBehindOffer(one))) this.#rest(line, pair);
   }
 
-  #hide(shadow: string, kin: Kin): void {
-    this.#hidden.add(shadow);
-    kin.behind += 1;
-    this.#moved.add(kin);
+  /** Who comes before the last one in front goes there, too. Nobody leaves it again: it may have been named to prepare its update. */
+  #join(line: Line, pairs: readonly Pair[]): void {
+    const inTurn = [...line.front.values(), ...line.behind, ...pairs].toSorted(byTurn);
+    for (const pair of inTurn.slice(0, line.room)) line.front.set(pair.shadow.name, pair);
+    line.behind = inTurn.filter(({ shadow }) => !line.front.has(shadow.name)).toReversed();
+    for (const name of line.front.keys()) this.#show(line, name);
+    for (const pair of line.behind) this.#hide(line, pair);
   }
 
-  /** An update begins. @returns who comes in front instead */
-  started(shadow: string): Pair | undefined {
+  #rest(line: Line, pair: Pair): void {
+    const version = pair.shadow.status?.current_version ?? '';
+    const idle = line.idle.get(version) ?? { seen: [], unseen: [] };
+    line.idle.set(version, idle);
+    idle.seen.push(pair);
+    this.#settle(line, idle);
+  }
+
+  #settle(line: Line, { seen, unseen }: Idle): void {
+    const last = seen.at(-1) ?? unseen.pop();
+    if (!last || (seen.length > 0 && !this.#isOneEnough(line, last))) return;
+    for (const pair of seen.splice(0)) {
+      if (pair === last) continue;
+      unseen.push(pair);
+      this.#hide(line, pair);
+    }
+    seen.push(last);
+    this.#show(line, last.shadow.name);
+  }
+
+  #isOneEnough({ room, kin }: Line, pair: Pair): boolean {
+    return room !== Infinity && this.#terms.isProven(pair, kin.policy);
+  }
+
+  #hide({ kin }: Line, pair: Pair): void {
+    const { name } = pair.shadow;
+    const isNews = !this.#hidden.has(name);
+    this.#hidden.set(name, pair);
+    if (isNews) this.#move(kin, 1, { name, pair: undefined });
+  }
+
+  #show({ kin }: Line, name: string): void {
+    const pair = this.#hidden.get(name);
+    if (pair && this.#hidden.delete(name)) this.#move(kin, -1, { name, pair });
+  }
+
+  #move(kin: Kin, by: number, { name, pair }: { readonly name: string; readonly pair: Pair | undefined }): void {
+    kin.behind += by;
+    this.#kin.add(kin);
+    this.#moves.set(name, pair);
+  }
+
+  /** An update begins: another node comes in front. */
+  started(shadow: string): void {
     const line = this.#lines.get(shadow);
-    const next = line?.waiting.pop();
-    if (!line || !next) return undefined;
-    this.#hidden.delete(next.shadow.name);
-    line.kin.behind -= 1;
-    this.#moved.add(line.kin);
-    return next;
+    const next = line?.front.delete(shadow) ? line.behind.pop() : undefined;
+    if (!line || !next) return;
+    line.front.set(next.shadow.name, next);
+    this.#show(line, next.shadow.name);
   }
 
-  /** An update is over. @returns the shadow of another one that need not be looked at any more */
-  finished(pair: Pair): string | undefined {
+  /** An update is over. */
+  finished(pair: Pair): void {
     const line = this.#lines.get(pair.shadow.name);
-    if (!line || !this.#terms.isProven(pair, line.kin.policy)) return undefined;
-    const before = line.done;
-    line.done = pair.shadow.name;
-    if (before !== undefined) this.#hide(before, line.kin);
-    return before;
+    if (line && isBehindOffer(pair)) line.front.set(pair.shadow.name, pair);
+    else if (line) this.#rest(line, pair);
   }
 
-  /** For whom else nodes count that are in front, where that has changed: by name of the shadow. */
-  alike(): ReadonlyMap<string, number> {
-    const changed = new Map([...this.#moved].map(({ speaker, behind }) => [speaker, behind]));
-    this.#moved.clear();
-    return changed;
+  /** Releases may have been proven. */
+  proven(): void {
+    for (const line of new Set(this.#lines.values())) for (const idle of line.idle.values()) this.#settle(line, idle);
   }
+
+  /** They are offered what a wave has brought. */
+  offered(pairs: readonly Pair[]): void {
+    const known = pairs.filter(({ shadow }) => this.#lines.has(shadow.name));
+    for (const pair of known) if (this.#hidden.has(pair.shadow.name)) this.#hidden.set(pair.shadow.name, pair);
+    for (const [line, those] of Map.groupBy(known, ({ shadow }) => this.#lines.get(shadow.name)))
+      if (line) this.#offer(line, those);
+  }
+
+  #offer(line: Line, pairs: readonly Pair[]): void {
+    const names = new Set(pairs.map(({ shadow }) => shadow.name));
+    const isOther = ({ shadow }: Pair): boolean => !names.has(shadow.name);
+    for (const [version, { seen, unseen }] of line.idle)
+      line.idle.set(version, { seen: seen.filter(isOther), unseen: unseen.filter(isOther) });
+    line.behind = line.behind.filter(isOther);
+    this.#join(
+      line,
+      pairs.filter(({ shadow }) => !line.front.has(shadow.name)),
+    );
+    for (const idle of line.idle.values()) this.#settle(line, idle);
+  }
+
+  /** What has changed since the last time: who has come in sight, or gone out of it, and for how many more others each speaker counts. */
+  changes(): Changes {
+    const alike = new Map([...this.#kin].map(({ speaker, behind }) => [speaker, behind]));
+    const moves = new Map(this.#moves);
+    this.#kin.clear();
+    this.#moves.clear();
+    return { moves, alike };
+  }
+}
+
+interface Changes {
+  /** By name of the shadow; undefined for one that is out of sight. */
+  readonly moves: ReadonlyMap<string, Pair | undefined>;
+  /** For how many others nodes in sight count: by name of the shadow. */
+  readonly alike: ReadonlyMap<string, number>;
 }
 
 /** Only some agents may prepare updates while they wait, and these are named in an order of their own. */

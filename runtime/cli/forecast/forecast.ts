@@ -6,6 +6,7 @@ import { Rulings } from '../../controller/plan/facts/rulings.ts';
 import type { Settings, Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import type { Inspection } from '../inspect.ts';
+import { arrivalsIn } from './arrivals.ts';
 import { assumedOf } from './assumed.ts';
 import type { CrowdTerms } from './crowd.ts';
 import { Durations } from './durations.ts';
@@ -17,6 +18,8 @@ interface ForecastStart {
   readonly node: string;
   readonly policy: string | undefined;
   readonly version: string | undefined;
+  /** When the wave opens that brings it; undefined where the node was offered it from the beginning. */
+  readonly waveAt: number | undefined;
   /** Undefined where it does not end within the forecast. */
   readonly endsAt: number | undefined;
 }
@@ -82,6 +85,8 @@ class Rollout {
   readonly #memory: Memory = {};
   /** By name of the node: the verdicts on those that stay as they are. */
   readonly #stuck: ReadonlyMap<string, Verdict>;
+  /** When the wave of a version opens for a node: by name of the shadow, and version. */
+  readonly #waves: ReadonlyMap<string, number>;
   readonly #starts: ForecastStart[] = [];
   readonly #ends = new Map<string, number[]>();
   #now: number;
@@ -100,7 +105,9 @@ class Rollout {
     const { claims } = new Rulings(snapshot);
     this.#durations = new Durations(snapshot, (node) => claims.of(node).rules.soakMs);
     const { ownNode } = this.#settings;
-    const terms = { durations: this.#durations, stuck, ownNode, now: seen.now };
+    const arrivals = arrivalsIn(snapshot, seen.now);
+    this.#waves = new Map(arrivals.map(({ shadow, version, at }) => [`${shadow} ${version}`, at]));
+    const terms = { durations: this.#durations, stuck, ownNode, now: seen.now, arrivals };
     const roomUnder = limits.allInSight ? () => Infinity : roomsOf(snapshot, this.#settings);
     this.#fleet = new VirtualFleet(snapshot, { ...terms, roomUnder });
     this.#stuck = new Map(seen.plan.verdicts.filter(({ node }) => stuck.has(node)).map((one) => [one.node, one]));
@@ -139,9 +146,9 @@ class Rollout {
   #note({ commands }: Plan): void {
     for (const command of commands) {
       if (command.kind !== 'start') continue;
-      const { node, spec, policy } = command;
-      const version = spec.version ?? undefined;
-      this.#starts.push({ at: this.#now, node, policy: policy?.name || undefined, version, endsAt: undefined });
+      const { node, shadow, version, policy } = command;
+      const waveAt = this.#waves.get(`${shadow} ${version}`);
+      this.#starts.push({ at: this.#now, node, policy: policy?.name || undefined, version, waveAt, endsAt: undefined });
       this.#changedAt = this.#now;
     }
   }

@@ -7,6 +7,7 @@ import type { Inspection } from '../inspect.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { PLAIN, type Terminal, paint, table, wrapped } from '../output/terminal.ts';
 import { timeValue, verdictValue, unknownLines } from '../output/output.ts';
+import { momentText } from '../waves/words.ts';
 import type { Stuck } from './drains.ts';
 import type { Forecast } from './forecast.ts';
 
@@ -62,9 +63,9 @@ interface ForecastView extends PlanView {
 /** Every start in order of time, the nodes that are not updated in the end, and the end with its assumptions. */
 export function forecastLines({ seen, forecast, stuck, here }: ForecastView, terminal: Terminal): readonly string[] {
   const { starts, left } = forecast;
-  const rows = starts.map(({ at, node, version, policy, endsAt }) => {
+  const rows = starts.map(({ at, node, version, policy, waveAt, endsAt }) => {
     const took = endsAt === undefined ? 'does not end' : `takes ${durationText(endsAt - at)}`;
-    return [rfc3339(at), node, version ?? '', took, policyText(policy)];
+    return [rfc3339(at), node, version ?? '', took, policyText(policy), waveText({ waveAt, policy }, seen)];
   });
   const remaining = left.map(({ node, reason, message }) => ['', node, reason, message]);
   return [
@@ -78,6 +79,18 @@ export function forecastLines({ seen, forecast, stuck, here }: ForecastView, ter
     '',
     ...wrapped(endText(forecast, seen.now), { columns: terminal.columns, indent: 2 }),
   ];
+}
+
+/** Why it starts no sooner: e.g. `its wave opens Sat 29 Aug, 17:00 UTC, its next window Sun 30 Aug, 22:00 UTC`. */
+function waveText(
+  { waveAt, policy }: Pick<Forecast['starts'][number], 'waveAt' | 'policy'>,
+  { policiesAt }: Inspection,
+): string {
+  if (waveAt === undefined) return '';
+  const view = policiesAt(waveAt).find((one) => one.policy.name === policy);
+  const window = view?.kind === 'valid' && !view.window.open ? view.window.changesAt : undefined;
+  const opens = `its wave opens ${momentText(waveAt)}`;
+  return window === undefined ? opens : `${opens}, its next window ${momentText(window)}`;
 }
 
 function endText(forecast: Forecast, now: number): string {
@@ -119,7 +132,12 @@ export function forecastValue(
     noLeader: noLeaderValue(noLeader),
     halted: plan.halted,
     notKnown: unknown,
-    starts: forecast.starts.map((one) => ({ ...one, at: rfc3339(one.at), endsAt: timeValue(one.endsAt) })),
+    starts: forecast.starts.map((one) => ({
+      ...one,
+      at: rfc3339(one.at),
+      endsAt: timeValue(one.endsAt),
+      waveAt: timeValue(one.waveAt),
+    })),
     endsAt: rfc3339(forecast.endsAt),
     mostAtOnce: forecast.mostAtOnce,
     left: forecast.left.map(verdictValue),

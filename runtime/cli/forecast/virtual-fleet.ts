@@ -11,6 +11,7 @@ import {
 import { instantOf } from '../../lib/clock.ts';
 import { releaseObjectName } from '../../api/release/names.ts';
 import type { Spec, Status } from '../../api/shadow/model.ts';
+import { type Arrival, Arrivals, withOffer } from './arrivals.ts';
 import { Crowd, type CrowdTerms, type Pair } from './crowd.ts';
 import type { Durations } from './durations.ts';
 
@@ -24,6 +25,8 @@ interface FleetTerms {
   readonly roomUnder: CrowdTerms['roomUnder'];
   readonly ownNode: string;
   readonly now: number;
+  /** The earliest first. */
+  readonly arrivals: readonly Arrival[];
 }
 
 /**
@@ -45,24 +48,22 @@ export class VirtualFleet {
   readonly #rest: Snapshot;
   readonly #stuck: ReadonlySet<string>;
   readonly #crowd: Crowd;
-  /** By name of the shadow: nodes whose update is over, and at which plans need not look any more. */
-  readonly #over = new Map<string, Pair>();
+  readonly #arrivals: Arrivals;
   readonly #durations: Durations;
 
   /** @param terms `roomUnder` as `Crowd` has it */
-  constructor(snapshot: Snapshot, { durations, stuck, roomUnder, ownNode, now }: FleetTerms) {
+  constructor(snapshot: Snapshot, { durations, stuck, roomUnder, ownNode, now, arrivals }: FleetTerms) {
     this.#rest = snapshot;
     this.#durations = durations;
     this.#stuck = stuck;
+    this.#arrivals = new Arrivals(arrivals);
     this.#releases = new Map(snapshot.releases.objects.map((release) => [release.name, release]));
     this.#permits = new Map(snapshot.permits.map((permit) => [permit.shadow, permit]));
     this.#crowd = new Crowd(snapshot, { roomUnder, ownNode, isProven: (pair, policy) => this.#isProven(pair, policy) });
-    const nodes = snapshot.nodes.filter(({ shadowName }) => !this.#crowd.isHidden(shadowName));
-    this.#nodes = new Map(nodes.map((node) => [node.shadowName, node]));
-    const shadows = snapshot.shadows.filter(({ name }) => !this.#crowd.isHidden(name));
-    this.#shadows = new Map(shadows.map((shadow) => [shadow.name, shadow]));
-    this.#countAlike();
-    for (const shadow of shadows) {
+    this.#nodes = new Map(snapshot.nodes.map((node) => [node.shadowName, node]));
+    this.#shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
+    this.#look();
+    for (const shadow of this.#shadows.values()) {
       if (isUnderWay(shadow)) this.#ask(shadow, { began: instantOf(shadow.spec.state_transition_timestamp), now });
       else this.#prepare(shadow, now);
     }
@@ -83,24 +84,17 @@ export class VirtualFleet {
   /** The same with every node, also those that plans need not look at. */
   whole(policies: Snapshot['policies']): Snapshot {
     const sight = this.snapshot(policies);
-    const { nodes, shadows } = this.#rest;
-    const unseen = nodes.filter(({ shadowName }) => this.#crowd.isHidden(shadowName) && !this.#over.has(shadowName));
-    const waiting = new Set(unseen.map(({ shadowName }) => shadowName));
-    const over = [...this.#over.values()];
+    const hidden = [...this.#crowd.hidden.values()];
     return {
       ...sight,
-      nodes: [...sight.nodes.map((node) => ({ ...node, alike: 0 })), ...unseen, ...over.map(({ node }) => node)],
-      shadows: [
-        ...sight.shadows,
-        ...shadows.filter(({ name }) => waiting.has(name)),
-        ...over.map(({ shadow }) => shadow),
-      ],
+      nodes: [...sight.nodes.map((node) => ({ ...node, alike: 0 })), ...hidden.map(({ node }) => node)],
+      shadows: [...sight.shadows, ...hidden.map(({ shadow }) => shadow)],
     };
   }
 
-  /** When the next agent reaches its state; Infinity where no agent is working. */
+  /** When the next agent reaches its state, or the next wave opens; Infinity where no agent is working and no wave is to come. */
   get nextStep(): number {
-    return Math.min(Infinity, ...this.#due.values(), ...this.#prepared.values());
+    return Math.min(this.#arrivals.next, ...this.#due.values(), ...this.#prepared.values());
   }
 
   get updating(): number {
@@ -117,6 +111,7 @@ export class VirtualFleet {
       const shadow = this.#shadows.get(name);
       if (shadow && this.#step(shadow, now)) done.push(this.#nodes.get(name)?.name ?? name);
     }
+    this.#openWaves(now);
     return done;
   }
 
@@ -128,7 +123,8 @@ export class VirtualFleet {
       else this.#releases.delete(name);
     }
     for (const command of commands) this.#carryOut(command, now);
-    this.#countAlike();
+    if (writes.length > 0) this.#crowd.proven();
+    this.#look();
   }
 
   #isProven({ node, shadow }: Pair, policy: string): boolean {
@@ -137,33 +133,44 @@ export class VirtualFleet {
     return release?.ledger.policies[policy]?.provenAt != null;
   }
 
-  #countAlike(): void {
-    for (const [name, alike] of this.#crowd.alike()) {
+  /** Looks at what the crowd has in sight now. */
+  #look(): void {
+    const { moves, alike } = this.#crowd.changes();
+    for (const [name, pair] of moves) {
+      if (pair) {
+        this.#nodes.set(name, pair.node);
+        this.#shadows.set(name, pair.shadow);
+      } else {
+        this.#nodes.delete(name);
+        this.#shadows.delete(name);
+      }
+    }
+    for (const [name, count] of alike) {
       const node = this.#nodes.get(name);
-      if (node) this.#nodes.set(name, { ...node, alike });
+      if (node) this.#nodes.set(name, { ...node, alike: count });
     }
   }
 
-  #bringInFront(pair: Pair | undefined): void {
-    if (!pair) return;
-    this.#nodes.set(pair.node.shadowName, pair.node);
-    this.#shadows.set(pair.shadow.name, pair.shadow);
+  #pairOf(name: string): Pair | undefined {
+    const [node, shadow] = [this.#nodes.get(name), this.#shadows.get(name)];
+    return node && shadow ? { node, shadow } : this.#crowd.hidden.get(name);
   }
 
-  #keep(name: string): void {
-    const [node, shadow] = [this.#nodes.get(name), this.#shadows.get(name)];
-    if (node && shadow) this.#over.set(name, { node, shadow });
+  /** Nodes are offered what waves have brought by now. */
+  #openWaves(now: number): void {
+    const offered = new Map<string, Pair>();
+    for (const { shadow, version } of this.#arrivals.take(now, (name) => this.#isBusy(name))) {
+      const pair = offered.get(shadow) ?? this.#pairOf(shadow);
+      if (pair && this.#isWorking(pair.node)) offered.set(shadow, withOffer(pair, version, now));
+    }
+    for (const [name, { shadow }] of offered) if (this.#shadows.has(name)) this.#shadows.set(name, shadow);
+    this.#crowd.offered([...offered.values()]);
+    this.#look();
   }
 
-  /** Of nodes that are done with a release that is proven, one tells as much as all. */
-  #letGo(name: string): void {
-    const [node, shadow] = [this.#nodes.get(name), this.#shadows.get(name)];
-    const isDone = shadow?.status?.current_version === shadow?.status?.target_version;
-    const hidden = node && shadow && isDone ? this.#crowd.finished({ node, shadow }) : undefined;
-    if (hidden === undefined) return;
-    this.#keep(hidden);
-    this.#nodes.delete(hidden);
-    this.#shadows.delete(hidden);
+  #isBusy(name: string): boolean {
+    const shadow = this.#shadows.get(name);
+    return this.#permits.has(name) || (shadow !== undefined && isUnderWay(shadow));
   }
 
   #carryOut(command: Command, now: number): void {
@@ -172,13 +179,14 @@ export class VirtualFleet {
       const permit = { shadow, nodeUid, family, version, policy, zone, since: now, writes: 'settled' } as const;
       this.#permits.set(shadow, { ...permit, id: `${nodeUid} ${now}` });
       this.#wish(command, now);
-      this.#bringInFront(this.#crowd.started(shadow));
+      this.#crowd.started(shadow);
     } else if (command.kind === 'set-spec') this.#wish(command, now);
     else if (command.kind === 'call-off') this.#wish(command, now);
     else if (command.kind === 'set-hint') this.#hint(command, now);
     else if (command.kind === 'free') {
       this.#permits.delete(command.shadow);
-      this.#letGo(command.shadow);
+      const pair = this.#pairOf(command.shadow);
+      if (pair) this.#crowd.finished(pair);
     } else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
     else if ('nodeUid' in command) this.#note(command);
     else if ('node' in command) this.#leaveAlone(command.node);
@@ -250,8 +258,11 @@ export class VirtualFleet {
   /** A node that is not Ready, or has no agent, does nothing. */
   #workingNode(shadow: string): NodeView | undefined {
     const node = this.#nodes.get(shadow);
-    const isWorking = node?.ready && !this.#rest.silentSince.has(node.name) && !this.#stuck.has(node.name);
-    return isWorking ? node : undefined;
+    return node && this.#isWorking(node) ? node : undefined;
+  }
+
+  #isWorking({ ready, name }: NodeView): boolean {
+    return ready && !this.#rest.silentSince.has(name) && !this.#stuck.has(name);
   }
 
   /** @returns whether this ends an update well */

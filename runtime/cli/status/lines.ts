@@ -164,24 +164,26 @@ function waitingLines({ waiting, now }: FleetStatus, terminal: Terminal): readon
 }
 
 function paceLines({ pace, noLeader, now }: FleetStatus, terminal: Terminal): readonly string[] {
-  const { finishedLastHour, typicalMs, left, stuck } = pace;
-  if (left === 0 && stuck === 0)
-    return noLeader ? [] : [paint(terminal, 'good', 'All nodes that agents report run what they are offered.')];
+  const { finishedLastHour, typicalMs, left, toCome, stuck } = pace;
+  const isDone = left === 0 && stuck === 0 && !noLeader;
+  const done = isDone ? [paint(terminal, 'good', 'All nodes that agents report run what they are offered.')] : [];
+  if (left === 0 && stuck === 0 && toCome === 0) return done;
   const sentences = [
     `${finishedLastHour} finished in the last hour`,
     ...(typicalMs === undefined ? [] : [`an update takes ${durationText(typicalMs)}`]),
     ...endTexts(pace, now),
   ];
-  return wrapped(`${sentences.join('; ')}.`, { columns: terminal.columns, indent: 2 });
+  return [...done, ...wrapped(`${sentences.join('; ')}.`, { columns: terminal.columns, indent: 2 })];
 }
 
 /** When the rollout ends, and who has to do something first. */
-function endTexts({ left, stuck, waitsFor, endsAt, isCut }: Pace, now: number): readonly string[] {
+function endTexts({ stuck, toCome, waitsFor, endsAt, isCut }: Pace, now: number): readonly string[] {
   const rest = waitsFor.map(({ reason, nodes }) => `${firstOf(nodes, MAX_NAMED)} (${reason})`);
   const waits = rest.length > 0 ? `: waits for ${rest.join(', ')}` : '';
   const many = `${stuck} ${stuck === 1 ? 'node does' : 'nodes do'} not go on by ${stuck === 1 ? 'itself' : 'themselves'}`;
   return [
-    ...(left === 0 || endsAt === undefined ? [] : [endText(endsAt, now, isCut)]),
+    ...(endsAt === undefined ? [] : [endText(endsAt, now, isCut)]),
+    ...(toCome === 0 ? [] : [`${toCome} ${toCome === 1 ? 'node waits for its wave' : 'nodes wait for their waves'}`]),
     ...(stuck > 0 ? [`${many}${waits}`] : []),
   ];
 }

@@ -13,11 +13,13 @@ export interface Pace {
   readonly typicalMs: number | undefined;
   /** Nodes that are being updated, or start by themselves, and are done in the end. */
   readonly left: number;
+  /** Nodes that start once their waves bring them an update. */
+  readonly toCome: number;
   /** Nodes with an update that is not done by itself. */
   readonly stuck: number;
   /** What they wait for that only a person ends. */
   readonly waitsFor: readonly Blocker[];
-  /** When the last of `left` is done, milliseconds since the Unix epoch; undefined where there is none, or that is not known. */
+  /** When the last of `left` and `toCome` is done, milliseconds since the Unix epoch; undefined where there is none, or that is not known. */
   readonly endsAt: number | undefined;
   /** More is to come after `endsAt`: the forecast does not go so far. */
   readonly isCut: boolean;
@@ -40,13 +42,16 @@ export function paceOf(
   );
   const stuck = ahead.filter(({ info }) => noLeader || waiting.has(info.node.name));
   const left = ahead.length - stuck.length;
+  const inWaves = forecast.starts.filter(({ waveAt }) => waveAt !== undefined).map(({ node }) => node);
+  const toCome = noLeader ? 0 : new Set(inWaves).size;
   return {
     finishedLastHour: finished.length,
     typicalMs: medianOf(members.flatMap(({ info }) => info.shadow?.lastUpdateMs ?? [])),
     left,
+    toCome,
     stuck: stuck.length,
     waitsFor: blockersIn(forecast.left),
-    endsAt: left > 0 ? forecast.endsAt : undefined,
+    endsAt: left + toCome > 0 ? forecast.endsAt : undefined,
     isCut: forecast.isCut,
   };
 }

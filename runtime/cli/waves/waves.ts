@@ -65,7 +65,7 @@ const wavesOf = (
 });
 
 /** Versions of a family that repositories list, the newest first. */
-function publishedIn({ releases }: Waves, family: string): readonly PublishedVersion[] {
+export function publishedIn({ releases }: Pick<Waves, 'releases'>, family: string): readonly PublishedVersion[] {
   const own = releases.objects.filter((one) => one.family === family);
   const listed = own.flatMap(({ version, ledger: { published } }) => (published ? [{ version, published }] : []));
   const unique = new Map(listed.map((one) => [one.version, one]));

@@ -4,7 +4,7 @@ const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** e.g. `Sat 29 Aug, 17:00 UTC`. To the minute, and never before it. @param at milliseconds since the Unix epoch */
-function momentText(at: number): string {
+export function momentText(at: number): string {
   const date = new Date(Math.ceil(at / 60_000) * 60_000);
   const day = `${DAYS[date.getUTCDay()]} ${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
   return `${day}, ${date.toISOString().slice(11, 16)} UTC`;

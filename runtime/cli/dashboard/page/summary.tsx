@@ -138,6 +138,7 @@ export function Summary({ fleet, now }: FleetProps) {
         {pace.endsAt !== undefined && `until ${timeText(pace.endsAt, now)}; `}
         {plural(pace.left, 'node')} left{pace.stuck > 0 && `, ${countText(pace.stuck)} not by themselves`}
         {pace.stuck > 0 && pace.waitsFor.length > 0 && `: waits for ${pace.waitsFor.join(', ')}`}
+        {toComeText(pace)}
       </Stat>
       <Stat name="Pace" value={`${countText(pace.finishedLastHour)} in the last hour`}>
         {pace.typicalMs === undefined
@@ -153,6 +154,9 @@ export function Summary({ fleet, now }: FleetProps) {
 }
 
 const leftText = ({ left, stuck }: FleetCard['pace']): string => (left + stuck === 0 ? 'all done' : 'not by itself');
+
+const toComeText = ({ toCome }: FleetCard['pace']): string =>
+  toCome === 0 ? '' : `; ${toCome === 1 ? '1 waits for its wave' : `${countText(toCome)} wait for their waves`}`;
 
 function budgetText({ capacity, taken }: FleetCard['budget']): string {
   return `${countText(taken)} ${capacity === undefined ? 'taken, no limit' : `of ${countText(capacity)} taken`}`;
