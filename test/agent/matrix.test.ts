@@ -81,6 +81,13 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   'offer-changed': always('updated'),
   released: row('updated anew', 'updated anew', 'updated', 'updated'),
   'torn-settings': row('HostFailed', 'HostFailed', 'updated', 'updated'),
+  // Nobody changes its settings.
+  'no-settings': always('updated'),
+  lockdown: always('updated'),
+  forgetful: always('updated'),
+  'applier-failed': always('updated'),
+  unrendered: always('updated'),
+  'commit-dropped': always('updated'),
   reworded: always('updated'),
   'no-wave': always('updated'),
   // Each comes to rest on the older release, from wherever it was.

@@ -16,6 +16,7 @@ async function lock(version: string): Promise<void> {
   const body = JSON.stringify({ updates: { 'version-lock': version } });
   await world.host.handle({ method: 'PATCH', path: '/settings?tx=test', body });
   await world.host.handle({ method: 'POST', path: '/tx/commit_and_apply?tx=test' });
+  await world.advance(1000);
 }
 
 const reboots = (): number => world.host.intervals.filter(({ action }) => action === 'reboot').length;

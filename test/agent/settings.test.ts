@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { parseSettings } from '../../runtime/agent/hosts/bottlerocket/settings.ts';
 import type { UpdateSettings } from '../../runtime/api/shadow/model.ts';
 import { build, offered, world } from './stage.ts';
-import { rig } from '../sim/hosts/rig.ts';
 
 const HOUR_MS = 3_600_000;
 const told = (): UpdateSettings | null | undefined => world.operator.status.update_settings;
@@ -91,21 +90,5 @@ test('nobody learns a password from the address of a repository', () => {
   const url = 'https://user:secret@mirror.example:8443/metadata/aws-k8s-1.33/x86_64/?token=secret#secret';
   expect(parseSettings(JSON.stringify({ updates: { 'metadata-base-url': url } }))).toEqual({
     metadata_base_url: 'https://mirror.example:8443/metadata/aws-k8s-1.33/x86_64/',
-  });
-});
-
-describe('a host answers of its settings', () => {
-  test.each([
-    ['keys=settings.updates.seed,settings.updates.ignore-waves', 200, { updates: { seed: 7, 'ignore-waves': false } }],
-    ['keys=updates.seed,settings.updates.none', 200, {}],
-    ['prefix=updates', 200, { updates: expect.objectContaining({ seed: 7 }) }],
-  ])('%s', async (query, status, body) => {
-    const answer = await rig({ settings: { seed: 7 } }).host.handle({ method: 'GET', path: `/settings?${query}` });
-    if (answer.kind !== 'answer') throw new Error(`expected an answer, got ${answer.kind}`);
-    expect([answer.status, JSON.parse(answer.body)]).toEqual([status, body]);
-  });
-
-  test('keys= is refused', async () => {
-    expect(await rig().host.handle({ method: 'GET', path: '/settings?keys=' })).toMatchObject({ status: 400 });
   });
 });

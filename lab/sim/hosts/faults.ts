@@ -76,6 +76,18 @@ export const FAULTS = {
   'torn-settings': {
     what: 'only the tool that writes images has a new version-lock: prepare-update takes the oldest release, the status names another',
   },
+  'no-settings': { what: 'the image has no settings of updates: they read as empty, and a change is refused' },
+  lockdown: { what: 'the host is locked down until it boots: settings answer 500' },
+  forgetful: { what: 'at each boot the host reads its user data again: settings that were committed are lost' },
+  'applier-failed': {
+    what: 'settings are applied with 500 and not rendered, once, and are committed all the same',
+    uses: 1,
+  },
+  unrendered: { what: 'settings are applied with 204 and not rendered until it boots or this is over' },
+  'commit-dropped': {
+    what: 'the next change of settings is made, and its connection breaks before the answer',
+    uses: 1,
+  },
   reworded: { what: 'the tool that writes images has other words for what it does' },
   'no-wave': { what: 'no wave has reached the host: nothing is chosen, for 60 s', forMs: 60_000 },
   downgrade: { what: 'version-lock names the oldest release: that is offered, or nothing to a host that runs it' },

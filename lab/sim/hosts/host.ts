@@ -90,9 +90,10 @@ export class SimulatedHost {
     this.arch = arch;
     this.#options = options;
     const times = { ...DEFAULT_TIMES, ...options.times };
-    this.settings = new HostSettings({ seed: Math.floor(random() * 2048), ...options.settings }, { variant, arch });
-    this.#sets = new PartitionSets(version);
     this.#faults = new Faults(clock);
+    const seed = Math.floor(random() * 2048);
+    this.settings = new HostSettings({ seed, ...options.settings }, { clock, faults: this.#faults, variant, arch });
+    this.#sets = new PartitionSets(version);
     this.#machine = new Machine({
       clock,
       random,
@@ -267,6 +268,7 @@ export class SimulatedHost {
 
   #cameUp(boot: Boot): void {
     this.#k3os?.cameUp();
+    this.settings.boot();
     const updater = new Updater({ ...this.#toolParts, restartApi: (awayMs) => this.restartApi(awayMs) });
     this.#serve(boot, updater);
     for (const observer of this.#observers) observer.onUp?.(boot);

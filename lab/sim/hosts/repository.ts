@@ -38,7 +38,7 @@ export class HostRepository {
 
   /** What everybody who asks it now meets. */
   get trouble(): RepositoryTrouble | undefined {
-    if (this.#parts.settings.updates.seed > MAX_SEED) return PANIC;
+    if (this.#parts.settings.rendered.seed > MAX_SEED) return PANIC;
     const names = Object.keys(TROUBLES) as FaultName[];
     const name = names.find((each) => this.#parts.faults.leftMs(each) > 0);
     return name && TROUBLES[name];
@@ -47,7 +47,7 @@ export class HostRepository {
   /** What this host may have, newest first. */
   get available(): readonly string[] {
     const { clock, faults, releases, settings, sets } = this.#parts;
-    const { seed, 'ignore-waves': ignoreWaves } = settings.updates;
+    const { seed, 'ignore-waves': ignoreWaves } = settings.rendered;
     const versions = releases.available({ seed, ignoreWaves, now: clock.now() });
     if (faults.leftMs('no-wave') === 0) return versions;
     const { versions: all } = releases;
@@ -57,7 +57,7 @@ export class HostRepository {
   /** What it is offered; undefined where it stays where it is. */
   get choice(): string | undefined {
     const { faults, releases, settings, sets } = this.#parts;
-    const versionLock = faults.leftMs('downgrade') > 0 ? this.oldest : settings.updates['version-lock'];
+    const versionLock = faults.leftMs('downgrade') > 0 ? this.oldest : settings.rendered['version-lock'];
     return releases.choose({ running: sets.running, versionLock }, this.available);
   }
 

@@ -1,7 +1,7 @@
 import { DONE, DROPPED, type HostAnswer, type HostCall, json, NO_SUCH_CALL, text } from './answer.ts';
 import type { Faults } from './faults.ts';
 import type { Machine } from './machine.ts';
-import type { HostSettings } from './settings.ts';
+import type { HostSettings, SettingsCall } from './settings.ts';
 import type { Updater } from './updater.ts';
 
 /** What the host's API acts on. */
@@ -17,12 +17,7 @@ export interface Served {
   readonly arch: string;
 }
 
-interface Request {
-  readonly query: URLSearchParams;
-  readonly body: string;
-}
-
-const ROUTES: Readonly<Record<string, (served: Served, request: Request) => HostAnswer>> = {
+const ROUTES: Readonly<Record<string, (served: Served, call: SettingsCall) => HostAnswer>> = {
   'GET /os': ({ version, variant, arch }) =>
     json({
       arch,
@@ -37,9 +32,14 @@ const ROUTES: Readonly<Record<string, (served: Served, request: Request) => Host
   'POST /actions/activate-update': ({ updater, signal }) => updater.start('activate', signal),
   'POST /actions/deactivate-update': ({ updater, signal }) => updater.start('deactivate', signal),
   'POST /actions/reboot': reboot,
-  'GET /settings': ({ settings }, { query }) => settings.get(query),
-  'PATCH /settings': ({ settings }, { query, body }) => settings.patch(query, body),
-  'POST /tx/commit_and_apply': ({ settings }, { query }) => settings.commit(query),
+  'GET /settings': ({ settings }, call) => settings.get(call),
+  'PATCH /settings': ({ settings }, call) => settings.patch(call),
+  'GET /tx': ({ settings }, call) => settings.pending(call),
+  'GET /tx/list': ({ settings }) => settings.transactions(),
+  'DELETE /tx': ({ settings }, call) => settings.drop(call),
+  'POST /tx/commit': ({ settings }, call) => settings.commit(call),
+  'POST /tx/apply': ({ settings }, call) => settings.apply(call),
+  'POST /tx/commit_and_apply': ({ settings }, call) => settings.commitAndApply(call),
 };
 
 /** Answers one call of the host's API. */
@@ -47,7 +47,8 @@ export function route(served: Served, { method, path, body = '' }: HostCall): Ho
   const [pathname, search] = path.split('?', 2);
   const name = `${method} ${pathname}`;
   if (!Object.hasOwn(ROUTES, name)) return NO_SUCH_CALL;
-  return ROUTES[name]?.(served, { query: new URLSearchParams(search), body }) ?? NO_SUCH_CALL;
+  const { signal } = served;
+  return ROUTES[name]?.(served, { query: new URLSearchParams(search), body, signal }) ?? NO_SUCH_CALL;
 }
 
 function reboot({ machine, faults }: Served): HostAnswer {

@@ -1,4 +1,8 @@
-import { DONE, type HostAnswer, json, text } from './answer.ts';
+import { isSemver } from '../../../runtime/api/shadow/semver.ts';
+import type { Clock } from '../../../runtime/lib/clock.ts';
+import { DONE, DROPPED, type HostAnswer, json, text } from './answer.ts';
+import { background } from './background.ts';
+import type { Faults } from './faults.ts';
 
 export interface UpdateSettings {
   'ignore-waves': boolean;
@@ -8,18 +12,44 @@ export interface UpdateSettings {
   'version-lock': string;
 }
 
+export interface SettingsParts {
+  readonly clock: Clock;
+  readonly faults: Faults;
+  readonly variant: string;
+  readonly arch: string;
+}
+
+export interface SettingsCall {
+  readonly query: URLSearchParams;
+  readonly body: string;
+  /** Ends what the call has started. */
+  readonly signal: AbortSignal;
+}
+
 const REPOSITORY = 'https://updates.bottlerocket.aws';
+const PREFIX = 'settings.updates.';
 
-/** The part of a host's settings that concerns updates, with the transactions that change it. Outlives a reboot. */
+/** Until the files of settings that are applied are written, milliseconds. */
+const RENDER_MS = 100;
+
+/** After a lockdown, until the host boots. */
+const LOCKED_DOWN = 'Required key not available (os error 126)';
+
+/**
+ * The part of a host's settings that concerns updates, with the transactions that change it. What is committed outlives a reboot, but for a
+ * forgetful host, which reads its user data again. The tools for updates read files, which are written when a change is applied, and at each boot.
+ */
 export class HostSettings {
-  #committed: UpdateSettings;
+  readonly #parts: SettingsParts;
+  readonly #initial: UpdateSettings;
   readonly #pending = new Map<string, Partial<UpdateSettings>>();
+  #committed: UpdateSettings;
+  #rendered: UpdateSettings;
 
-  constructor(
-    initial: Partial<UpdateSettings>,
-    { variant, arch }: { readonly variant: string; readonly arch: string },
-  ) {
-    this.#committed = {
+  constructor(initial: Partial<UpdateSettings>, parts: SettingsParts) {
+    const { variant, arch } = parts;
+    this.#parts = parts;
+    this.#initial = {
       'ignore-waves': false,
       'metadata-base-url': `${REPOSITORY}/2020-07-07/${variant}/${arch}/`,
       seed: 0,
@@ -27,48 +57,117 @@ export class HostSettings {
       'version-lock': 'latest',
       ...initial,
     };
+    this.#committed = this.#initial;
+    this.#rendered = this.#initial;
   }
 
   get updates(): Readonly<UpdateSettings> {
     return this.#committed;
   }
 
-  /** Keys need their prefix; those that are not known are left out. */
-  get(query: URLSearchParams): HostAnswer {
-    const keys = query.get('keys');
-    if (keys === null) return json('updates'.startsWith(query.get('prefix') ?? '') ? { updates: this.#committed } : {});
-    if (keys === '') return text(400, "Input 'keys' cannot be empty");
-    const asked = new Set(keys.split(','));
-    const updates = Object.entries(this.#committed).filter(([key]) => asked.has(`settings.updates.${key}`));
-    return json(updates.length > 0 ? { updates: Object.fromEntries(updates) } : {});
+  /** As the tools for updates have them. */
+  get rendered(): Readonly<UpdateSettings> {
+    return this.#rendered;
   }
 
-  patch(query: URLSearchParams, body: string): HostAnswer {
-    const change = parsePatch(body, this.#committed);
-    if (!change) return text(400, 'Unable to deserialize into Settings');
+  /** The host has booted. */
+  boot(): void {
+    this.#pending.clear();
+    this.#parts.faults.clear('lockdown');
+    if (this.#has('forgetful')) this.#committed = this.#initial;
+    this.#rendered = this.#committed;
+  }
+
+  /** Keys need their prefix; those that are not known are left out. */
+  get({ query }: SettingsCall): HostAnswer {
+    if (this.#has('lockdown')) return text(500, 'Unable to read data store: Live datastore missing');
+    const [keys, prefix] = [query.get('keys'), query.get('prefix')];
+    if (keys === '') return text(400, "Input 'keys' cannot be empty");
+    if (prefix === '') return text(400, "Input 'prefix' cannot be empty");
+    if (this.#has('no-settings')) return json({});
+    if (keys === null) return json('updates'.startsWith(prefix ?? '') ? { updates: this.#committed } : {});
+    return json(nested(this.#committed, new Set(keys.split(','))));
+  }
+
+  patch({ query, body }: SettingsCall): HostAnswer {
+    if (this.#has('lockdown')) return text(500, LOCKED_DOWN);
+    const change = this.#has('no-settings') ? undefined : parsePatch(body, this.#committed);
+    if (!change) return text(400, 'Json deserialize error: unknown field or invalid value');
     const tx = transaction(query);
-    this.#pending.set(tx, { ...this.#pending.get(tx), ...change });
+    if (Object.keys(change).length > 0) this.#pending.set(tx, { ...this.#pending.get(tx), ...change });
     return DONE;
   }
 
-  commit(query: URLSearchParams): HostAnswer {
+  pending({ query }: SettingsCall): HostAnswer {
+    return json(nested(this.#pending.get(transaction(query)) ?? {}));
+  }
+
+  transactions(): HostAnswer {
+    return json([...this.#pending.keys()]);
+  }
+
+  drop({ query }: SettingsCall): HostAnswer {
+    const tx = transaction(query);
+    const dropped = Object.keys(this.#pending.get(tx) ?? {});
+    this.#pending.delete(tx);
+    return json(dropped.map((key) => `${PREFIX}${key}`));
+  }
+
+  commit({ query }: SettingsCall): HostAnswer {
+    if (this.#has('lockdown')) return text(500, LOCKED_DOWN);
     const tx = transaction(query);
     const change = this.#pending.get(tx);
     if (!change) return text(422, 'Tried to commit with no pending changes');
     this.#pending.delete(tx);
     this.#committed = { ...this.#committed, ...change };
-    return json(Object.keys(change).map((key) => `settings.updates.${key}`));
+    return this.#parts.faults.strikes('commit-dropped')
+      ? DROPPED
+      : json(Object.keys(change).map((key) => `${PREFIX}${key}`));
+  }
+
+  /** What is committed stays so where the program that applies it does not start. */
+  commitAndApply(call: SettingsCall): HostAnswer {
+    const committed = this.commit(call);
+    if (committed.kind !== 'answer' || committed.status !== 200) return committed;
+    return this.#render(call.signal) ?? committed;
+  }
+
+  /** Without keys all files are written. The answer has a body where HTTP allows none. */
+  apply({ query, signal }: SettingsCall): HostAnswer {
+    const keys = query.get('keys')?.split(',');
+    const isOurs = keys?.some((key) => key.startsWith(PREFIX)) ?? true;
+    return (isOurs ? this.#render(signal) : undefined) ?? text(204, 'null');
+  }
+
+  /** Nobody hears whether it succeeds. */
+  #render(signal: AbortSignal): HostAnswer | undefined {
+    if (this.#parts.faults.strikes('applier-failed'))
+      return text(500, 'Unable to start config applier: No such file or directory');
+    background(this.#write(signal), signal);
+    return undefined;
+  }
+
+  async #write(signal: AbortSignal): Promise<void> {
+    await this.#parts.clock.sleep(RENDER_MS, signal);
+    if (!this.#has('unrendered')) this.#rendered = this.#committed;
+  }
+
+  #has(fault: 'lockdown' | 'no-settings' | 'forgetful' | 'unrendered'): boolean {
+    return this.#parts.faults.leftMs(fault) > 0;
   }
 }
 
-/** `latest`, or the whole of a version. It is kept as it is written. */
-const LOCK = /^(latest|v?\d+\.\d+\.\d+)$/;
+/** @param asked with their prefix */
+function nested(settings: Partial<UpdateSettings>, asked?: ReadonlySet<string>): object {
+  const updates = Object.entries(settings).filter(([key]) => asked?.has(`${PREFIX}${key}`) ?? true);
+  return updates.length > 0 ? { updates: Object.fromEntries(updates) } : {};
+}
 
 function transaction(query: URLSearchParams): string {
   return query.get('tx') ?? 'default';
 }
 
-/** Undefined where a key or the type of its value is not one of the present settings. */
+/** Undefined where a key or the type of its value is not one of the present settings. A null changes nothing. */
 function parsePatch(body: string, present: UpdateSettings): Partial<UpdateSettings> | undefined {
   let updates: unknown;
   try {
@@ -76,9 +175,13 @@ function parsePatch(body: string, present: UpdateSettings): Partial<UpdateSettin
   } catch {
     return undefined;
   }
-  if (typeof updates !== 'object' || updates === null) return undefined;
+  if (typeof (updates ?? {}) !== 'object') return undefined;
   const known = new Map<string, unknown>(Object.entries(present));
-  const fits = Object.entries(updates).every(([key, value]) => typeof known.get(key) === typeof value);
-  const { 'version-lock': lock = 'latest' } = updates as Partial<UpdateSettings>;
-  return fits && LOCK.test(lock) ? updates : undefined;
+  const given = Object.entries(updates ?? {}).filter(([, value]) => value !== null);
+  const fits = given.every(([key, value]) => typeof known.get(key) === typeof value);
+  const change = Object.fromEntries(given) as Partial<UpdateSettings>;
+  return fits && isLock(change['version-lock'] ?? 'latest') ? change : undefined;
 }
+
+/** `latest`, or the whole of a version, with or without a `v`. It is kept as it is written. */
+const isLock = (lock: string): boolean => lock === 'latest' || isSemver(lock.replace(/^v/, ''));

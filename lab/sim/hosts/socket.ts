@@ -1,5 +1,6 @@
 import { chmod, chown, link, rename, rm } from 'node:fs/promises';
 import http from 'node:http';
+import type { Socket } from 'node:net';
 import { DROPPED, type HostAnswer, text } from './answer.ts';
 import type { SimulatedHost } from './host.ts';
 
@@ -95,6 +96,7 @@ function send(response: http.ServerResponse, answer: HostAnswer): void {
   if (answer.kind === 'dropped') return void response.destroy();
   if (answer.kind === 'never') return;
   const body = Buffer.from(answer.body);
+  if (answer.status === 204 && body.length > 0) return sendOddly(response, answer.body);
   response.statusCode = answer.status;
   if (answer.status !== 204) response.setHeader('content-length', body.length);
   if (answer.kind === 'cut') {
@@ -103,4 +105,11 @@ function send(response: http.ServerResponse, answer: HostAnswer): void {
   }
   if (answer.contentType !== undefined) response.setHeader('content-type', answer.contentType);
   response.end(body);
+}
+
+/** A body where HTTP allows none, as the host's own server sends it. */
+function sendOddly(response: http.ServerResponse, body: string): void {
+  const { socket } = response;
+  response.detachSocket(socket as Socket);
+  socket?.end(`HTTP/1.1 204 No Content\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n${body}`);
 }

@@ -26,7 +26,7 @@ export class InProcessHostTransport implements HostTransport {
 
   async request(request: HostRequest): Promise<HostResponse> {
     const { host, clock, pinned } = this.#options;
-    const { method, path, timeoutMs, signal } = request;
+    const { method, path, body, timeoutMs, signal } = request;
     signal?.throwIfAborted();
     const call = `${method} ${path}`;
     if (pinned && host.socketGeneration !== this.#generation) throw new HostUnreachableError(call, 'ESTALE');
@@ -37,7 +37,7 @@ export class InProcessHostTransport implements HostTransport {
       throw new HostUnreachableError(call, 'ETIMEDOUT');
     });
     try {
-      const answer = await Promise.race([host.handle({ method, path }), timeout]);
+      const answer = await Promise.race([host.handle({ method, path, body }), timeout]);
       return received(call, answer.kind === 'never' ? await timeout : answer);
     } finally {
       answered.release();

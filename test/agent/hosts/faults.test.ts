@@ -22,6 +22,9 @@ const all = (end: string, seconds: number): Omit<Row, 'fault'> => {
   return { refresh: same, prepare: same, activate: same, reboot: same };
 };
 
+/** No action changes settings. */
+const OF_SETTINGS = ['no-settings', 'lockdown', 'forgetful', 'applier-failed', 'unrendered', 'commit-dropped'] as const;
+
 /** Each action on a host that was brought to just before it without the fault. */
 const MATRIX: readonly Row[] = [
   { fault: 'boot', ...DONE },
@@ -99,6 +102,7 @@ const MATRIX: readonly Row[] = [
   { fault: 'offer-changed', ...DONE, prepare: ['OtherImageError', 30] },
   { fault: 'released', ...DONE, prepare: ['OtherImageError', 30] },
   { fault: 'torn-settings', ...DONE, prepare: ['OtherImageError', 30] },
+  ...OF_SETTINGS.map((fault) => Object.assign({ fault }, DONE)),
   { fault: 'reworded', ...DONE },
   { fault: 'no-wave', ...DONE, prepare: ['OtherImageError', 3] },
   { fault: 'downgrade', ...DONE, prepare: ['OtherImageError', 30] },

@@ -18,9 +18,11 @@ export interface HostTransport {
 }
 
 export interface HostRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** e.g. `/updates/status`. */
   readonly path: string;
+  /** JSON. */
+  readonly body?: string | undefined;
   /** Milliseconds until the answer must be complete. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
