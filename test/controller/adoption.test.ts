@@ -19,8 +19,10 @@ test('Bottlerocket nodes get the label, others do not', async () => {
   stage.start(LABEL_NODES);
   await join('a', 'Bottlerocket OS 1.0.0 (aws-k8s-1.33)');
   await join('b', 'Ubuntu 24.04 LTS');
+  // Of EKS Auto Mode: AWS replaces them, and lets nobody update them.
+  await join('c', 'Bottlerocket (EKS Auto, Standard) 2026.11.9 (aws-k8s-1.33-standard)');
   await stage.pass();
-  expect([await label('a'), await label('b')]).toEqual(['2.0.0', undefined]);
+  expect([await label('a'), await label('b'), await label('c')]).toEqual(['2.0.0', undefined, undefined]);
 });
 
 test('nobody gets it unless that was asked for', async () => {

@@ -170,7 +170,7 @@ function askerOf(text: string | undefined): string | undefined {
 }
 
 function isBottlerocket({ status }: Node): boolean {
-  return status?.nodeInfo?.osImage?.startsWith('Bottlerocket') === true;
+  return status?.nodeInfo?.osImage?.startsWith('Bottlerocket OS ') === true;
 }
 
 function readinessOf({ metadata, status }: Node): Pick<NodeFacts, 'ready' | 'readinessStatedAt'> {
