@@ -36,6 +36,9 @@ const KEYS = {
   },
 } as const;
 
+/** For how long an issued certificate is good. */
+export const ISSUED_FOR_MS = 90 * DAY_MS;
+
 /** A certificate authority of its own, good for ten years. @param clock what the peers of a connection go by: the system's, for real sockets */
 export async function createCa(
   clock: Pick<Clock, 'now'>,
@@ -74,7 +77,7 @@ async function issueLeaf(
     ...ips.map((value) => ({ type: 'ip' as const, value })),
   ];
   const certificate = await x509.X509CertificateGenerator.create({
-    ...validity(ca.clock, 90),
+    ...validity(ca.clock, ISSUED_FOR_MS / DAY_MS),
     subject: organization === undefined ? `CN=${commonName}` : `O=${organization},CN=${commonName}`,
     issuer: ca.issuer,
     publicKey: keys.publicKey,

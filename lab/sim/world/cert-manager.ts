@@ -1,5 +1,7 @@
-import type { Clock } from '../../../runtime/lib/clock.ts';
-import { type CertificateAuthority, createCa } from '../cluster/pki.ts';
+import { collectionPath, objectPath } from '../../../runtime/kube/paths.ts';
+import type { KubeTransport } from '../../../runtime/kube/transport.ts';
+import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
+import { type CertificateAuthority, createCa, ISSUED_FOR_MS } from '../cluster/pki.ts';
 import type { Manifest } from './manifests.ts';
 
 interface CertificateManifest extends Manifest {
@@ -16,9 +18,27 @@ export interface IssuedManifests {
 /** Issues every Certificate among the manifests under one authority, and puts that into the CRDs that ask for it. */
 export async function issueCertificates(manifests: readonly Manifest[], clock: Clock): Promise<IssuedManifests> {
   const ca = await createCa(clock, 'brupop-selfsigned-ca');
-  const certificates = manifests.filter((manifest): manifest is CertificateManifest => manifest.kind === 'Certificate');
-  const secrets = await Promise.all(certificates.map((certificate) => secretOf(certificate, ca)));
+  const secrets = await Promise.all(certificatesIn(manifests).map((certificate) => secretOf(certificate, ca)));
   return { ca, manifests: [...manifests.map((manifest) => withCaBundle(manifest, ca)), ...secrets] };
+}
+
+const certificatesIn = (manifests: readonly Manifest[]): readonly CertificateManifest[] =>
+  manifests.filter((manifest): manifest is CertificateManifest => manifest.kind === 'Certificate');
+
+/** Says of each Certificate, once it is in the cluster, that its Secret is there, and until when it is good. */
+export async function tellReady(
+  transport: KubeTransport,
+  manifests: readonly Manifest[],
+  clock: Pick<Clock, 'now'>,
+): Promise<void> {
+  const now = clock.now();
+  const ready = { type: 'Ready', status: 'True', reason: 'Ready', lastTransitionTime: rfc3339(now) };
+  const status = { conditions: [ready], notAfter: rfc3339(now + ISSUED_FOR_MS) };
+  for (const { metadata } of certificatesIn(manifests)) {
+    const kind = { group: 'cert-manager.io', version: 'v1', plural: 'certificates', namespace: metadata.namespace };
+    const path = objectPath(collectionPath(kind), metadata.name, 'status');
+    await transport.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body: { status } });
+  }
 }
 
 async function secretOf({ metadata, spec }: CertificateManifest, ca: CertificateAuthority): Promise<Manifest> {

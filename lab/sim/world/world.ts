@@ -12,8 +12,9 @@ import { startKubernetes } from '../kubernetes/main.ts';
 import { MOST_AGENT_PROCESSES, type SimOptions } from '../options.ts';
 import { rootCa, withAccountVolume } from './account-volume.ts';
 import { agentInProcess } from './agent-in-process.ts';
-import { issueCertificates } from './cert-manager.ts';
+import { issueCertificates, tellReady } from './cert-manager.ts';
 import { createFleet } from './fleet.ts';
+import { renewLeases } from './heartbeats.ts';
 import { applyAll, type Manifest } from './manifests.ts';
 import type { SimulatedNode } from './node.ts';
 import { channelManifests, foreignCrds, operatorManifests } from './operator-manifests.ts';
@@ -94,12 +95,20 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
   const nodes = createFleet({ ...parts, kubelet: kubernetes.kubelet, dir: join(dir, 'hosts') });
   const run = async (): Promise<void> => {
     try {
-      await Promise.all([kubernetes.stopped, ...[...nodes.values()].map((node) => node.run(signal))]);
+      await Promise.all([kubernetes.stopped, ...running(nodes, { transport, clock, signal })]);
     } finally {
       await Promise.all([close(served, service), source?.stop()]);
     }
   };
   return { cluster, served, transport, nodes, pods, evictions: () => evictions, run };
+}
+
+/** The nodes, and their heartbeats. */
+function running(
+  nodes: World['nodes'],
+  { transport, clock, signal }: Pick<WorldOptions, 'clock' | 'signal'> & Pick<World, 'transport'>,
+): readonly Promise<void>[] {
+  return [renewLeases(transport, clock, signal), ...[...nodes.values()].map((node) => node.run(signal))];
 }
 
 /** Who tells of releases of k3OS; undefined where no node runs it. */
@@ -129,6 +138,7 @@ async function install(
     rootCa(NAMESPACE, caPem),
     ...after,
   ]);
+  await tellReady(transport, manifests, clock);
   await applyAll(transport, workload(options));
 }
 

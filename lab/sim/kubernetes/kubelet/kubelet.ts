@@ -6,7 +6,8 @@ import { NodePods, type NodePodsOptions } from './node-pods.ts';
 import { booted, type BootInfo, lease, lost, registration } from './node-status.ts';
 
 const NODES = collectionPath({ version: 'v1', plural: 'nodes' });
-const LEASES = collectionPath({
+/** Of nodes. */
+export const LEASES = collectionPath({
   group: 'coordination.k8s.io',
   version: 'v1',
   plural: 'leases',

@@ -17,19 +17,20 @@ export function registration(name: string, labels: Readonly<Record<string, strin
   return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { ...own, ...labels } }, spec: {} };
 }
 
-/** The node's lease. It is not renewed: here a node that goes down says so, and nobody has to guess. */
+/** The node's lease. No controller here goes by it: a node that goes down says so, and nobody has to guess. */
 export function lease(name: string, nowMs: number): object {
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { name, namespace: 'kube-node-lease' },
-    spec: {
-      holderIdentity: name,
-      leaseDurationSeconds: 40,
-      renewTime: rfc3339(nowMs, { millis: true }).replace('Z', '000Z'),
-    },
+    spec: { holderIdentity: name, leaseDurationSeconds: 40, ...renewed(nowMs) },
   };
 }
+
+/** What a heartbeat changes in the lease. */
+export const renewed = (nowMs: number): object => ({
+  renewTime: rfc3339(nowMs, { millis: true }).replace('Z', '000Z'),
+});
 
 /** Status of a node that has booted and runs pods. @param time of the boot, RFC 3339 */
 export function booted(name: string, { osImage, bootID }: BootInfo, time: string): object {
