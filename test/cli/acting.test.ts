@@ -211,7 +211,7 @@ describe('cleanup', () => {
     await stage.mark('a');
     expect((await reached.run('leftovers')).out).toMatch(/^a +ours +cordon/);
     expect((await reached.run('cleanup', 'a')).out).toBe(
-      'node a: is released: cordon undone\n  undo: kubectl cordon a\n',
+      'node a: is cleaned up: cordon undone\n  undo: kubectl cordon a\n',
     );
     expect((await reached.run('leftovers')).out).toBe('');
     expect((await stage.nodes.get('a'))?.spec?.unschedulable).toBeUndefined();

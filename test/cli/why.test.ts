@@ -20,8 +20,8 @@ describe('a line for each node', () => {
     stage = await Stage.with('a', 'b', 'node-c');
     await deploy(stage);
     expect(fleetLines(await seen())).toEqual([
-      'places: 1 of 1 taken, by a (StagedAndPerformedUpdate)',
-      'a       Updating        the node is being updated to 1.1.0 (StagedAndPerformedUpdate)',
+      'permits: 1 of 1 taken, by a (staging)',
+      'a       Updating        the node is being updated to 1.1.0 (staging)',
       'b       WaitingForSlot  other nodes are being updated (position 1)',
       'node-c  WaitingForSlot  other nodes are being updated (position 2)',
     ]);
@@ -96,12 +96,12 @@ describe('who takes the places that others wait for', () => {
     await stage.pass(20 * 60_000);
     const now = await seen();
     expect(fleetLines(now).slice(0, -1)).toEqual([
-      'places: 1 of 1 taken, by a (not Ready, for 39 min 59 s more)',
+      'permits: 1 of 1 taken, by a (not Ready, for 39 min 59 s more)',
       'a  UpToDate        the node runs the newest version that it is offered',
-      'b  WaitingForSlot  nodes that are not Ready, or that others have out, take the places (position 1)',
+      'b  WaitingForSlot  nodes that are not Ready, or that others have out, take the permits (position 1)',
     ]);
     expect(nodeLine(now, 'b')).toBe(
-      'b  WaitingForSlot  nodes that are not Ready, or that others have out, take the places (position 1, places: 1 of 1 taken, by a (not Ready, for 39 min 59 s more))',
+      'b  WaitingForSlot  nodes that are not Ready, or that others have out, take the permits (position 1, permits: 1 of 1 taken, by a (not Ready, for 39 min 59 s more))',
     );
   });
 
@@ -113,9 +113,9 @@ describe('who takes the places that others wait for', () => {
     await stage.pass();
     const drain = { started_at: '2026-01-01T00:00:01Z', pods_left: 1, blocked_by: ['a budget'] };
     await stage.report('a', { drain });
-    const step = '(StagedAndPerformedUpdate)';
+    const step = '(staging)';
     expect(fleetLines(await seen())[0]).toBe(
-      `places: 6 of 6 taken, by a (DrainBlocked), b ${step}, c ${step}, d ${step}, e ${step} and 1 more`,
+      `permits: 6 of 6 taken, by a (DrainBlocked), b ${step}, c ${step}, d ${step}, e ${step} and 1 more`,
     );
   });
 });

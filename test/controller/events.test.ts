@@ -2,6 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { type Manager, routesOf } from '../../runtime/controller/manager.ts';
 import { setback } from '../../runtime/controller/telling/events.ts';
+import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { CONTROLLER_LEASE, EVENTS_REFUSED_ANNOTATION, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { fleet, moment, rebooting } from './plan/fleet.ts';
@@ -28,6 +29,25 @@ test('a finished update is told with its duration, which the shadow keeps', asyn
   expect(await told()).toContain('BottlerocketShadow brs-a: UpdateFinished: the node runs 1.1.0, after 1 min 32 s');
   const { metadata } = (await stage.shadows.get('brs-a'))!;
   expect(metadata.annotations).toMatchObject({ 'brupop.bottlerocket.aws/last-update-seconds': '92' });
+});
+
+test('a finished update leaves on the shadow for how long its node was away', async () => {
+  stage = await Stage.with('a');
+  stage.start();
+  await stage.pass();
+  await stage.askForReboot('a');
+  await stage.pass(13_000);
+  await stage.patchNode('a', {
+    metadata: { annotations: { [MARKS_ANNOTATION]: null } },
+    spec: { unschedulable: null },
+  });
+  await stage.report('a', { current_state: 'RebootedIntoUpdate', current_version: '1.1.0', reboot: null });
+  await stage.pass();
+  await stage.report('a', { current_state: 'MonitoringUpdate' });
+  await stage.pass(60_000);
+  expect((await stage.shadows.get('brs-a'))!.metadata.annotations).toMatchObject({
+    'brupop.bottlerocket.aws/last-reboot-seconds': '13',
+  });
 });
 
 test('an update whose status somebody has removed is told and counted as one that failed', async () => {

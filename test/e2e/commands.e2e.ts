@@ -263,7 +263,7 @@ test('what a controller has left behind is listed and released, and nothing else
   expect(released).toEqual({
     code: 1,
     out: expect.stringMatching(
-      /^node node-3: is released: cordon undone\n +undo: kubectl cordon node-3\nnode node-4: it is/,
+      /^node node-3: is cleaned up: cordon undone\n +undo: kubectl cordon node-3\nnode node-4: it is/,
     ),
     err: '',
   });

@@ -14,6 +14,12 @@ export const refusalsIn = (blocked_by: readonly string[]): string[] => blocked_b
 /** Whoever drains says every half minute that it is still so. */
 const BELIEVED_MS = 60_000;
 
+/** When a drain that has begun is given up; undefined where it never is. @param timeoutMs 0 = no limit */
+export function drainEndsAt({ started_at }: Pick<DrainProgress, 'started_at'>, timeoutMs: number): number | undefined {
+  const startedAt = instantOf(started_at);
+  return startedAt === undefined || timeoutMs === 0 ? undefined : startedAt + timeoutMs;
+}
+
 /** What is known of a drain at a moment. */
 export type Progress =
   /** It is as stated, until that instant at least. */

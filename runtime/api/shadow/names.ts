@@ -68,6 +68,8 @@ export const RETRY_ANNOTATION = `${GROUP}/retry`;
 export const ADOPTED_ANNOTATION = `${GROUP}/adopted`;
 /** On a shadow: how long the node's last complete update took, in whole seconds. */
 export const LAST_UPDATE_ANNOTATION = `${GROUP}/last-update-seconds`;
+/** On a shadow: how long the node was away for that update, from the request of its reboot to its agent's report, in whole seconds. */
+export const LAST_REBOOT_ANNOTATION = `${GROUP}/last-reboot-seconds`;
 /** On a shadow: when the node's last complete update was finished (RFC 3339). */
 export const LAST_UPDATE_FINISHED_ANNOTATION = `${GROUP}/last-update-finished`;
 /** On a shadow: the version that the node ran when its present update, or its last one, began. */

@@ -72,7 +72,7 @@ async function releaseNode({ request, cluster, permitted }: Session, name: strin
     return releasePatch(node);
   });
   if (!changed) return { object: target.called, changed, says: 'has nothing of the operator on it', undo: undefined };
-  const says = `is released: ${owned.length > 0 ? owned.join(', ') : 'nothing but the marks'} undone`;
+  const says = `is cleaned up: ${owned.length > 0 ? owned.join(', ') : 'nothing but the marks'} undone`;
   return {
     object: target.called,
     changed,
@@ -107,5 +107,5 @@ async function expectAtRest(
   if (permitted.has(uid) || (shadow && !isAtRest(shadow)))
     throw new RefusedCommandError('it is being updated: why says more');
   if (!shadow && (await agentRuns(ports, name, signal)))
-    throw new RefusedCommandError('its agent runs, and has not registered it yet: it will be released by itself');
+    throw new RefusedCommandError('its agent runs, and has not registered it yet: it is cleaned up by itself');
 }

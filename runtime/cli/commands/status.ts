@@ -41,7 +41,7 @@ function codeOf({ needsYou, halted, noLeader, pace }: FleetStatus): ExitCode {
 }
 
 function statusValue({ now, pace, noLeader, needsYou, waiting, updating, policies, ...rest }: FleetStatus): object {
-  const { typicalMs, endsAt, ...counts } = pace;
+  const { typicalMs, typicalRebootMs, endsAt, ...counts } = pace;
   return {
     at: rfc3339(now),
     noLeader: noLeaderValue(noLeader),
@@ -51,16 +51,21 @@ function statusValue({ now, pace, noLeader, needsYou, waiting, updating, policie
     updating: updating.map((one) => ({
       ...one,
       since: timeValue(one.since),
+      drainEndsAt: timeValue(one.drainEndsAt),
       silentSince: timeValue(one.silentSince),
       awaySince: timeValue(one.awaySince),
     })),
     waiting: waiting.map(reasonedValue),
     pace: {
       ...counts,
-      typicalSeconds: typicalMs === undefined ? undefined : Math.round(typicalMs / 1000),
+      typicalSeconds: secondsValue(typicalMs),
+      typicalRebootSeconds: secondsValue(typicalRebootMs),
       endsAt: timeValue(endsAt),
     },
   };
 }
+
+const secondsValue = (ms: number | undefined): number | undefined =>
+  ms === undefined ? undefined : Math.round(ms / 1000);
 
 const reasonedValue = (one: Reasoned): object => ({ ...one, since: timeValue(one.since), until: timeValue(one.until) });

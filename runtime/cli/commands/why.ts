@@ -4,6 +4,7 @@ import type { Plan } from '../../controller/plan/plan.ts';
 import type { PolicyReport } from '../../controller/plan/answer/report.ts';
 import type { Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import type { Reason } from '../../controller/plan/facts/reasons.ts';
+import { STEP_WORDS } from '../../controller/plan/facts/steps.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { nodesOf } from '../../kube/resources.ts';
 import { type Clock, durationText, rfc3339 } from '../../lib/clock.ts';
@@ -17,7 +18,7 @@ import { readWavesOf, turnLine } from '../waves/waves.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { askPlan } from '../leader-plan.ts';
 import { PLAIN, table } from '../output/terminal.ts';
-import { aheadText, firstOf, timeValue, unknownLines, verdictValue } from '../output/output.ts';
+import { aheadText, firstOf, timeValue, unknownLines, untilText, verdictValue } from '../output/output.ts';
 
 /** A plan as people are told it, the leader's or one made here. */
 interface Shown extends Pick<Inspection, 'noLeader' | 'unknown' | 'now'> {
@@ -237,10 +238,10 @@ export function nodeLine(inspection: Shown, name: string): string | undefined {
   return isThere ? `${name}  is not managed: it does not bear ${MANAGED_LABEL}=${MANAGED_LABEL_VALUE}` : undefined;
 }
 
-/** How many nodes are named of those that take places. */
+/** How many nodes are named of those that take permits. */
 const MAX_NAMED = 5;
 
-/** Which nodes take the places that others wait for, and why. */
+/** Which nodes take the permits that others wait for, and why. */
 function placesText({ plan: { budget, verdicts }, now }: Shown): string {
   const { capacity, holders } = budget;
   const verdictsByNode = new Map(verdicts.map((verdict) => [verdict.node, verdict]));
@@ -250,10 +251,10 @@ function placesText({ plan: { budget, verdicts }, now }: Shown): string {
     return `${node} (${whyHeld(holder, verdictsByNode.get(node))}${more})`;
   });
   const of = Number.isFinite(capacity) ? ` of ${capacity}` : '';
-  return `places: ${holders.length}${of} taken, by ${firstOf(named, MAX_NAMED)}`;
+  return `permits: ${holders.length}${of} taken, by ${firstOf(named, MAX_NAMED)}`;
 }
 
-/** Why a node without an update takes a place. */
+/** Why a node without an update takes a permit from the others. */
 const TAKEN_BY: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> = {
   NodeNotReady: 'not Ready',
   Cordoned: 'cordoned by somebody else, or about to be removed',
@@ -265,23 +266,22 @@ const TAKEN_BY: Readonly<Record<Exclude<Holder['because'], 'Update'>, string>> =
 /** @param verdict on the node that has the place */
 export function whyHeld({ because }: Holder, verdict: Verdict | undefined): string {
   if (because !== 'Update') return TAKEN_BY[because];
-  return verdict?.reason === 'Updating'
-    ? (verdict.step ?? verdict.reason)
-    : (verdict?.reason ?? 'not managed any more');
+  if (verdict?.reason !== 'Updating') return verdict?.reason ?? 'not managed any more';
+  return verdict.phase ? STEP_WORDS[verdict.phase] : verdict.reason;
 }
 
 function cells(
-  { node, policy, reason, message, step, since, until, position, ahead }: Verdict,
+  { node, policy, reason, message, phase, since, until, position, ahead }: Verdict,
   now: number,
   more?: string,
 ): readonly string[] {
   const details = [
     policy === undefined ? undefined : `policy ${policy}`,
-    step,
+    phase && STEP_WORDS[phase],
     position === undefined ? undefined : `position ${position}`,
     ahead && aheadText(ahead),
     since === undefined || since === 0 ? undefined : `for ${durationText(now - since)}`,
-    until === undefined ? undefined : `in ${durationText(until - now)}`,
+    until === undefined ? undefined : untilText(reason, until - now),
     more,
   ].filter((detail) => detail !== undefined);
   return [node, reason, details.length > 0 ? `${message} (${details.join(', ')})` : message];

@@ -1,3 +1,4 @@
+import { STEP_WORDS } from '../../controller/plan/facts/steps.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import { KIND, shadowName } from '../../api/shadow/names.ts';
 import type { Moment } from '../past/moments.ts';
@@ -76,5 +77,5 @@ function runningOf(
   if (standing === 'failed' && permit) return [{ node: node.name, kind: 'failed', from }];
   if (step === undefined) return [];
   const to = typicalMs === undefined ? undefined : from + typicalMs;
-  return [{ node: node.name, kind: 'running', from, to, step }];
+  return [{ node: node.name, kind: 'running', from, to, doing: STEP_WORDS[step] }];
 }

@@ -1,6 +1,7 @@
 import { byWhom } from '../../api/shadow/asked.ts';
 import type { Holder } from '../../controller/plan/groups/busy.ts';
 import { needsPerson, VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import { STEP_WORDS } from '../../controller/plan/facts/steps.ts';
 import type { OsReleaseName } from '../../controller/plan/facts/ledgers.ts';
 import { concurrency } from '../../api/policy/quantity.ts';
 import type { Cluster } from '../command.ts';
@@ -13,7 +14,7 @@ import { aheadText, firstOf } from '../output/output.ts';
 import { byTime, type Moment } from '../past/moments.ts';
 import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
-import { drainOf, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
+import { awaySince, drainOf, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
 import { whyHeld } from '../commands/why.ts';
 import { begunBy, timelineOf } from './bars.ts';
 import type {
@@ -176,7 +177,8 @@ function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Sources): Que
   };
 }
 
-function rowOf(member: Member, { snapshot, now }: Inspection): NodeRow {
+function rowOf(member: Member, seen: Inspection): NodeRow {
+  const { snapshot } = seen;
   const { info, verdict, standing, step } = member;
   const { node, permit } = info;
   const { policy, reason, message, since, until, ahead } = verdict;
@@ -190,13 +192,15 @@ function rowOf(member: Member, { snapshot, now }: Inspection): NodeRow {
     family: node.family,
     standing,
     step,
+    doing: step && STEP_WORDS[step],
     stuck: needsPerson(reason) || undefined,
     reason,
     message,
     // 0 means that the time is not known.
     since: since || permit?.since,
     until,
-    drain: drainOf(member, now),
+    awaySince: awaySince(member),
+    drain: drainOf(member, seen),
     ahead: ahead && aheadText(ahead),
     failure: failureOf(member),
     ...reportedBy(info),

@@ -1,5 +1,6 @@
 import type { Reason } from '../../controller/plan/facts/reasons.ts';
-import type { Standing, Step } from '../status/members.ts';
+import type { Step } from '../../controller/plan/facts/steps.ts';
+import type { Standing } from '../status/members.ts';
 import type { Counts } from '../status/status.ts';
 
 /** The messages to the page, which draws them and decides nothing. Times are milliseconds since the Unix epoch. Unknown values are left out. */
@@ -41,6 +42,7 @@ export interface FleetCard {
     /** Nodes that only a person can let go on, e.g. `a, b (Held)`. */
     readonly waitsFor: readonly string[];
     readonly typicalMs?: number | undefined;
+    readonly typicalRebootMs?: number | undefined;
     readonly endsAt?: number | undefined;
   };
 }
@@ -118,6 +120,8 @@ export interface NodeRow {
   readonly family: string;
   readonly standing: Standing;
   readonly step?: Step | undefined;
+  /** What that is called. */
+  readonly doing?: string | undefined;
   /** The node waits for a person. */
   readonly stuck?: true | undefined;
   readonly reason: Reason;
@@ -129,6 +133,8 @@ export interface NodeRow {
   readonly drain?: DrainRow | undefined;
   /** What it prepares while it waits. */
   readonly ahead?: string | undefined;
+  /** When its reboot was requested, while it is away. */
+  readonly awaySince?: number | undefined;
   readonly failure?: { readonly text: string; readonly times: number; readonly at?: number | undefined } | undefined;
   readonly lastUpdateMs?: number | undefined;
   readonly finishedAt?: number | undefined;
@@ -139,6 +145,8 @@ export interface DrainRow {
   readonly podsLeft?: number | undefined;
   readonly blockedBy: readonly string[];
   readonly startedAt?: number | undefined;
+  /** When it is given up. */
+  readonly endsAt?: number | undefined;
   /** Since when nobody reports it. */
   readonly silentSince?: number | undefined;
 }
@@ -156,7 +164,7 @@ export interface Bar {
   readonly from: number;
   /** An estimate for an update that is not over. */
   readonly to?: number | undefined;
-  readonly step?: Step | undefined;
+  readonly doing?: string | undefined;
 }
 
 /** A moment of the past, from an Event or an object. */

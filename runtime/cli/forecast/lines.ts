@@ -6,7 +6,7 @@ import { type Here, haltedLines } from '../halted.ts';
 import type { Inspection } from '../inspect.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { PLAIN, type Terminal, paint, table, wrapped } from '../output/terminal.ts';
-import { timeValue, verdictValue, unknownLines } from '../output/output.ts';
+import { timeValue, untilText, verdictValue, unknownLines } from '../output/output.ts';
 import { momentText } from '../waves/words.ts';
 import type { Stuck } from './drains.ts';
 import type { Forecast } from './forecast.ts';
@@ -32,10 +32,10 @@ export function planLines({ seen, stuck, here }: PlanView, terminal: Terminal): 
 
 const byPosition = (a: Verdict, b: Verdict): number => (a.position ?? Infinity) - (b.position ?? Infinity) || 0;
 
-function waitText({ message, position, until }: Verdict, now: number): string {
+function waitText({ reason, message, position, until }: Verdict, now: number): string {
   const details = [
     ...(position === undefined ? [] : [`position ${position}`]),
-    ...(until === undefined ? [] : [`in ${durationText(until - now)}`]),
+    ...(until === undefined ? [] : [untilText(reason, until - now)]),
   ];
   return details.length > 0 ? `${message} (${details.join(', ')})` : message;
 }

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import type { Ahead, Verdict } from '../../controller/plan/facts/verdict.ts';
-import { rfc3339 } from '../../lib/clock.ts';
+import type { Reason } from '../../controller/plan/facts/reasons.ts';
+import { durationText, rfc3339 } from '../../lib/clock.ts';
 import type { Answer } from '../command.ts';
 import { paint, type Terminal } from './terminal.ts';
 
@@ -44,6 +45,10 @@ export function verdictValue({ since, until, newer, ...verdict }: Verdict): obje
     ...(newer && { newer: { reason: newer.reason, message: newer.message } }),
   };
 }
+
+/** When time alone may end what a verdict says. @param ms from now */
+export const untilText = (reason: Reason, ms: number): string =>
+  reason === 'DrainBlocked' ? `for ${durationText(ms)} more at most` : `in ${durationText(ms)}`;
 
 /** What a node that waits prepares meanwhile. */
 export function aheadText({ version, isStaged, error }: Ahead): string {

@@ -1,13 +1,13 @@
 import { VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import { STEP_WORDS, STEPS } from '../../controller/plan/facts/steps.ts';
 import { byWhom } from '../../api/shadow/asked.ts';
 import { reachText } from '../waves/words.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
 import { AS_IS, type Here, haltedRemedy, haltedText } from '../halted.ts';
 import { NAME } from '../help.ts';
 import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
-import { firstOf, unknownLines } from '../output/output.ts';
+import { firstOf, unknownLines, untilText } from '../output/output.ts';
 import { hasRoom, type Terminal, paint, table, wrapped } from '../output/terminal.ts';
-import { STEPS } from './members.ts';
 import type { Pace } from './pace.ts';
 import type { Counts, FamilyStatus, FleetStatus, PolicyStatus, Reasoned, Updating } from './status.ts';
 
@@ -60,7 +60,7 @@ function reasonedText({ reason, policy, message, nodes, staged, since, until }: 
     policy === undefined ? undefined : `policy ${policy}`,
     staged === 0 ? undefined : `${staged} staged ahead`,
     since === undefined ? undefined : `for ${durationText(now - since)}`,
-    until === undefined ? undefined : `in ${durationText(until - now)}`,
+    until === undefined ? undefined : untilText(reason, until - now),
   ].filter((detail) => detail !== undefined);
   return `${firstOf(nodes, MAX_NAMED)}  ${reason}: ${message}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
 }
@@ -132,23 +132,29 @@ function versionsOf({ runs, offered }: FamilyStatus): string {
 }
 
 /** For each step: how many nodes are at it, and the names of the first. */
-function updatingLines({ updating, now }: FleetStatus, terminal: Terminal): readonly string[] {
+function updatingLines({ updating, pace, now }: FleetStatus, terminal: Terminal): readonly string[] {
   if (updating.length === 0) return [];
   const lines = STEPS.flatMap((step) => {
     const those = updating.filter((one) => one.step === step);
     if (those.length === 0) return [];
-    const named = those.map((one) => `${one.node}${stepText(one, now)}`);
-    const text = `  ${step.padEnd(9)}  ${those.length}  ${firstOf(named, MAX_NAMED)}`;
+    const named = those.map((one) => `${one.node}${stepText(one, pace, now)}`);
+    const text = `  ${STEP_WORDS[step].padEnd(9)}  ${those.length}  ${firstOf(named, MAX_NAMED)}`;
     return wrapped(text, { columns: terminal.columns, indent: 4 });
   });
   return [paint(terminal, 'head', 'UPDATING'), ...lines];
 }
 
-function stepText({ podsLeft, blockedBy, silentSince, awaySince }: Updating, now: number): string {
+function stepText(
+  { podsLeft, blockedBy, drainEndsAt, silentSince, awaySince }: Updating,
+  { typicalRebootMs: usually }: Pace,
+  now: number,
+): string {
   if (silentSince !== undefined) return ` (not reported since ${rfc3339(silentSince)})`;
   const said = [
     ...(awaySince === undefined ? [] : [`for ${durationText(now - awaySince)}`]),
+    ...(awaySince === undefined || usually === undefined ? [] : [`usually ${durationText(usually)}`]),
     ...(podsLeft === undefined ? [] : [podsLeft === 1 ? '1 pod left' : `${podsLeft} pods left`]),
+    ...(drainEndsAt === undefined ? [] : [`tries for ${durationText(drainEndsAt - now)} more`]),
     ...(blockedBy.length > 0 ? [`blocked by ${firstOf(blockedBy, MAX_NAMED)}`] : []),
   ];
   return said.length > 0 ? ` (${said.join(', ')})` : '';

@@ -1,7 +1,7 @@
 import { nodeInfos } from '../../controller/plan/nodes/join.ts';
-import type { PhaseKind } from '../../controller/plan/facts/phase.ts';
 import { isReason } from '../../controller/plan/facts/reasons.ts';
 import type { NodeInfo } from '../../controller/plan/facts/snapshot.ts';
+import { type Step, stepOf } from '../../controller/plan/facts/steps.ts';
 import { standingOf } from '../../controller/plan/nodes/health.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import type { Inspection } from '../inspect.ts';
@@ -9,10 +9,6 @@ import type { Inspection } from '../inspect.ts';
 /** The state of a node in one word. `unreported`: no agent has reported it yet. */
 export const STANDINGS = ['upToDate', 'updating', 'waiting', 'failed', 'unreported'] as const;
 export type Standing = (typeof STANDINGS)[number];
-
-/** The step of a node that is being updated. */
-export const STEPS = ['staging', 'staged', 'draining', 'rebooting', 'soaking', 'returning'] as const;
-export type Step = (typeof STEPS)[number];
 
 /** A managed node with the plan's verdict. */
 export interface Member {
@@ -39,16 +35,3 @@ export function membersOf({ snapshot, plan: { verdicts }, permitsKnown }: Seen):
     return { info, verdict, standing, step: standing === 'updating' ? stepOf(info) : undefined };
   });
 }
-
-/** Once its pods are gone, the host goes down at any moment. */
-const stepOf = ({ node, phase: { kind } }: NodeInfo): Step =>
-  kind === 'draining' && node.marks?.drained !== undefined ? 'rebooting' : (STEP_OF[kind] ?? 'returning');
-
-const STEP_OF: Readonly<Partial<Record<PhaseKind, Step>>> = {
-  staging: 'staging',
-  staged: 'staged',
-  asked: 'draining',
-  draining: 'draining',
-  rebooting: 'rebooting',
-  monitoring: 'soaking',
-};

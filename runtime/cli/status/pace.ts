@@ -11,6 +11,8 @@ export interface Pace {
   readonly finishedLastHour: number;
   /** Median duration of the nodes' last updates, milliseconds; undefined where none is known. */
   readonly typicalMs: number | undefined;
+  /** The same of their reboots. */
+  readonly typicalRebootMs?: number | undefined;
   /** Nodes that are being updated, or start by themselves, and are done in the end. */
   readonly left: number;
   /** Nodes that start once their waves bring them an update. */
@@ -47,6 +49,7 @@ export function paceOf(
   return {
     finishedLastHour: finished.length,
     typicalMs: medianOf(members.flatMap(({ info }) => info.shadow?.lastUpdateMs ?? [])),
+    typicalRebootMs: medianOf(members.flatMap(({ info }) => info.shadow?.lastRebootMs ?? [])),
     left,
     toCome,
     stuck: stuck.length,

@@ -6,12 +6,13 @@ import { instantOf } from '../../lib/clock.ts';
 import { compareSemver } from '../../api/shadow/semver.ts';
 import type { Reach } from '../waves/turns.ts';
 import { reachIn } from '../waves/waves.ts';
+import type { Step } from '../../controller/plan/facts/steps.ts';
 import type { Asked } from '../../api/shadow/asked.ts';
-import { progressAt } from '../../api/shadow/drain.ts';
+import { drainEndsAt, progressAt } from '../../api/shadow/drain.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import type { Inspection } from '../inspect.ts';
 import type { NoLeader } from '../leader.ts';
-import { type Member, membersOf, type Standing, STANDINGS, type Step } from './members.ts';
+import { type Member, membersOf, type Standing, STANDINGS } from './members.ts';
 import { type Pace, paceOf } from './pace.ts';
 
 /** The whole fleet at one moment. */
@@ -80,6 +81,8 @@ export interface Updating {
   readonly since: number | undefined;
   readonly podsLeft: number | undefined;
   readonly blockedBy: readonly string[];
+  /** When its drain is given up, milliseconds since the Unix epoch; undefined where none runs or it never is. */
+  readonly drainEndsAt?: number | undefined;
   /** Since when nobody reports the drain, milliseconds since the Unix epoch; undefined while somebody does. */
   readonly silentSince: number | undefined;
   /** When its reboot was requested, by the record on its shadow; undefined where none is under way, or that is not known. */
@@ -105,7 +108,7 @@ export function statusOf(seen: Inspection, forecast: Forecast, members = members
     halted: plan.halted,
     reaches: reachesOf(seen),
     needsYou: grouped(troubled),
-    updating: members.flatMap((member) => (member.step ? updatingOf(member, member.step, now) : [])),
+    updating: members.flatMap((member) => (member.step ? updatingOf(member, member.step, seen) : [])),
     waiting: grouped(idle),
     pace: paceOf(members, { forecast, noLeader, now }),
   };
@@ -211,9 +214,9 @@ function earliest(times: readonly (number | undefined)[]): number | undefined {
   return first === Infinity ? undefined : first;
 }
 
-function updatingOf(member: Member, step: Step, now: number): Updating {
+function updatingOf(member: Member, step: Step, seen: Inspection): Updating {
   const { node, shadow, permit } = member.info;
-  const { podsLeft, blockedBy, silentSince } = drainOf(member, now) ?? {};
+  const { podsLeft, blockedBy, endsAt, silentSince } = drainOf(member, seen) ?? {};
   return {
     node: node.name,
     step,
@@ -221,24 +224,29 @@ function updatingOf(member: Member, step: Step, now: number): Updating {
     since: permit?.since,
     podsLeft,
     blockedBy: blockedBy ?? [],
+    drainEndsAt: endsAt,
     silentSince,
-    awaySince: step === 'rebooting' ? requestedAt(shadow) : undefined,
+    awaySince: awaySince(member),
   };
 }
 
-/** A record of another version is of an earlier attempt. */
-function requestedAt(shadow: Member['info']['shadow']): number | undefined {
-  const reboot = shadow?.status?.reboot;
+/** When the reboot was requested that a node is away for. A record of another version is of an earlier attempt. */
+export function awaySince({ info: { shadow }, step }: Member): number | undefined {
+  const reboot = step === 'rebooting' ? shadow?.status?.reboot : undefined;
   return reboot?.version === shadow?.spec.version ? instantOf(reboot?.requested_at) : undefined;
 }
 
 /** What is known of the drain of a node; undefined where none runs. The pods of a node that is not cordoned are nobody's concern yet. */
-export function drainOf({ info: { node, shadow, phase }, step }: Member, now: number) {
+export function drainOf(
+  { info: { node, shadow, phase }, step }: Member,
+  { config, now }: Pick<Inspection, 'config' | 'now'>,
+) {
   const drain = step === 'draining' ? shadow?.status?.drain : undefined;
   if (!drain) return undefined;
   const startedAt = instantOf(drain.started_at);
   const progress = progressAt(drain, node.marks, now);
   if (progress.kind === 'silent') return { startedAt, podsLeft: undefined, blockedBy: [], silentSince: progress.since };
-  const podsLeft = phase.kind === 'asked' ? undefined : drain.pods_left;
-  return { startedAt, podsLeft, blockedBy: drain.blocked_by, silentSince: undefined };
+  if (phase.kind === 'asked') return { startedAt, blockedBy: drain.blocked_by };
+  const endsAt = drainEndsAt(drain, config.DRAIN_TIMEOUT_MS);
+  return { startedAt, podsLeft: drain.pods_left, blockedBy: drain.blocked_by, endsAt };
 }

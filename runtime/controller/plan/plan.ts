@@ -14,7 +14,7 @@ import { Books } from './releases/books.ts';
 import { EnteredLedgers } from './releases/entered.ts';
 import { Ledgers } from './facts/ledgers.ts';
 import { ledgerWrites, type ReleaseWrite } from './groups/ledger.ts';
-import { calledOff, progress } from './facts/machine.ts';
+import { calledOff, completionOf, progress } from './facts/machine.ts';
 import { recover, recoverPermit } from './nodes/recovery.ts';
 import type { PhaseKind } from './facts/phase.ts';
 import { offers } from './answer/offers.ts';
@@ -211,9 +211,7 @@ function nextStep(info: AssessedNode, stop: Stop | undefined, timestamp: string)
   if (stop) return callOffFor(node.name, shadow, { stop, timestamp });
   const spec = progress({ shadow, phase }, health.soak, timestamp);
   if (!spec) return undefined;
-  const completes = health.soak === 'passed' && {
-    completes: { beganAt: permit?.since, attempt: permit?.id, versionBefore: shadow.updatedFrom },
-  };
+  const completes = health.soak === 'passed' && { completes: completionOf(shadow, permit) };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
 }
 

@@ -10,6 +10,7 @@ import {
   ADOPTED_ANNOTATION,
   HOLD_ANNOTATION,
   LAST_ATTEMPT_ANNOTATION,
+  LAST_REBOOT_ANNOTATION,
   LAST_UPDATE_ANNOTATION,
   LAST_UPDATE_FINISHED_ANNOTATION,
   MANAGED_LABEL,
@@ -207,7 +208,8 @@ export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFa
     owners: ownersOf({ metadata }),
     spec,
     status: status ?? undefined,
-    lastUpdateMs: lastUpdateMs(metadata),
+    lastUpdateMs: secondsIn(metadata, LAST_UPDATE_ANNOTATION),
+    lastRebootMs: secondsIn(metadata, LAST_REBOOT_ANNOTATION),
     hint: hintIn(metadata.annotations),
     lastAttempt: metadata.annotations?.[LAST_ATTEMPT_ANNOTATION],
     updatedFrom: versionIn(metadata, UPDATED_FROM_ANNOTATION),
@@ -221,8 +223,9 @@ function versionIn({ annotations }: ShadowObject['metadata'], name: string): str
   return text !== undefined && isSemver(text) ? text : undefined;
 }
 
-function lastUpdateMs({ annotations }: ShadowObject['metadata']): number | undefined {
-  const text = annotations?.[LAST_UPDATE_ANNOTATION] ?? '';
+/** Milliseconds. */
+function secondsIn({ annotations }: ShadowObject['metadata'], name: string): number | undefined {
+  const text = annotations?.[name] ?? '';
   return /^\d{1,9}$/.test(text) ? Number(text) * 1000 : undefined;
 }
 

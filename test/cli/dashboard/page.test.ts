@@ -84,7 +84,7 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
     });
 
     test('budget, pace and proof stand there', async () => {
-      await says(panel('Summary'), /Budget\s*3 of 4 taken/);
+      await says(panel('Summary'), /Permits\s*3 of 4 taken/);
       await says(panel('Summary'), /until \d\d:\d\d; 9 nodes left/);
       await says(panel('Policies and releases').locator('article'), /canary.*6 of 6 nodes.*complete.*1\.1\.0/s);
       await says(panel('Policies and releases').locator('article'), /prod.*3 at once/s);

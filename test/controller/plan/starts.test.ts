@@ -119,7 +119,7 @@ describe('concurrency', () => {
       { node: 'x', because: 'NodeNotReady', until: minutes(1) },
     ]);
     expect(plan({ ...two, nodes: [...two.nodes, dead] }, POLICY, NOW).verdicts[0]).toMatchObject({
-      message: 'nodes that are not Ready, or that others have out, take the places',
+      message: 'nodes that are not Ready, or that others have out, take the permits',
     });
     const over = fleet({ a: {}, b: atRest('ErrorReset') }, { silentSince: new Map([['b', minutes(-5)]]) });
     expect(plan(over, POLICY, NOW).budget.holders).toEqual([{ node: 'b', because: 'AgentSilent', until: minutes(10) }]);

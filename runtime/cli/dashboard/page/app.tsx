@@ -77,7 +77,9 @@ function Fleet({ state, sections, now, token, selected, select, leave }: FleetPr
           <PolicyCards policies={policies} now={now} />
         </div>
         <div class="narrow">
-          {row && <NodePanel row={row} now={now} token={token} close={leave} />}
+          {row && (
+            <NodePanel row={row} usualRebootMs={fleet.pace.typicalRebootMs} now={now} token={token} close={leave} />
+          )}
           <QueueList queue={queue} now={now} />
           <EventList title="Events" events={events} now={now} />
         </div>

@@ -43,7 +43,7 @@ interface LineProps {
 }
 
 const Line = memo(function Line({ row, isSelected }: LineProps) {
-  const { name, runs, offered, policy, zone, reason, message } = row;
+  const { name, runs, offered, policy, zone, reason, message, stuck } = row;
   return (
     <tr class={isSelected ? 'chosen' : ''}>
       <th scope="row">
@@ -57,7 +57,7 @@ const Line = memo(function Line({ row, isSelected }: LineProps) {
       </td>
       <td>{versionText(runs, offered)}</td>
       <td>{[policy, zone].filter(Boolean).join(', ')}</td>
-      <td title={message}>{reason}</td>
+      <td title={message}>{stuck ? `${reason}: ${message}` : reason}</td>
     </tr>
   );
 });

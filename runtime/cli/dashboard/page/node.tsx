@@ -8,13 +8,15 @@ import { appearanceOf, plural, shapeOf, timeText, versionText, wordOf } from './
 
 interface NodePanelProps {
   readonly row: NodeRow;
+  /** How long nodes are away for a reboot. */
+  readonly usualRebootMs: number | undefined;
   readonly now: number;
   readonly token: string;
   readonly close: () => void;
 }
 
 /** Details of the selected node: its verdict, its update, its drain and its past. */
-export function NodePanel({ row, now, token, close }: NodePanelProps) {
+export function NodePanel({ row, usualRebootMs: usually, now, token, close }: NodePanelProps) {
   const { shorten, commandOf } = useContext(NamingContext);
   return (
     <section class="panel selected" aria-labelledby="selected">
@@ -29,6 +31,12 @@ export function NodePanel({ row, now, token, close }: NodePanelProps) {
           {shapeOf(row)}
         </span>
         <strong>{wordOf(row)}</strong>
+        {row.awaySince !== undefined && (
+          <span>
+            <Age of={row.awaySince} now={now} />
+            {usually !== undefined && `, usually ${durationText(usually)}`}
+          </span>
+        )}
       </p>
       <p>
         {row.reason}: {row.message}
@@ -48,7 +56,7 @@ export function NodePanel({ row, now, token, close }: NodePanelProps) {
 }
 
 function DrainState({
-  drain: { podsLeft, blockedBy, startedAt, silentSince },
+  drain: { podsLeft, blockedBy, startedAt, endsAt, silentSince },
   now,
 }: {
   readonly drain: DrainRow;
@@ -62,6 +70,7 @@ function DrainState({
           {podsLeft !== undefined && `${plural(podsLeft, 'pod')} left`}
         </strong>
         {startedAt !== undefined && ` after ${durationText(now - startedAt)} of the drain`}
+        {endsAt !== undefined && `, which tries until ${timeText(endsAt, now)}`}
       </p>
       {blockedBy.length > 0 && (
         <>
@@ -115,7 +124,7 @@ function Fact({ name, children }: FactProps) {
 }
 
 /** The node's past. It is loaded when the node is selected, and again when its row changes. */
-function History({ row, now, token }: Omit<NodePanelProps, 'close'>) {
+function History({ row, now, token }: Pick<NodePanelProps, 'row' | 'now' | 'token'>) {
   const [past, setPast] = useState<{ readonly node: string; readonly told: NodePast | string }>();
   useEffect(() => {
     let isWanted = true;

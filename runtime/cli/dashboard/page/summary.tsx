@@ -145,9 +145,9 @@ export function Summary({ fleet, now }: FleetProps) {
           ? 'no update is known to be complete'
           : `one takes ${durationText(pace.typicalMs)}`}
       </Stat>
-      <Stat name="Budget" value={budgetText(budget)}>
+      <Stat name="Permits" value={budgetText(budget)}>
         <Names names={budget.holders.map(({ node }) => node)} count={budget.taken} why={whyOf(budget.holders, now)} />
-        {budget.taken === 0 && 'no place is taken'}
+        {budget.taken === 0 && 'none is taken'}
       </Stat>
     </section>
   );

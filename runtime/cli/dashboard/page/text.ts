@@ -40,7 +40,7 @@ export function shapeOf(row: NodeRow): string {
 /** The state or step of a node, in a word or two. */
 export function wordOf(row: NodeRow): string {
   const [, word] = SIGNS[appearanceOf(row)];
-  return row.step ?? word;
+  return row.doing ?? word;
 }
 
 const SECOND_MS = 1000;

@@ -132,8 +132,8 @@ const FAR = 75;
 /** An update that takes this many times as long as others did gets a remark. */
 const LATE = 1.25;
 
-function Note({ bar: { step, from, to = Infinity }, now, left, right }: NoteProps) {
-  const text = `${step ?? ''}${now - from > (to - from) * LATE ? ', longer than usual' : ''}`;
+function Note({ bar: { doing, from, to = Infinity }, now, left, right }: NoteProps) {
+  const text = `${doing ?? ''}${now - from > (to - from) * LATE ? ', longer than usual' : ''}`;
   if (right > FAR)
     return (
       <span class="word before" style={{ right: `${100 - left}%` }}>
@@ -151,9 +151,9 @@ function Note({ bar: { step, from, to = Infinity }, now, left, right }: NoteProp
 const SAID: Readonly<Record<Bar['kind'], (bar: Bar, now: number) => string>> = {
   done: ({ from, to = from }) => `updated from ${exactText(from)} to ${exactText(to)}, in ${durationText(to - from)}`,
   failed: ({ from, to = from }) => `failed at ${exactText(to)}${to > from ? `, after ${durationText(to - from)}` : ''}`,
-  running: ({ from, to = 0, step }, now) => {
+  running: ({ from, to = 0, doing }, now) => {
     const end = to > now ? `, until about ${timeText(to, now)}` : '';
-    return `${step ?? 'updating'} since ${exactText(from)}${end}`;
+    return `${doing ?? 'updating'} since ${exactText(from)}${end}`;
   },
   next: ({ from }, now) => `may start at ${timeText(from, now)}`,
 };

@@ -1,4 +1,4 @@
-import { type Progress, progressAt, refusalsIn } from '../../../api/shadow/drain.ts';
+import { drainEndsAt, type Progress, progressAt, refusalsIn } from '../../../api/shadow/drain.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import { reasonOfCallOff } from '../gates/again.ts';
@@ -11,6 +11,7 @@ import { isStepOver, type Phase, PHASES } from '../facts/phase.ts';
 import { isDone, isReason, type Reason } from '../facts/reasons.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from '../facts/requeue.ts';
 import type { Settings, ShadowView, WriteRefusal } from '../facts/snapshot.ts';
+import { STEP_WORDS, stepOf } from '../facts/steps.ts';
 import type { Starts } from '../gates/starts.ts';
 import {
   atTime,
@@ -78,7 +79,7 @@ class Judgement {
     const kept = starts.kept.get(uid)?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
-    const seen = this.#withSight(info, findingFor(info, this.#newest, this.#world.now));
+    const seen = this.#withSight(info, findingFor(info, this.#newest, this.#world));
     const own = seen && withWords(seen, this.#world.snapshot.lastWords?.get(info.node.name));
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
@@ -154,22 +155,21 @@ function overdue(info: AssessedNode, { settings, now }: World): GateResult {
   if (!info.shadow || !deadline) return PASS;
   const { since, endsAt } = deadline;
   if (!(endsAt <= now)) return { finding: undefined, changesAt: endsAt };
-  const { state } = info.shadow.spec;
   const version = info.shadow.spec.version ?? 'the next version';
   const message = info.node.ready
-    ? `the update to ${version} has made no progress towards ${state} since ${atTime(since)}`
+    ? `the update to ${version} has come no further than ${STEP_WORDS[stepOf(info)]} since ${atTime(since)}`
     : `the node is not Ready since ${atTime(since)}, in the middle of its update to ${version}`;
   return { finding: { ...found('ProgressDeadlineExceeded', message), since }, changesAt: NEVER };
 }
 
 /** The finding on a managed node, apart from starts; undefined where only starts decide. */
-function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>, now: number): Finding | undefined {
+function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>, world: World): Finding | undefined {
   const { shadow } = info;
   if (!shadow) return withoutShadow(info);
   const trouble = troubleOf(info, shadow);
   if (trouble) return trouble;
   if (!shadow.status) return unreported(info);
-  if (PHASES[info.phase.kind].isUnderWay) return updating(info, shadow, now);
+  if (PHASES[info.phase.kind].isUnderWay) return updating(info, shadow, world);
   const { current_version: current, target_version: target } = shadow.status;
   return current === target ? withoutOffer(info, shadow, newest) : undefined;
 }
@@ -230,13 +230,23 @@ function troubleOf({ node, silentSince, health }: AssessedNode, shadow: ShadowVi
 const updatingTo = (version: string): Finding => found('Updating', `the node is being updated to ${version}`);
 
 /** The step is not in the message, or the condition would be written at each step. */
-function updating(info: AssessedNode, { spec, status }: ShadowView, now: number): Finding {
+function updating(info: AssessedNode, { spec, status }: ShadowView, world: World): Finding {
   const step = status?.current_state === 'ErrorReset' ? 'ErrorReset' : spec.state;
-  const own = { ...updatingTo(spec.version ?? 'the next version'), step };
-  const progress = drainAt(info, now);
+  const phase = stepOf(info);
+  const own = { ...updatingTo(spec.version ?? 'the next version'), step, phase };
+  const progress = drainAt(info, world.now);
   if (progress?.kind === 'silent')
     return { ...own, message: `${own.message}; its drain is not reported since ${atTime(progress.since)}` };
-  return progress && status?.drain?.blocked_by.length ? { ...drainBlockedFinding(status), step } : own;
+  return progress && status?.drain?.blocked_by.length
+    ? { ...drainBlockedFinding(status), step, phase, ...givenUp(info, world) }
+    : own;
+}
+
+/** When a drain that has begun is given up. */
+function givenUp({ shadow, phase }: AssessedNode, { settings }: World): Pick<Finding, 'until'> {
+  const drain = phase.kind === 'draining' ? shadow?.status?.drain : undefined;
+  const until = drain && drainEndsAt(drain, settings.drainTimeoutMs);
+  return until ? { until } : {};
 }
 
 /** What is known of the drain that runs, or of what is refused once it is over. */

@@ -50,6 +50,8 @@ export interface SetSpec {
 export interface Completion {
   /** When the update began, milliseconds since the Unix epoch; undefined where that is not known. */
   readonly beganAt: number | undefined;
+  /** How long its reboot took, milliseconds; undefined where that is not known. */
+  readonly rebootMs?: number | undefined;
   /** Names the attempt: what becomes of the node later is put down to it. Undefined where it had no permit. */
   readonly attempt: string | undefined;
   /** What the node ran before; undefined where that is not known. */

@@ -1,5 +1,7 @@
 import type { Spec } from '../../../api/shadow/model.ts';
 import { nextState } from '../../../api/shadow/states.ts';
+import type { Completion } from './commands.ts';
+import type { PermitView } from './permit.ts';
 import { isStepOver, type Phase } from './phase.ts';
 import type { ShadowView } from './snapshot.ts';
 
@@ -30,6 +32,13 @@ const REST: Spec = { state: 'Idle', version: null, state_transition_timestamp: n
 /** The spec that calls an update off. It keeps the version, and so is no start. @param now RFC 3339 */
 export function calledOff({ spec }: Pick<ShadowView, 'spec'>, now: string): Spec {
   return { state: 'Idle', version: spec.version ?? null, state_transition_timestamp: now };
+}
+
+/** What is kept of an update that ends well. The step in which it ends has begun when the agent was back. */
+export function completionOf({ stepBeganAt, updatedFrom }: ShadowView, permit: PermitView | undefined): Completion {
+  const { since: beganAt, id: attempt, rebootAskedAt } = permit ?? {};
+  const rebootMs = rebootAskedAt === undefined ? undefined : Math.max(0, stepBeganAt - rebootAskedAt);
+  return { beganAt, rebootMs, attempt, versionBefore: updatedFrom };
 }
 
 function onwards({ state, version }: Spec, now: string): Spec {

@@ -228,8 +228,9 @@ export interface ShadowView {
   readonly upToDateSince: number | undefined;
   /** When this process saw its last update end, or what is stored of an earlier end; undefined where neither is known. */
   readonly endedAt: number | undefined;
-  /** How long its last complete update took, milliseconds; undefined where that is not known. */
+  /** How long its last complete update took, and its reboot in that, milliseconds; undefined where that is not known. */
   readonly lastUpdateMs: number | undefined;
+  readonly lastRebootMs?: number | undefined;
   /** What the node is named to prepare while it waits; undefined where nothing is. */
   readonly hint: Hint | undefined;
   /** Names the attempt that was its last complete update; undefined where that is not known. */

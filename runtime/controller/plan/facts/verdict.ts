@@ -1,6 +1,7 @@
 import { instantOf, rfc3339 } from '../../../lib/clock.ts';
 import { refusalsIn } from '../../../api/shadow/drain.ts';
 import type { Status } from '../../../api/shadow/model.ts';
+import type { Step } from './steps.ts';
 import { isSetbackReason, type Reason, type SetbackReason } from './reasons.ts';
 
 /** The one answer for a node. */
@@ -11,8 +12,9 @@ export interface Verdict {
   readonly reason: Reason;
   /** One sentence that stays the same for as long as the reason does: it is written to the cluster. */
   readonly message: string;
-  /** What a person may want to know besides, and changes: the step of an update. */
+  /** What a person may want to know besides, and changes: the state that its shadow is in or wanted in, and the step of its update. */
   readonly step?: string;
+  readonly phase?: Step;
   /** Since when the update makes no progress, milliseconds since the Unix epoch; 0 where that is not known. */
   readonly since?: number;
   /** When time alone may end it, milliseconds since the Unix epoch. */
@@ -64,7 +66,7 @@ export const WAITING: Finding = found('WaitingForSlot', 'other nodes are being u
 /** The node may start, but nodes that are not Ready use up the budget, and no running update will give any of it back. */
 export const NOT_READY_FIRST: Finding = found(
   'WaitingForSlot',
-  'nodes that are not Ready, or that others have out, take the places',
+  'nodes that are not Ready, or that others have out, take the permits',
 );
 
 /** An instant in a message: stable for as long as the instant is. */

@@ -129,7 +129,7 @@ function letThrough(asking: Asking, { places, given }: World): Given {
 /** A drain may be refused for this long before its update is called off: a budget may be used up only while pods start on other nodes. */
 const REFUSED_MS = 120_000;
 
-const OVERDUE = found('ProgressDeadlineExceeded', 'its drain has not begun in time, and others wait for its place');
+const OVERDUE = found('ProgressDeadlineExceeded', 'its drain has not begun in time, and others wait for its permit');
 
 const becauseOf = ({ shadow, phase }: AssessedNode): Finding =>
   isRefused(phase) ? drainBlockedFinding(shadow?.status) : OVERDUE;

@@ -6,6 +6,7 @@ import {
   COMPONENT_LABEL,
   COMPONENTS,
   LAST_ATTEMPT_ANNOTATION,
+  LAST_REBOOT_ANNOTATION,
   LAST_UPDATE_ANNOTATION,
   LAST_UPDATE_FINISHED_ANNOTATION,
   NAME_LABEL,
@@ -40,19 +41,21 @@ export async function writeSpec(
   return written;
 }
 
-/** Of the update, how long it took, where that is known, when it was over, and what to go back to: nothing, where that is not known. */
+/** Of the update, how long it and its reboot took, where that is known, when it was over, and what to go back to: nothing, where that is not known. */
 function completed(
-  { beganAt, attempt, versionBefore }: Completion,
+  { beganAt, rebootMs, attempt, versionBefore }: Completion,
   now: number,
 ): Readonly<Record<string, string | null>> {
-  const took = beganAt !== undefined && { [LAST_UPDATE_ANNOTATION]: String(Math.round((now - beganAt) / 1000)) };
   return {
-    ...took,
+    ...(beganAt !== undefined && { [LAST_UPDATE_ANNOTATION]: seconds(now - beganAt) }),
+    ...(rebootMs !== undefined && { [LAST_REBOOT_ANNOTATION]: seconds(rebootMs) }),
     [LAST_UPDATE_FINISHED_ANNOTATION]: rfc3339(now),
     [LAST_ATTEMPT_ANNOTATION]: attempt ?? null,
     [VERSION_BEFORE_ANNOTATION]: versionBefore ?? null,
   };
 }
+
+const seconds = (ms: number): string => String(Math.round(ms / 1000));
 
 /** Rule H2. @throws ConflictError, NotFoundError */
 export async function writeHint(
