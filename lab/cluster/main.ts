@@ -34,7 +34,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function buildImage(): Promise<number> {
-  const child = spawn(process.execPath, [here('../../tools/image/main.ts'), 'build'], {
+  const child = spawn(process.execPath, [here('../../tools/image/main.ts')], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code] = (await once(child, 'exit')) as [number | null];

@@ -65,7 +65,7 @@ interface FileRun {
 
 /** What jest says of a file; undefined when it came to no end. */
 async function runFile(suite: Suite, { file, report, stop }: FileRun): Promise<Result | undefined> {
-  const jest = [process.execPath, '--run', 'jest', '--', ...jestArguments(file, report)];
+  const jest = [process.execPath, '--run', 'lab', '--', 'jest', ...jestArguments(file, report)];
   const logs = join(ROOT, suite.logs, file);
   await rm(logs, { recursive: true, force: true });
   const env = { ...process.env, ...suite.env, CONTROLPLANE_LOGS: logs };

@@ -13,7 +13,7 @@ test('a registry knows what is pushed by the digest that the build has stated', 
   const digest = (await readFile(join(BUILT, 'digest'), 'utf8')).trim();
   try {
     await withRegistry(file, join(dir, 'registry'), async (host) => {
-      const push = ['run', '--silent', 'image:push', '--', `${host}/brupop:0.1.0`];
+      const push = ['run', '--silent', 'image', '--', 'push', `${host}/brupop:0.1.0`];
       expect((await promisify(execFile)('npm', push)).stdout).toBe(`${host}/brupop@${digest}\n`);
     });
   } finally {

@@ -7,7 +7,7 @@ import { everything, type Manifest, manifests } from './manifests.ts';
 import { CA } from './pem.ts';
 
 /**
- * What a change of the constructs does to the manifests, for whoever reviews it: `npm run jest -- test/infra/snapshots -u` writes it down. The
+ * What a change of the constructs does to the manifests, for whoever reviews it: `npm run lab -- jest test/infra/snapshots -u` writes it down. The
  * manifests of the defaults are in `dist/`, which `chart.test.ts` holds: what is the same there is named only.
  */
 

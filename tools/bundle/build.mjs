@@ -2,7 +2,7 @@
 // `npm start`, `npm run synth` and `npm run lab -- bench` run.
 // Each process is one self-contained file (an image needs Node and nothing else), beside which lies client-node for those who start it
 // with a kubeconfig; the rest loads its packages from node_modules.
-// `lib` is what the package exports, and is only built where it is named, after the compiler (`npm run build:lib`).
+// `lib` is what the package exports, and is only built where it is named, after the compiler.
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';

@@ -69,10 +69,10 @@ async function obtainable(
   { name, pinned, archive }: Wanted,
   { downloads, whenGone, warn }: FetchOptions,
 ): Promise<DebianPin> {
-  if (!pinned) throw new PinGoneError(`${name} is not in tools/image/lock.json: npm run image:lock`);
+  if (!pinned) throw new PinGoneError(`${name} is not in tools/image/lock.json: npm run image -- lock`);
   if ((await downloads.find(sha256(pinned))) !== undefined || (await archive.has(name, pinned.version))) return pinned;
   const gone = `${name} ${pinned.version} is pinned, and no source has it any more`;
-  if (whenGone === 'refuse') throw new PinGoneError(`${gone}: npm run image:lock`);
+  if (whenGone === 'refuse') throw new PinGoneError(`${gone}: npm run image -- lock`);
   const newest = await archive.newest(name);
   warn(`${gone}: the image has ${newest.version} in its place`);
   return newest;
