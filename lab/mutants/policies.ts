@@ -2,7 +2,6 @@ import type { Mutant } from './mutant.ts';
 
 const GATES = 'runtime/controller/plan/gates/gates.ts';
 const OTHERS = 'runtime/controller/plan/gates/others.ts';
-const VERSIONS = 'runtime/controller/plan/gates/versions.ts';
 const PROPERTIES = ['test/controller/plan/policies.test.ts'];
 const RULINGS = 'runtime/controller/plan/facts/rulings.ts';
 const PROOF = 'runtime/controller/plan/releases/proof.ts';
@@ -290,21 +289,5 @@ export const policyMutants: readonly Mutant[] = [
     find: '  if (others.length > 0)\n',
     replace: '  if (others.length > 1)\n',
     tests: ['test/controller/k3os/channels.test.ts'],
-  },
-  {
-    rule: 'P11',
-    does: 'takes what is above the highest version of a policy',
-    file: VERSIONS,
-    find: 'if (max !== undefined && compareSemver(version, max) > 0)',
-    replace: 'if (max === version)',
-    tests: ['test/controller/plan/versions.test.ts'],
-  },
-  {
-    rule: 'P11',
-    does: 'asks a way back for its age',
-    file: VERSIONS,
-    find: '!isAbove(release.version, shadow.status?.current_version)',
-    replace: 'release.version === shadow.status?.current_version',
-    tests: ['test/controller/plan/versions.test.ts'],
   },
 ];

@@ -12,6 +12,7 @@ import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
 import { permitMutants } from './permits.ts';
+import { versionMutants } from './versions.ts';
 
 /** Rules that are broken on purpose: `npm run lab -- mutants` runs the tests that must notice, and `npm run lab -- simulate --planted` storms. */
 export const MUTANTS: readonly Mutant[] = [
@@ -28,4 +29,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...furtherFailures,
   ...ledgerMutants,
   ...policyMutants,
+  ...versionMutants,
 ];

@@ -245,3 +245,11 @@ test('of a node whose wave opens outside its window both times are said, and sta
     /run what they are offered\. .* about 5 h \d+ min to go, until \S+; 3 nodes wait for their waves\.$/,
   );
 });
+
+test('a host that its policy wants another version of is foretold to offer it', () => {
+  const pinned = [ruling('p', { version: { ...POLICY.version, exact: '1.2.0' } })];
+  const { starts, left } = forecastFrom(
+    seenOf({ shadows: [{}], labels: [], others: [], families: [], policies: pinned, env: {} }),
+  );
+  expect([starts.map(({ version }) => version), left]).toEqual([['1.2.0'], []]);
+});

@@ -17,6 +17,8 @@ const RESTING: ReadonlySet<Reason> = new Set<Reason>([
   'FitsNoWindow',
   'TooYoung',
   'VersionPinned',
+  'LockedElsewhere',
+  'NotOffered',
   'CannotLookForUpdates',
 ]);
 

@@ -72,6 +72,8 @@ const OVER = {
   ZoneBusy: isNotSo,
   TooYoung: isNotSo,
   VersionPinned: isNotSo,
+  LockedElsewhere: isNotSo,
+  NotOffered: isNotSo,
   Pausing: isNotSo,
   NewlyRuled: isNotSo,
   Leaving: isNotSo,

@@ -1,4 +1,4 @@
-import type { Command, SetHint, SetSpec, Start } from '../../controller/plan/facts/commands.ts';
+import type { Command, SetHint, SetSpec, SetWish, Start } from '../../controller/plan/facts/commands.ts';
 import { isUnderWay } from '../../controller/plan/facts/phase.ts';
 import type { PermitView } from '../../controller/plan/facts/permit.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
@@ -10,10 +10,10 @@ import {
 } from '../../controller/plan/facts/snapshot.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { releaseObjectName } from '../../api/release/names.ts';
-import type { Spec, Status } from '../../api/shadow/model.ts';
 import { type Arrival, Arrivals, withOffer } from './arrivals.ts';
 import { Crowd, type CrowdTerms, type Pair } from './crowd.ts';
 import type { Durations } from './durations.ts';
+import { reached, released, wanting } from './effects.ts';
 
 /** Milliseconds until controller or agent has seen a write of the other. */
 export const REACTION_MS = 1000;
@@ -180,24 +180,27 @@ export class VirtualFleet {
       this.#permits.set(shadow, { ...permit, id: `${nodeUid} ${now}` });
       this.#wish(command, now);
       this.#crowd.started(shadow);
-    } else if (command.kind === 'set-spec') this.#wish(command, now);
-    else if (command.kind === 'call-off') this.#wish(command, now);
+    } else if (command.kind === 'set-spec' || command.kind === 'call-off') this.#wish(command, now);
     else if (command.kind === 'set-hint') this.#hint(command, now);
-    else if (command.kind === 'free') {
-      this.#permits.delete(command.shadow);
-      const pair = this.#pairOf(command.shadow);
-      if (pair) this.#crowd.finished(pair);
-    } else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
+    else if (command.kind === 'set-wish') this.#want(command);
+    else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
     else if ('nodeUid' in command) this.#note(command);
     else if ('node' in command) this.#leaveAlone(command.node);
   }
 
-  #note(command: Extract<Command, { kind: 'bump' | 'note-reboot' | 'note-end' }>): void {
+  #note(command: Extract<Command, { kind: 'free' | 'bump' | 'note-reboot' | 'note-end' }>): void {
     const permit = this.#permits.get(command.shadow);
-    if (!permit) return;
+    if (command.kind === 'free') this.#free(command.shadow);
+    if (!permit || command.kind === 'free') return;
     if (command.kind === 'bump') this.#permits.set(command.shadow, { ...permit, writes: 'settled' });
     else if (command.kind === 'note-end') this.#permits.set(command.shadow, { ...permit, ended: command.ended });
     else this.#permits.set(command.shadow, { ...permit, rebootAskedAt: command.rebootAskedAt });
+  }
+
+  #free(shadow: string): void {
+    this.#permits.delete(shadow);
+    const pair = this.#pairOf(shadow);
+    if (pair) this.#crowd.finished(pair);
   }
 
   /** The other commands write to a Node: they undo its marks and end the requests on it. */
@@ -213,6 +216,11 @@ export class VirtualFleet {
     this.#shadows.set(name, hinted);
     this.#prepared.delete(name);
     this.#prepare(hinted, now);
+  }
+
+  #want({ shadow: name, wish }: SetWish): void {
+    const shadow = this.#shadows.get(name);
+    if (shadow) this.#shadows.set(name, wanting(shadow, wish, this.#workingNode(name) !== undefined));
   }
 
   #prepare(shadow: ShadowView, now: number): void {
@@ -236,7 +244,7 @@ export class VirtualFleet {
     if (!shadow) return;
     const wished = {
       ...shadow,
-      spec,
+      spec: { version_wish: shadow.spec.version_wish, ...spec },
       stateSeenAt: now,
       stepBeganAt: now,
       hint: spec.state === 'Idle' ? shadow.hint : undefined,
@@ -281,19 +289,3 @@ export class VirtualFleet {
 }
 
 const NO_REQUESTS = { askedBy: undefined, retryOf: undefined };
-
-function reached({ state, version }: Spec, status: Status, isFinished: boolean): Status {
-  return {
-    ...status,
-    current_state: state,
-    ...(state === 'RebootedIntoUpdate' && { current_version: version ?? status.current_version, reboot: null }),
-    ...(state === 'RebootedIntoUpdate' && status.staged && { staged: {} }),
-    ...(isFinished && { crash_count: 0, failed_versions: null }),
-  };
-}
-
-/** The node without the marks, and without the cordon that they own. */
-function released(node: NodeView): NodeView {
-  if (!node.marks) return node;
-  return { ...node, marks: undefined, unschedulable: node.unschedulable && !node.marks.owns.includes('cordon') };
-}

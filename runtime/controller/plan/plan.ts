@@ -2,14 +2,14 @@ import { countNodes } from './facts/counts.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { stopsOf, type Stops } from './gates/again.ts';
 import { busyNodes, type Holder, holdersOf, isOut, placesOf, unhealthyOf } from './groups/busy.ts';
-import type { CallOff, Command, SetHint, SetSpec } from './facts/commands.ts';
+import { type CallOff, type Command, type SetSpec, writtenShadows } from './facts/commands.ts';
 import { conditionCommands } from './facts/conditions.ts';
 import { Dependencies } from './groups/dependencies.ts';
 import { askingOf, type World } from './gates/asking.ts';
 import { findingsOf } from './gates/gates.ts';
 import { Groups } from './groups/groups.ts';
 import { assess, type AssessedNode, type Fleet } from './nodes/health.ts';
-import { hintsFor } from './gates/hints.ts';
+import { restingWrites } from './gates/resting.ts';
 import { Books } from './releases/books.ts';
 import { EnteredLedgers } from './releases/entered.ts';
 import { Ledgers } from './facts/ledgers.ts';
@@ -80,22 +80,22 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const { stops, stopsAt } = stopsOf(unsettled, starts, { ...world, places: out, given: NONE_GIVEN });
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, world);
   const warnings = warningsFor(fleet.all, groups, settings);
-  const decisions = { starts, stops, refusals: withheld.firstOf(wanted), warnings };
+  const { published } = snapshot.releases;
+  const resting = restingWrites(managed, { starts, commands }, { ...world, published });
+  const decisions = { starts, stops, refusals: withheld.firstOf([...wanted, ...resting.wishes]), warnings };
   const { judged, changesAt } = judge(managed, decisions, world);
-  const hints = hintsFor(managed, starts, world);
-  const naming = withheld.due(unwritten(hints.commands, commands));
-  const written = writtenShadows([...commands, ...naming]);
-  const ledger = ledgerWrites(ledgers, entered, { groups, published: snapshot.releases.published });
+  const written = writtenShadows([...commands, ...resting.commands]);
+  const ledger = ledgerWrites(ledgers, entered, { groups, published });
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
   const conditions = conditionCommands(judged, { written, limit, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt, dependencies }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...groups.all.map(releasesChangeAt), ...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
-  times.push(entered.changesAt, hints.changesAt, withheld.changesAt(hints.commands));
+  times.push(entered.changesAt, resting.changesAt);
   const requeueAt = nextAfter(now, [...times, withheld.changesAt(wanted)]);
   return {
-    commands: [...commands, ...naming, ...conditions],
+    commands: [...commands, ...resting.commands, ...conditions],
     verdicts: judged.map(({ verdict }) => verdict),
     ...offers(groups, fleet),
     warnings,
@@ -283,15 +283,3 @@ const isRetryOf = ({ retryOf }: NodeView, failedAt: string | null | undefined): 
   retryOf !== undefined && retryOf === failedAt;
 
 const AHEAD_OF_DRAIN: ReadonlySet<PhaseKind> = new Set<PhaseKind>(['staging', 'staged', 'asked']);
-
-/** Those for shadows that no other command writes to. */
-function unwritten(hints: readonly SetHint[], commands: readonly Command[]): readonly SetHint[] {
-  const written = writtenShadows(commands);
-  return hints.filter(({ shadow }) => !written.has(shadow));
-}
-
-/** Names of the shadows that these commands write to. A release writes to the Node alone, so the bump of a shadow need not wait for it. */
-function writtenShadows(writes: readonly Command[]): Set<string> {
-  const toShadows = writes.filter(({ kind }) => kind !== 'release');
-  return new Set(toShadows.flatMap((command) => ('shadow' in command ? [command.shadow] : [])));
-}

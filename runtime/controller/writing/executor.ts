@@ -4,14 +4,14 @@ import { inParallel } from '../../lib/parallel.ts';
 import { type ActionPorts, isMoved, type Outcome } from './actions/ports.ts';
 import { adopt, forget } from './actions/nodes.ts';
 import { deleteShadow, disown, releaseNode, rescue } from './actions/release.ts';
-import { callOff, type SpecWrite, writeHint, writeSpec } from './actions/specs.ts';
+import { callOff, type SpecWrite, writeHint, writeSpec, writeWish } from './actions/specs.ts';
 import { type LiveLook, MOST_IN_A_LOOK } from '../deciding/live-look.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import { bump, mayFree } from './actions/fencing.ts';
 import type { Command, Free, NoteEnd, NoteReboot, SetCondition, Start } from '../plan/facts/commands.ts';
 import { targetOf } from '../plan/gates/withheld.ts';
 import type { ShadowView } from '../plan/facts/snapshot.ts';
-import { type CommandLimiters, UnreadError } from './write-limiter.ts';
+import { type CommandLimiters, DroppedError, UnreadError } from './write-limiter.ts';
 import type { Reporter } from '../telling/reporter.ts';
 import { SlowCommands } from './slow-commands.ts';
 import { amendmentOf } from '../permits/entries.ts';
@@ -246,7 +246,9 @@ export class Executor {
     if (error instanceof UnreadablePermitsError) this.#reporter.permitsUnreadable(this.#ports.ledger.reference, error);
     if (isMoved(error) || error instanceof UnreadablePermitsError) return 'moved';
     for (const command of commands) this.#limiters.of(command.kind).refused(targetOf(command), error);
-    return error instanceof UnreadError || isDefinite(error) ? 'refused' : 'unanswered';
+    return error instanceof UnreadError || error instanceof DroppedError || isDefinite(error)
+      ? 'refused'
+      : 'unanswered';
   }
 
   #report(what: Fields, error: unknown): void {
@@ -260,6 +262,7 @@ type Upkeep = Exclude<Single, { kind: 'set-spec' | 'call-off' }>;
 
 function keepUp(ports: ActionPorts, command: Upkeep, signal: AbortSignal): Promise<Outcome> {
   if (command.kind === 'set-hint') return writeHint(ports, command, signal);
+  if (command.kind === 'set-wish') return writeWish(ports, command, signal);
   if (command.kind === 'release') return releaseNode(ports, command.node, signal);
   if (command.kind === 'rescue') return rescue(ports, command.node, signal);
   if (command.kind === 'disown') return disown(ports, command.node, signal);

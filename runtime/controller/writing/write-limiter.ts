@@ -51,6 +51,11 @@ export class UnreadError extends Error {
   }
 }
 
+/** The served CustomResourceDefinition is an older one, which does not keep the field that was written. */
+export class DroppedError extends Error {
+  override readonly name = 'DroppedError';
+}
+
 interface WriteLimiterOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -147,6 +152,7 @@ interface Resting extends Pick<Limited, 'attempts'>, Partial<Omit<Limited, 'atte
 }
 
 function messageOf(wanted: string, error: unknown): string {
+  if (error instanceof DroppedError) return `${wanted} is dropped: the CustomResourceDefinition is of an older version`;
   if (!(error instanceof UnreadError)) return `${wanted} ${answerOf(error)}`;
   return `${wanted} waits, because the look at ${error.what} ${answerOf(error.cause)}`;
 }
@@ -174,6 +180,7 @@ const WANTED: Readonly<Record<Kind, string>> = {
   forget: 'the removal of what was asked for on it',
   'delete-shadow': 'the deletion of its shadow',
   'set-hint': 'the version to prepare meanwhile',
+  'set-wish': "what is wanted of its host's settings",
 };
 
 export const COMMAND_KINDS = Object.keys(WANTED) as readonly Kind[];

@@ -162,6 +162,8 @@ const EFFECTS: Effects = {
   'delete-shadow': (draft, { shadow: name }) => draft.shadows.delete(name),
   'set-hint': (draft, { shadow: name, version }) =>
     change(draft.shadows, name, (one) => ({ ...one, hint: version === null ? undefined : { version, since: NOW } })),
+  'set-wish': (draft, { shadow: name, wish }) =>
+    change(draft.shadows, name, (one) => ({ ...one, spec: { ...one.spec, version_wish: wish } })),
   'set-condition': (draft, { shadow: name, conditions }) =>
     change(draft.shadows, name, (one) =>
       one.status ? { ...one, status: { ...one.status, conditions: [...conditions] } } : one,

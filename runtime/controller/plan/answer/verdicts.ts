@@ -4,6 +4,7 @@ import { compareSemver } from '../../../api/shadow/semver.ts';
 import { reasonOfCallOff } from '../gates/again.ts';
 import type { World } from '../gates/asking.ts';
 import { unaskedBootOf } from '../nodes/blame.ts';
+import { unmet } from '../nodes/unmet.ts';
 import type { Judged } from '../facts/conditions.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { aheadOf } from '../gates/hints.ts';
@@ -79,7 +80,7 @@ class Judgement {
     const kept = starts.kept.get(uid)?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
-    const seen = this.#withSight(info, findingFor(info, this.#newest, this.#world));
+    const seen = this.#withSight(info, withWish(info, findingFor(info, this.#newest, this.#world)));
     const own = seen && withWords(seen, this.#world.snapshot.lastWords?.get(info.node.name));
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
@@ -117,6 +118,10 @@ class Judgement {
       : said;
   }
 }
+
+/** A node that is offered nothing is not up to date where its policy wants another version. */
+const withWish = (info: AssessedNode, own: Finding | undefined): Finding | undefined =>
+  own && isDone(own.reason) ? (unmet(info) ?? own) : own;
 
 /** What an agent says that ends by itself, as where the apiserver does not know it. */
 function withWords(finding: Finding, words: string | undefined): Finding {

@@ -1,4 +1,4 @@
-import type { ShadowCondition, Spec } from '../../../api/shadow/model.ts';
+import type { ShadowCondition, Spec, VersionWish } from '../../../api/shadow/model.ts';
 import type { BadEnd } from '../../../api/release/model.ts';
 import type { PermitTerms } from './permit.ts';
 import type { LastHost } from './phase.ts';
@@ -27,6 +27,7 @@ export type Command =
   | { readonly kind: 'forget'; readonly node: string }
   | DeleteShadow
   | SetHint
+  | SetWish
   | SetCondition;
 
 /** The node is no longer managed. */
@@ -119,10 +120,24 @@ export interface SetHint {
   readonly version: string | null;
 }
 
+/** Says what the host's settings are to be, or that nothing is wanted of them (rule P12). It starts nothing. */
+export interface SetWish {
+  readonly kind: 'set-wish';
+  readonly shadow: string;
+  readonly resourceVersion: string;
+  readonly wish: VersionWish | null;
+}
+
 export interface SetCondition {
   readonly kind: 'set-condition';
   readonly shadow: string;
   readonly resourceVersion: string;
   /** The whole list, others' conditions included: a merge patch replaces it. */
   readonly conditions: readonly ShadowCondition[];
+}
+
+/** Names of the shadows that these commands write to. A release writes to the Node alone, so the bump of a shadow need not wait for it. */
+export function writtenShadows(writes: readonly Command[]): Set<string> {
+  const toShadows = writes.filter(({ kind }) => kind !== 'release');
+  return new Set(toShadows.flatMap((command) => ('shadow' in command ? [command.shadow] : [])));
 }

@@ -236,9 +236,25 @@ export const VERDICTS = {
     told: undefined,
     is: [],
   },
-  ShadowNotOwned: {
+  LockedElsewhere: {
     ends: 'person',
     urgency: 18,
+    remedy: "Set the host's settings.updates.version-lock to latest, or take the version out of the policy.",
+    alert: undefined,
+    told: undefined,
+    is: [],
+  },
+  NotOffered: {
+    ends: 'person',
+    urgency: 19,
+    remedy: 'Wait for its wave, let the policy ignore waves, or name another version there.',
+    alert: undefined,
+    told: undefined,
+    is: [],
+  },
+  ShadowNotOwned: {
+    ends: 'person',
+    urgency: 20,
     remedy: 'Delete the shadow: the agent makes it anew.',
     alert: 'BrupopShadowNotOwned',
     told: undefined,

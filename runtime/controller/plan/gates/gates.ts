@@ -54,7 +54,7 @@ export const GATES: readonly Gate[] = [
   { name: 'order', of: 'node', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
   { name: 'policy', of: 'policy', forbidsHint: true, again: 'call-off', ask: byPolicy },
   { name: 'frozen', of: 'policy', forbidsHint: true, again: 'call-off', ask: frozen },
-  { name: 'version', of: 'release', forbidsHint: true, again: 'call-off', ask: pinned },
+  { name: 'version', of: 'node', forbidsHint: true, again: 'call-off', ask: pinned },
   { name: 'ready', of: 'node', forbidsHint: true, again: 'wait', ask: notReady },
   { name: 'ledger', of: 'release', forbidsHint: true, again: undefined, ask: unkept },
   { name: 'halted', of: 'release', forbidsHint: true, again: 'call-off', ask: halted },

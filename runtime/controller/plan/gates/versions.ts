@@ -1,6 +1,7 @@
 import { instantOf } from '../../../lib/clock.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { Asking, World } from './asking.ts';
+import { unmet } from '../nodes/unmet.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { atTime, found, type Stop } from '../facts/verdict.ts';
 
@@ -21,15 +22,15 @@ export function orderedOtherwise({ shadow: { order }, version }: Asking): GateRe
   return stoppedBy(found('NoUpdateOffered', `${order.version} is wanted by now`));
 }
 
-export function pinned({ group, version }: Asking): GateResult {
+export function pinned({ info, group, version }: Asking): GateResult {
   if (!group || version === undefined) return PASS;
   const { name, version: rules } = group.rules;
   const { exact, max } = rules;
   const who = name === undefined ? 'MAX_VERSION' : `policy ${name}`;
   if (exact !== undefined && compareSemver(version, exact) !== 0)
-    return stoppedBy(found('VersionPinned', `${version} waits: ${who} takes ${exact} alone`));
+    return stoppedBy(unmet(info) ?? found('VersionPinned', `${version} waits: ${who} takes ${exact} alone`));
   if (max !== undefined && compareSemver(version, max) > 0)
-    return stoppedBy(found('VersionPinned', `${version} waits: ${who} takes nothing above ${max}`));
+    return stoppedBy(unmet(info) ?? found('VersionPinned', `${version} waits: ${who} takes nothing above ${max}`));
   return PASS;
 }
 

@@ -157,6 +157,11 @@ class Families {
     return this.#versions.get(family)?.has(version) ?? false;
   }
 
+  /** That any of its hosts runs or is offered. */
+  versionsOf(family: string): Iterable<string> {
+    return this.#versions.get(family) ?? [];
+  }
+
   /** Whether it is newer than what any of its hosts runs. Of a family without hosts nothing is. */
   isAhead(family: string, version: string): boolean {
     const newest = this.#running.get(family);

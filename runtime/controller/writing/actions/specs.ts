@@ -13,9 +13,10 @@ import {
   STAGE_ANNOTATION,
   VERSION_BEFORE_ANNOTATION,
 } from '../../../api/shadow/names.ts';
-import type { CallOff, Completion, SetHint } from '../../plan/facts/commands.ts';
+import type { CallOff, Completion, SetHint, SetWish } from '../../plan/facts/commands.ts';
 import { mayCallOff, phaseOf } from '../../plan/facts/phase.ts';
 import { viewOfNode } from '../../seeing/views.ts';
+import { DroppedError } from '../write-limiter.ts';
 import { type ActionPorts, ownShadow } from './ports.ts';
 
 export interface SpecWrite {
@@ -69,6 +70,22 @@ export async function writeHint(
   expectations.written(shadow, written.metadata.resourceVersion);
   return 'done';
 }
+
+/** Rule P12. @throws ConflictError, NotFoundError, DroppedError */
+export async function writeWish(
+  { shadows, expectations }: Pick<ActionPorts, 'shadows' | 'expectations'>,
+  { shadow, resourceVersion, wish }: SetWish,
+  signal: AbortSignal,
+): Promise<'done'> {
+  const version_wish = wish && { ...NO_WISH, ...wish };
+  const written = await shadows.patch(shadow, { metadata: { resourceVersion }, spec: { version_wish } }, signal);
+  expectations.written(shadow, written.metadata.resourceVersion);
+  if (wish && written.spec.version_wish == null) throw new DroppedError();
+  return 'done';
+}
+
+/** A merge patch leaves alone what it does not name. */
+const NO_WISH = { version_lock: null, ignore_waves: null };
 
 /**
  * The write that calls the update off (rule L8); undefined where the state is another one by now. The Node is read first: a drain that is

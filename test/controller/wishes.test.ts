@@ -1,0 +1,67 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { policiesOf } from '../../runtime/api/resources.ts';
+import { conditionUpToDate } from '../../runtime/controller/plan/facts/conditions.ts';
+import type { Spec } from '../../runtime/api/shadow/model.ts';
+import { shadowName } from '../../runtime/api/shadow/names.ts';
+import { Tapped } from '../kube/world.ts';
+import { definePolicies } from '../policies.ts';
+import { Stage } from './stage.ts';
+
+/** What is wanted of hosts' settings, on a cluster. Hosts run 1.0.0 and offer 1.1.0. */
+
+let stage: Stage;
+afterEach(() => stage.end());
+
+const LOCK = { version_lock: '1.0.5' };
+const ALL = { nodeSelector: {} };
+const wish = async (name: string): Promise<Spec['version_wish']> =>
+  (await stage.shadows.get(shadowName(name)))?.spec.version_wish;
+const verdict = async (name: string): Promise<string | undefined> =>
+  conditionUpToDate((await stage.shadows.get(shadowName(name)))?.status ?? undefined)?.reason;
+
+async function say(version: object | null): Promise<void> {
+  const spec = { ...ALL, version };
+  await policiesOf(stage.transport).patch('all', { spec });
+}
+
+test('a node takes the version that its policy names, stays there, and its host is left alone once its policy names none', async () => {
+  stage = await Stage.with('a');
+  await definePolicies(stage, { all: { ...ALL, version: { exact: '1.0.5' } } });
+  stage.start();
+  await stage.pass(60_000);
+  expect([await wish('a'), await stage.spec('a'), await verdict('a')]).toEqual([LOCK, 'Idle', 'VersionPinned']);
+  await stage.report('a', {
+    target_version: '1.0.5',
+    version_wish: { ours: LOCK, before: { version_lock: 'latest' } },
+  });
+  await stage.pass();
+  expect([await wish('a'), await stage.spec('a')]).toEqual([LOCK, 'StagedAndPerformedUpdate 1.0.5']);
+  await say(null);
+  await stage.pass(2000);
+  expect(await wish('a')).toEqual(LOCK);
+  await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass();
+  await stage.report('a', { current_state: 'RebootedIntoUpdate', current_version: '1.0.5' });
+  await stage.pass();
+  await stage.report('a', { current_state: 'MonitoringUpdate' });
+  await stage.pass();
+  await stage.report('a', { current_state: 'Idle' });
+  await stage.pass();
+  expect([await wish('a'), await stage.spec('a')]).toEqual([undefined, 'Idle']);
+});
+
+test('with a definition that does not know wishes, nodes say so, few writes are made in vain, and updates go on', async () => {
+  stage = await Stage.upstream('a', 'b');
+  await definePolicies(stage, { all: { ...ALL, version: { ignoreWaves: true } } });
+  await stage.report('b', { target_version: '1.0.0' });
+  const tapped = new Tapped(stage.transport);
+  const manager = stage.start({ transport: tapped });
+  await stage.pass(60_000);
+  expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+  expect(manager.preview().verdicts).toMatchObject([
+    { node: 'a', reason: 'Updating' },
+    { node: 'b', reason: 'WriteRefused', message: expect.stringContaining('is of an older version') },
+  ]);
+  const wishes = tapped.requests.filter(({ body }) => JSON.stringify(body ?? '').includes('version_wish'));
+  expect(wishes.length).toBeLessThan(12);
+});
