@@ -48,6 +48,11 @@ test('docs/protocol.md has the gates in their order, and what becomes of a node 
   expect(between('nothing is known by', '. What')).toEqual(becoming('unknown'));
 });
 
+test('docs/operating.md has each section that a verdict leads to', () => {
+  const sections = REASONS.map((reason) => VERDICTS[reason].section);
+  expect(fragmentsOf('docs/operating.md')).toEqual(expect.arrayContaining(sections));
+});
+
 /** The names in a part of a document that stand alone in backquotes; of a table, those in its first column. */
 function namesIn(document: string, part: RegExp): readonly string[] {
   const [, text = ''] = part.exec(read(document)) ?? [];

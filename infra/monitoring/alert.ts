@@ -1,5 +1,3 @@
-import { VERSION } from '../../runtime/lib/version.ts';
-
 export interface Alert {
   readonly name: string;
   readonly severity: 'critical' | 'warning';
@@ -13,9 +11,6 @@ export interface Alert {
   /** The section that says what to do: a file in `docs`, and a heading. */
   readonly runbook: string;
 }
-
-/** Where the documents of this version are. @internal */
-export const DOCUMENTS = `https://github.com/cdk8s-brupop/brupop/blob/v${VERSION}/docs`;
 
 /**
  * Labels by which replicas of one process differ. All others stay on the alert: those of the rule's own metric, and what tells clusters or

@@ -1,23 +1,22 @@
 import { REASONS, type VerdictAlert, VERDICTS } from '../../runtime/controller/plan/facts/reasons.ts';
 import { type Alert, highest } from './alert.ts';
 
-/** How many nodes have a verdict that calls for this alert. */
-function nodes(alert: string): string {
+/** How many nodes have a verdict that calls for this alert, and where that is told of. */
+function about(alert: string): Pick<Alert, 'expression' | 'runbook'> {
   const reasons = REASONS.filter((reason) => VERDICTS[reason].alert === alert);
-  return `${highest(`brupop_controller_verdicts{reason=~"${reasons.join('|')}"}`)} > 0`;
+  const expression = `${highest(`brupop_controller_verdicts{reason=~"${reasons.join('|')}"}`)} > 0`;
+  const [section = ''] = reasons.map((reason) => VERDICTS[reason].section);
+  return { expression, runbook: `operating.md#${section}` };
 }
 
-const VERDICT_TABLE = 'operating.md#why-is-this-node-not-being-updated';
-
 /** Alerts on why nodes are not being updated, by name: those that the table of verdicts names. */
-const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>> = {
+const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression' | 'runbook'>>> = {
   BrupopNodeNotReturned: {
     severity: 'critical',
     during: '0m',
     summary: '{{ $value }} node(s) did not come back from the reboot into an update.',
     description:
       'kubectl brupop status names them. Start or repair the machine, or delete its Node: until then it counts as being updated, so that no further node goes down.',
-    runbook: 'operating.md#a-node-did-not-come-back',
   },
   BrupopProgressDeadlineExceeded: {
     severity: 'critical',
@@ -25,7 +24,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary: 'The update of {{ $value }} node(s) makes no progress.',
     description:
       'kubectl brupop status names them, and kubectl brupop why NODE says at which step, since when, and whether the node is Ready. Until it goes on, or its Node is deleted, it may count as being updated.',
-    runbook: VERDICT_TABLE,
   },
   BrupopNotCurrent: {
     severity: 'critical',
@@ -33,7 +31,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary: '{{ $value }} node(s) wait because the controller does not know the cluster as it is now.',
     description:
       'kubectl brupop why names what cannot be read, and the answer: a right that the role lacks, or an API server that does not answer. The log of the controller says the same: "watch interrupted". Where it is the list of releases: kubectl apply -f dist/brupop.k8s.yaml, or the CustomResourceDefinition bottlerocketreleases.brupop.bottlerocket.aws and the roles of this version.',
-    runbook: 'operating.md#when-the-cluster-cannot-be-read',
   },
   BrupopRolloutHalted: {
     severity: 'critical',
@@ -41,7 +38,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary: '{{ $value }} node(s) wait because too many others failed on the version that they are offered.',
     description:
       'kubectl brupop releases names the nodes that failed, and how. Repair them, wait for a newer version, or go on in spite of it: kubectl brupop allow VERSION. MAX_FAILED_UPDATE says how many may fail.',
-    runbook: 'operating.md#the-rollout-halted',
   },
   BrupopTooManyUnhealthy: {
     severity: 'critical',
@@ -49,7 +45,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary: '{{ $value }} node(s) wait because too many others are not Ready.',
     description:
       'kubectl brupop why names them. No update starts until they are Ready or gone, until you hold those that stay so (kubectl brupop hold NODE), or until MAX_UNHEALTHY is raised (100% = never).',
-    runbook: 'operating.md#where-many-nodes-are-not-ready',
   },
   BrupopControlPlaneAway: {
     severity: 'critical',
@@ -57,7 +52,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary: '{{ $value }} node(s) wait because evicted pods would find no successors.',
     description:
       'kube-controller-manager or kube-scheduler has not renewed its Lease in kube-system for a minute: kubectl brupop why says which. No node is drained until it has.',
-    runbook: VERDICT_TABLE,
   },
   BrupopOtherOperator: {
     severity: 'warning',
@@ -65,7 +59,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary: '{{ $value }} node(s) wait because there is another operator beside this one.',
     description:
       'kubectl brupop why names the namespaces that have BottlerocketShadows besides this one. Take one of the operators away, with its BottlerocketShadows, or set OTHER_OPERATORS to ignore where both are meant.',
-    runbook: VERDICT_TABLE,
   },
   BrupopNoRulingPolicy: {
     severity: 'warning',
@@ -73,7 +66,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary:
       '{{ $value }} node(s) are not updated, because nobody can say which policy rules them, or it cannot be obeyed.',
     description: 'kubectl brupop why names the policies and what is wrong with them.',
-    runbook: VERDICT_TABLE,
   },
   BrupopSoakFailed: {
     severity: 'warning',
@@ -81,7 +73,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary: '{{ $value }} node(s) did not stay Ready after their update.',
     description:
       'kubectl brupop status names them. Look at their kubelets. Each counts as being updated, and as failed on its version, until it is Ready.',
-    runbook: 'operating.md#a-node-did-not-come-back',
   },
   BrupopFitsNoWindow: {
     severity: 'warning',
@@ -89,21 +80,18 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary: '{{ $value }} node(s) never start: no window ahead is open for as long as their updates take.',
     description:
       'kubectl brupop why says how long that is: as long as the last update of the node took (annotation brupop.bottlerocket.aws/last-update-seconds of its BottlerocketShadow), else the longest of its kind. Open a longer window, start the node with kubectl brupop now NODE, or remove the annotation where it is not typical.',
-    runbook: VERDICT_TABLE,
   },
   BrupopDrainBlocked: {
     severity: 'warning',
     during: '15m',
     summary: 'The drain of {{ $value }} node(s) does not get on.',
     description: 'kubectl brupop status names the disruption budget and the pod.',
-    runbook: 'operating.md#a-drain-hangs',
   },
   BrupopWriteRefused: {
     severity: 'warning',
     during: '15m',
     summary: 'The API server does not take what the controller writes for {{ $value }} node(s).',
     description: 'kubectl brupop why names what was refused, and the answer: a policy, a webhook or a right.',
-    runbook: VERDICT_TABLE,
   },
   BrupopAgentSilent: {
     severity: 'warning',
@@ -111,7 +99,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary: '{{ $value }} node(s) have no running agent and are not updated.',
     description:
       'kubectl brupop doctor says why the pods of the DaemonSet brupop-agent do not run. Otherwise read their logs.',
-    runbook: 'operating.md#a-node-does-not-update',
   },
   BrupopUnaskedBoot: {
     severity: 'warning',
@@ -120,7 +107,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
       '{{ $value }} node(s) left their version unasked, or booted or went not Ready again and again after their update.',
     description:
       'kubectl brupop timeline NODE says when. Each counts as failed on the version. A node that went back is not updated to it again until somebody runs kubectl brupop retry NODE.',
-    runbook: 'operating.md#a-node-has-to-go-back-to-its-older-version',
   },
   BrupopCannotLookForUpdates: {
     severity: 'warning',
@@ -128,7 +114,6 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
     summary: '{{ $value }} host(s) cannot look for updates, so nobody knows whether their nodes are up to date.',
     description:
       'kubectl brupop doctor says which, since when, and what the host said. Hosts need https to updates.bottlerocket.aws, or to the repository that their settings.updates name.',
-    runbook: 'operating.md#a-host-cannot-look-for-updates',
   },
   BrupopShadowNotOwned: {
     severity: 'warning',
@@ -137,10 +122,9 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression'>>
       '{{ $value }} node(s) have a BottlerocketShadow that does not name the Node as its owner, and are not updated.',
     description:
       'kubectl brupop status names them. Delete the BottlerocketShadow, brs- and the name of the node: its agent registers the node anew.',
-    runbook: VERDICT_TABLE,
   },
 };
 
 export const VERDICT_ALERTS: readonly Alert[] = Object.entries(BY_NAME).map(([name, alert]) =>
-  Object.assign({ name, expression: nodes(name) }, alert),
+  Object.assign({ name, ...about(name) }, alert),
 );

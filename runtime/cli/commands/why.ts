@@ -3,7 +3,7 @@ import type { Holder } from '../../controller/plan/groups/busy.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
 import type { PolicyReport } from '../../controller/plan/answer/report.ts';
 import type { Snapshot } from '../../controller/plan/facts/snapshot.ts';
-import type { Reason } from '../../controller/plan/facts/reasons.ts';
+import { needsPerson, type Reason, runbookOf } from '../../controller/plan/facts/reasons.ts';
 import { STEP_WORDS } from '../../controller/plan/facts/steps.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { nodesOf } from '../../kube/resources.ts';
@@ -106,6 +106,7 @@ function ofNodes(said: Said, names: readonly string[], here: Here): Answer {
     ...outLines(said, name),
     ...keptLines(keptFrom(said, name)),
     ...writtenLines(said, name),
+    ...runbookLines(said, name),
   ]);
   const missing = names.filter((name) => nodeLine(said, name) === undefined);
   if (missing.length === names.length) throw new RefusedCommandError(`the cluster has no node ${missing.join(', ')}`);
@@ -119,7 +120,10 @@ function ofNodes(said: Said, names: readonly string[], here: Here): Answer {
       noLeader: noLeaderValue(said.noLeader),
       notKnown: said.unknown,
       nodes: verdicts.map((verdict) =>
-        Object.assign(verdictValue(verdict), valueOfKept(said, verdict.node), { out: said.out?.get(verdict.node) }),
+        Object.assign(verdictValue(verdict), valueOfKept(said, verdict.node), {
+          out: said.out?.get(verdict.node),
+          runbook: runbookFor(verdict),
+        }),
       ),
     },
     lines: () => [
@@ -159,6 +163,14 @@ const writtenLines = ({ written }: Said, node: string): readonly string[] => {
   const last = written.get(node);
   return last === undefined ? [] : [`  by its condition ${last}`];
 };
+
+const runbookFor = ({ reason }: Verdict): string | undefined => (needsPerson(reason) ? runbookOf(reason) : undefined);
+
+const runbookLines = ({ plan }: Said, name: string): readonly string[] =>
+  plan.verdicts
+    .filter(({ node }) => node === name)
+    .flatMap((verdict) => runbookFor(verdict) ?? [])
+    .map((address) => `  what to do: ${address}`);
 
 /** Verdicts beside which it stands what else is out. */
 const AT_REST: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'NoUpdateOffered']);
