@@ -1,7 +1,7 @@
 import { hintIn } from '../api/shadow/hint.ts';
 import { belongsTo } from '../api/shadow/owner.ts';
 import type { ShadowObject } from '../api/resources.ts';
-import type { Spec, Status } from '../api/shadow/model.ts';
+import type { Spec, Status, VersionWish } from '../api/shadow/model.ts';
 
 /** What decides which step the agent does next. What the host has staged is looked at within the steps. */
 export interface View {
@@ -23,8 +23,8 @@ export type Step =
   | { readonly kind: 'identify' }
   /** The shadow has no status yet. */
   | { readonly kind: 'introduce' }
-  /** At rest: look for updates from time to time, and prepare the version `ahead` of its update. */
-  | { readonly kind: 'offer'; readonly ahead?: string }
+  /** At rest: look for updates by what the shadow wishes from time to time, and prepare the version `ahead` of its update. */
+  | { readonly kind: 'offer'; readonly ahead?: string; readonly wish?: VersionWish }
   /** Back to rest, from any state. */
   | { readonly kind: 'rest'; readonly succeeded: boolean }
   | { readonly kind: 'prepare'; readonly version: string }
@@ -74,10 +74,17 @@ function towards(spec: Spec, status: Status, view: View): Step {
 
 function atRest(status: Status, view: View): Step {
   if (status.current_state !== 'Idle') return { kind: 'rest', succeeded: status.current_state === 'MonitoringUpdate' };
+  return { kind: 'offer', ...wished(view), ...named(status, view) };
+}
+
+const wished = ({ shadow }: View): { readonly wish?: VersionWish } =>
+  shadow?.spec.version_wish ? { wish: shadow.spec.version_wish } : {};
+
+function named(status: Status, view: View): { readonly ahead?: string } {
   const ahead = hintIn(view.shadow?.metadata.annotations)?.version;
   const isWanted = ahead !== undefined && ahead === status.target_version && ahead !== view.version;
   // What cannot be reported helps nobody.
-  return isWanted && status.staged && !isStagedAhead(view, ahead) ? { kind: 'offer', ahead } : { kind: 'offer' };
+  return isWanted && status.staged && !isStagedAhead(view, ahead) ? { ahead } : {};
 }
 
 function staging(version: Spec['version'], view: View): Step {

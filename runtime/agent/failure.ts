@@ -3,6 +3,7 @@ import {
   HostBusyError,
   HostError,
   isDeadMount,
+  NoMigrationsError,
   OfferChangedError,
   UpdateGoneError,
   UpdatesUnsupportedError,
@@ -42,5 +43,5 @@ function reasonOf(error: HostError, action: HostAction | 'reboot'): FailureReaso
   if (error instanceof OfferChangedError) return 'TargetChanged';
   // After its download an update is only lost when somebody on the host removes it. A new attempt at once would drain the node again.
   if (error instanceof UpdateGoneError && action === 'prepare') return 'TargetChanged';
-  return error instanceof WriteFailedError ? 'PrepareFailed' : 'HostFailed';
+  return error instanceof WriteFailedError || error instanceof NoMigrationsError ? 'PrepareFailed' : 'HostFailed';
 }

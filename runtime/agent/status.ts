@@ -7,6 +7,7 @@ import type {
   StagedAhead,
   Status,
   UpdateSettings,
+  WishState,
 } from '../api/shadow/model.ts';
 import { hintIn } from '../api/shadow/hint.ts';
 import { MAX_CRASHES, stillFailed, withFailed } from '../api/shadow/failed-versions.ts';
@@ -99,6 +100,12 @@ export function withSettings(status: AgentStatus, read: UpdateSettings | undefin
   const { read_at: __, ...now } = read ?? {};
   return read === undefined || same(before, now) ? status : { ...status, update_settings: read };
 }
+
+/** @param wish null: nothing is wished, and nothing is ours any more */
+export const withWish = (status: AgentStatus, wish: WishState | null): AgentStatus => ({
+  ...status,
+  version_wish: wish && { ...wish, ...(wish.detail != null && { detail: bounded(wish.detail) }) },
+});
 
 /** The host cannot look for updates. Its last offer stands. */
 export function failingCheck(view: View, { error, ...check }: FailingCheck): AgentStatus {

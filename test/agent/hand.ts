@@ -1,10 +1,16 @@
-import type { Spec } from '../../runtime/api/shadow/model.ts';
+import type { Spec, VersionWish } from '../../runtime/api/shadow/model.ts';
 import type { World } from './world.ts';
 
 /** What a test does by hand to one node's world, at the moment that it means. */
 
 export const staged = (version: string): Spec => ({ state: 'StagedAndPerformedUpdate', version });
 export const rebooted = (version: string): Spec => ({ state: 'RebootedIntoUpdate', version });
+
+/** What the controller wishes of the host's settings from now on; null = nothing. */
+export function wish({ operator }: World, wanted: VersionWish | null): void {
+  const version_wish = wanted && { version_lock: null, ignore_waves: null, ...wanted };
+  operator.want({ state: 'Idle', ...operator.shadow.value?.spec, version_wish });
+}
 
 /** The failures that were reported. */
 export const reports = ({ operator }: World): string[] => operator.log.filter((line) => line.startsWith('ErrorReset'));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ApiAnswer } from '../../runtime/agent/apiserver/client.ts';
 import type { FailureReason } from '../../runtime/api/shadow/model.ts';
-import { FAULTS, type FaultName } from '../../lab/sim/hosts/faults.ts';
+import { FAULTS, type FaultName, OF_SETTINGS } from '../../lab/sim/hosts/faults.ts';
 import { reports } from './hand.ts';
 import { seeds, some } from '../random.ts';
 import { type DriverName, DRIVERS } from './drivers.ts';
@@ -24,6 +24,7 @@ const STEPS = {
 } as const;
 type StepName = keyof typeof STEPS;
 type Row = Readonly<Record<StepName, Outcome>>;
+type Unfelt = (typeof OF_SETTINGS)[number];
 
 const row = (offer: Outcome, prepare: Outcome, drain: Outcome, reboot: Outcome): Row => ({
   offer,
@@ -40,6 +41,8 @@ const always = (end: Outcome): Row => row(end, end, end, end);
 /** Each of its actions reads the repository first. */
 const REPOSITORY_AWAY = row('at rest', 'HostFailed', 'HostFailed', 'updated');
 
+const UNFELT = Object.fromEntries(OF_SETTINGS.map((fault) => [fault, always('updated')])) as Record<Unfelt, Row>;
+
 /** By the fault of the host, and the step in which it begins, where its API drives it. What befalls the cluster meanwhile changes nothing. */
 const MATRIX: Readonly<Record<FaultName, Row>> = {
   boot: always('BootFailed'),
@@ -49,6 +52,8 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   // These last: what the host had begun to write until the step's deadline, and could not, is the release's.
   prepare: row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
   migration: row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
+  // Time does not help.
+  'no-migrations': row('PrepareFailed', 'PrepareFailed', 'updated', 'updated'),
   'repository-gone': REPOSITORY_AWAY,
   activate: row('HostFailed', 'HostFailed', 'HostFailed', 'updated'),
   deactivate: always('updated'),
@@ -81,13 +86,7 @@ const MATRIX: Readonly<Record<FaultName, Row>> = {
   'offer-changed': always('updated'),
   released: row('updated anew', 'updated anew', 'updated', 'updated'),
   'torn-settings': row('HostFailed', 'HostFailed', 'updated', 'updated'),
-  // Nobody changes its settings.
-  'no-settings': always('updated'),
-  lockdown: always('updated'),
-  forgetful: always('updated'),
-  'applier-failed': always('updated'),
-  unrendered: always('updated'),
-  'commit-dropped': always('updated'),
+  ...UNFELT,
   reworded: always('updated'),
   'no-wave': always('updated'),
   // Each comes to rest on the older release, from wherever it was.
@@ -150,6 +149,7 @@ const UPDOG_AFRESH: Partial<Record<FaultName, Partial<Row>>> = {
   'updog-missing': AT_REST,
   prepare: { reboot: 'PrepareFailed' },
   migration: { reboot: 'PrepareFailed' },
+  'no-migrations': { reboot: 'PrepareFailed' },
   hang: always('updated'),
   'half-open': { prepare: 'updated' },
   released: { reboot: 'updated twice' },

@@ -21,6 +21,9 @@ export const FAULTS = {
   migration: {
     what: 'prepare-update fails with exit status 1 at a migration: it has said that it starts, and the partition sets stay as they are',
   },
+  'no-migrations': {
+    what: 'prepare-update fails with exit status 1, because no path of migrations leads from the running version to the chosen one',
+  },
   'repository-gone': {
     what: 'the update repository refuses the host: each action fails within a second, and the partition sets stay as they are',
   },
@@ -101,6 +104,16 @@ export const FAULTS = {
   'unplanned-reboot': { what: 'the host reboots by itself in the middle of the next action', uses: 1 },
   'no-return': { what: 'the host does not come back from its next reboot', uses: 1 },
 } as const satisfies Record<string, FaultKind>;
+
+/** Whoever changes no settings does not meet these. */
+export const OF_SETTINGS = [
+  'no-settings',
+  'lockdown',
+  'forgetful',
+  'applier-failed',
+  'unrendered',
+  'commit-dropped',
+] as const satisfies readonly (keyof typeof FAULTS)[];
 
 export type FaultName = keyof typeof FAULTS;
 

@@ -73,7 +73,8 @@ export class Updog {
     const half = jitter(taken === undefined ? times.refreshMs : times.prepareMs, times.spread, random) / 2;
     await clock.sleep(half, signal);
     const begun = this.#begun(action, taken);
-    if (taken !== undefined && faults.strikes('migration')) return failed(`${begun}Failed to retrieve migrations`);
+    const wayless = taken === undefined ? undefined : this.#wayless(taken);
+    if (wayless !== undefined) return failed(`${begun}${wayless}`);
     // By now a download has metadata and migrations, and clears the partition set for the images.
     if (taken !== undefined) sets.wipe();
     midway?.();
@@ -93,6 +94,14 @@ export class Updog {
     if (faults.strikes('offer-gone')) return undefined;
     if (image !== undefined) return repository.available.includes(image) ? image : undefined;
     return faults.strikes('torn-settings') ? repository.oldest : repository.choice;
+  }
+
+  /** Why the settings of the running version cannot be those of the other one. */
+  #wayless(taken: string): string | undefined {
+    const { faults, sets } = this.#parts;
+    if (faults.strikes('migration')) return 'Failed to retrieve migrations';
+    if (!faults.strikes('no-migrations')) return undefined;
+    return `Reached end of migration chain at ${sets.running} but target is ${taken}`;
   }
 
   /** What goes wrong half-way. */

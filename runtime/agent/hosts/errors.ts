@@ -68,11 +68,17 @@ export class WriteFailedError extends HostActionFailedError {
   override readonly name = 'WriteFailedError';
 }
 
+/** The repository has no path of migrations between the two versions. Nothing was written, and time does not help. */
+export class NoMigrationsError extends HostError {
+  override readonly name = 'NoMigrationsError';
+}
+
 /** What the failure of an action is called. @param failure `hasWritten` where it had begun to write a release */
 export function failedAction(
   action: HostAction,
   failure: { readonly stderr: string; readonly exit: number | undefined; readonly hasWritten: boolean },
-): HostActionFailedError {
+): HostError {
+  if (/Reached end of migration chain/.test(failure.stderr)) return new NoMigrationsError(failure.stderr.trim());
   return new (failure.hasWritten ? WriteFailedError : HostActionFailedError)(action, failure.stderr, failure.exit);
 }
 
@@ -109,6 +115,16 @@ export class OtherImageError extends HostError {
   override readonly name = 'OtherImageError';
   constructor(wanted: string, taken: string | null | undefined) {
     super(`${wanted} was to be prepared, but the host took ${taken ?? 'no update'}`);
+  }
+}
+
+/** The host does not let its settings be read or changed: because it is locked down until it boots, or has no such settings. */
+export class SettingsRefusedError extends HostError {
+  override readonly name = 'SettingsRefusedError';
+  readonly reason: 'Lockdown' | 'NoSettings';
+  constructor(reason: 'Lockdown' | 'NoSettings', message: string) {
+    super(message);
+    this.reason = reason;
   }
 }
 

@@ -16,6 +16,7 @@ export function parseStatus(body: string): HostStatus {
   const lastCommand = status.at('most_recent_command').optional(command);
   return {
     state: status.at('update_state').oneOf(['Idle', 'Available', 'Staged', 'Ready']),
+    available: status.at('available_updates').optional((list) => list.texts()),
     chosen: status.at('chosen_update').optional(image),
     active: status.at('active_partition').optional(partition),
     staging: bearsOut(lastCommand, staging) ? staging : undefined,
@@ -90,6 +91,12 @@ class JsonReader {
   text(): string {
     if (typeof this.#value !== 'string') throw this.#wrong('a text');
     return this.#value;
+  }
+
+  texts(): readonly string[] {
+    const value = this.#value;
+    if (!Array.isArray(value)) throw this.#wrong('a list');
+    return value.filter((item) => typeof item === 'string');
   }
 
   flag(): boolean {

@@ -33,6 +33,9 @@ export interface HostUpdater {
    */
   updateSettings?(signal?: AbortSignal): Promise<HostSettings | undefined>;
 
+  /** The settings that keep the host at a version. Absent where hosts of this driver have none. */
+  readonly lock?: HostLock;
+
   /** What the host knows of updates; undefined before the first action after its boot (refresh first). */
   status(signal?: AbortSignal): Promise<HostStatus | undefined>;
 
@@ -116,8 +119,27 @@ export interface HostSettings {
   readonly metadata_base_url?: string | undefined;
 }
 
+/** Each call asks a host in trouble again, as those of HostUpdater do. All @throws SettingsRefusedError */
+export interface HostLock {
+  read(signal?: AbortSignal): Promise<LockedAs>;
+  /** From then on it outlives boots. It counts once it is applied, or at the next boot. */
+  commit(change: LockChange, signal?: AbortSignal): Promise<void>;
+  /** The tools for updates get to know these settings soon after, or not: no host says when, or whether. */
+  apply(keys: LockChange, signal?: AbortSignal): Promise<void>;
+}
+
+export interface LockedAs {
+  /** `latest` or a version, with a `v` or without. */
+  readonly version_lock: string;
+  readonly ignore_waves: boolean;
+}
+
+export type LockChange = Partial<LockedAs>;
+
 export interface HostStatus {
   readonly state: UpdateState;
+  /** What the host may have by waves and max_version, the newest first, whatever it is locked to; undefined where it does not say. */
+  readonly available?: readonly string[] | undefined;
   /** The update that the host offers; undefined where it offers none. */
   readonly chosen: Image | undefined;
   /** The partition that runs. */

@@ -1,13 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
 import { HOUR_MS, rfc3339 } from '../../lib/clock.ts';
 import { jitter } from '../../lib/random.ts';
-import type { FailingCheck } from '../../api/shadow/model.ts';
-import type { View } from '../decide.ts';
+import type { AgentStatus, FailingCheck, VersionWish, WishState } from '../../api/shadow/model.ts';
+import type { Step, View } from '../decide.ts';
 import { HostError, isDeadMount, UpdatesUnsupportedError } from '../hosts/errors.ts';
 import { failingCheck, withOffer } from '../status.ts';
 import { aheadOfUpdate } from './ahead.ts';
 import type { StepContext } from './context.ts';
 import { SettingsTelling } from './settings.ts';
 import type { Staging } from './stage.ts';
+import type { Wishes } from './wish.ts';
+
+type Offer = Extract<Step, { readonly kind: 'offer' }>;
+
+interface OfferContext extends StepContext {
+  readonly staging: Staging;
+  readonly wishes: Wishes;
+}
 
 /** The first look falls into this part of the interval: 3 seconds of two minutes, a delay that nobody notices. */
 const FIRST_WITHIN = 1 / 40;
@@ -16,7 +25,14 @@ const FIRST_WITHIN = 1 / 40;
 const REPEATED_MS = HOUR_MS;
 
 /** What a look for updates has come to. */
-type Look = { readonly kind: 'looked'; readonly version: string | undefined } | FailedLook;
+type Look = GoodLook | FailedLook;
+
+interface GoodLook {
+  readonly kind: 'looked';
+  readonly version: string | undefined;
+  /** What has become of what the shadow wishes; undefined where there is nothing to tell. */
+  readonly wish: WishState | null | undefined;
+}
 
 interface FailedLook {
   readonly kind: 'failed';
@@ -29,19 +45,24 @@ interface FailedLook {
  * At rest: asks the host for updates at every interval, reports what it offers when that has changed, and prepares a version ahead where it is
  * named. The time of the next look outlives the step, which often ends for another one.
  */
-export function offerWatch(
-  context: StepContext,
-  staging: Staging,
-): (ahead: string | undefined, signal: AbortSignal) => Promise<never> {
-  const { clock, random, times } = context;
+export function offerWatch(context: OfferContext): (step: Offer, signal: AbortSignal) => Promise<never> {
+  const { clock, random, staging, times, wishes } = context;
   const preparation = aheadOfUpdate(context, staging);
   const settings = new SettingsTelling(context);
   const tellFailure = failingChecks(context, settings);
   /** On the clock's monotonic scale; undefined before the first look. */
   let nextLook: number | undefined;
-  return async (ahead, signal) => {
+  let wished: VersionWish | undefined;
+  return async ({ ahead, wish }, signal) => {
     // Nodes must not all look at the same moment, neither at first nor later: a fleet shares one update repository.
-    nextLook ??= clock.monotonic() + FIRST_WITHIN * random() * times.checkIntervalMs;
+    const soon = clock.monotonic() + FIRST_WITHIN * random() * times.checkIntervalMs;
+    nextLook = isDeepStrictEqual(wish, wished) ? (nextLook ?? soon) : Math.min(nextLook ?? soon, soon);
+    wished = wish;
+    const tellOffer = async ({ version, wish: told }: GoodLook): Promise<void> => {
+      const offer = (view: View): AgentStatus => wishes.told(withOffer(view, version ?? view.version), told);
+      await preparation.report((view) => settings.added(offer(view), view), signal);
+      wishes.noteTold(told);
+    };
     for (;;) {
       const preparesAt = ahead === undefined ? Infinity : preparation.dueAt(ahead);
       await clock.sleep(Math.max(0, Math.min(nextLook, preparesAt) - clock.monotonic()), signal);
@@ -53,8 +74,7 @@ export function offerWatch(
       nextLook = clock.monotonic() + jitter(times.checkIntervalMs, 0.1, random);
       await settings.look(signal);
       if (seen.kind === 'failed') await tellFailure(seen, signal);
-      else
-        await preparation.report((view) => settings.added(withOffer(view, seen.version ?? view.version), view), signal);
+      else await tellOffer(seen);
     }
   };
 }
@@ -88,9 +108,9 @@ function failingChecks(
   };
 }
 
-async function look(context: StepContext, signal: AbortSignal): Promise<Look> {
+async function look(context: OfferContext, signal: AbortSignal): Promise<Look> {
   try {
-    return { kind: 'looked', version: await offered(context, signal) };
+    return { kind: 'looked', ...(await offered(context, signal)) };
   } catch (error) {
     if (!(error instanceof HostError) || isDeadMount(error)) throw error;
     context.logger.info('a look for updates has failed', { error });
@@ -100,9 +120,13 @@ async function look(context: StepContext, signal: AbortSignal): Promise<Look> {
   }
 }
 
-async function offered({ hostWork, offers }: StepContext, signal: AbortSignal): Promise<string | undefined> {
-  const { state, chosen } = await offers.refresh(signal);
+async function offered(
+  { hostWork, offers, wishes }: OfferContext,
+  signal: AbortSignal,
+): Promise<Pick<GoodLook, 'version' | 'wish'>> {
+  const { status, wish } = await wishes.look(() => offers.refresh(signal), signal);
+  const { state, chosen } = status;
   // The host could not be deactivated when its attempt ended. What is activated must not be booted by chance.
   if (state === 'Ready' || hostWork.owesDeactivation) await hostWork.tryToDeactivate(signal);
-  return chosen?.version;
+  return { version: chosen?.version, wish };
 }

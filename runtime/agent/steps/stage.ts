@@ -1,9 +1,16 @@
 import { isStagedAhead } from '../decide.ts';
 import { failStepAs, StepFailedError } from '../failure.ts';
-import { HostRefusedError, OfferChangedError, OtherImageError, UpdateGoneError } from '../hosts/errors.ts';
+import {
+  HostRefusedError,
+  NoMigrationsError,
+  OfferChangedError,
+  OtherImageError,
+  UpdateGoneError,
+} from '../hosts/errors.ts';
 import type { HostStatus } from '../hosts/port.ts';
 import { nothingStaged, withOffer } from '../status.ts';
 import type { StepContext } from './context.ts';
+import type { Wishes } from './wish.ts';
 
 /** How long the controller has to follow a host that offers another version now. */
 const FOLLOW_MS = 120_000;
@@ -20,13 +27,15 @@ export function hasStaged(status: HostStatus | undefined, version: string): bool
 /** Brings the wanted version into the host's inactive partition. */
 export class Staging {
   readonly #context: StepContext;
+  readonly #wishes: Wishes;
   /** The version that this agent has seen written into the partition, without a failure since. The host forgets what its commands said. */
   #written: string | undefined;
   /** What an earlier life of the agent has put on record is believed until this one has seen anything go wrong. */
   #isRecordGood = true;
 
-  constructor(context: StepContext) {
+  constructor(context: StepContext, wishes: Wishes) {
     this.#context = context;
+    this.#wishes = wishes;
   }
 
   /** What is in the partition has failed, or somebody has replaced it. */
@@ -52,9 +61,21 @@ export class Staging {
    * @param withinMs how long the host may fail and be asked again
    * @throws StepFailedError
    */
-  stage(version: string, signal: AbortSignal, withinMs = this.#context.host.traits.limits.prepareMs): Promise<void> {
+  async stage(
+    version: string,
+    signal: AbortSignal,
+    withinMs = this.#context.host.traits.limits.prepareMs,
+  ): Promise<void> {
     const { hostWork } = this.#context;
-    return failStepAs('prepare', () => hostWork.retrying({ withinMs, signal }, () => this.#once(version, signal)));
+    const work = (): Promise<void> => hostWork.retrying({ withinMs, signal }, () => this.#once(version, signal));
+    try {
+      await failStepAs('prepare', work);
+    } catch (error) {
+      const isWayless = error instanceof StepFailedError && error.cause instanceof NoMigrationsError;
+      if (!isWayless || !(await this.#wishes.refuse(version, error.message, signal))) throw error;
+      // Nobody else needs to hear that this version cannot be had from the one that runs.
+      throw new StepFailedError('Unsupported', error.message, { cause: error });
+    }
   }
 
   /** Looks at the host first: the download of an earlier attempt may have succeeded although nobody saw its end. */

@@ -9,6 +9,7 @@ import { offerWatch } from './offer.ts';
 import { rebootInto } from './reboot.ts';
 import { Staging } from './stage.ts';
 import { unaskedBoots } from './unasked-boot.ts';
+import { Wishes } from './wish.ts';
 
 type StepHandler<S> = (step: S, signal: AbortSignal) => Promise<void>;
 type StepHandlers = { readonly [K in Step['kind']]: StepHandler<Extract<Step, { readonly kind: K }>> };
@@ -23,8 +24,9 @@ const IDENTIFY_PAUSE_MS = 30_000;
  */
 export function createSteps(context: StepContext): StepHandler<Step> {
   const { apiserver } = context;
-  const staging = new Staging(context);
-  const watchOffers = offerWatch(context, staging);
+  const wishes = new Wishes(context);
+  const staging = new Staging(context, wishes);
+  const watchOffers = offerWatch({ ...context, staging, wishes });
   const noteBoots = unaskedBoots(context);
   /** Whether this process has put the node back into service, and has not disturbed it since: nobody else disturbs it. */
   let isReleased = false;
@@ -33,9 +35,9 @@ export function createSteps(context: StepContext): StepHandler<Step> {
     create: (_step, signal) => apiserver.createShadow(signal),
     identify: (_step, signal) => identify(context, signal),
     introduce: (_step, signal) => introduce(context, signal),
-    offer: async ({ ahead }, signal) => {
+    offer: async (step, signal) => {
       await noteBoots(signal);
-      await watchOffers(ahead, signal);
+      await watchOffers(step, signal);
     },
     rest: ({ succeeded }, signal) => rest(context, succeeded, signal),
     prepare: async ({ version }, signal) => {

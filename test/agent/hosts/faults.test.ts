@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { HostUnreachableError } from '../../../runtime/agent/hosts/errors.ts';
-import { FAULTS, type FaultName } from '../../../lab/sim/hosts/faults.ts';
+import { FAULTS, type FaultName, OF_SETTINGS } from '../../../lab/sim/hosts/faults.ts';
 import { rig } from '../../sim/hosts/rig.ts';
 
 type Rig = ReturnType<typeof rig>;
@@ -22,9 +22,6 @@ const all = (end: string, seconds: number): Omit<Row, 'fault'> => {
   return { refresh: same, prepare: same, activate: same, reboot: same };
 };
 
-/** No action changes settings. */
-const OF_SETTINGS = ['no-settings', 'lockdown', 'forgetful', 'applier-failed', 'unrendered', 'commit-dropped'] as const;
-
 /** Each action on a host that was brought to just before it without the fault. */
 const MATRIX: readonly Row[] = [
   { fault: 'boot', ...DONE },
@@ -32,6 +29,7 @@ const MATRIX: readonly Row[] = [
   { fault: 'refresh', ...DONE, refresh: ['HostActionFailedError', 3] },
   { fault: 'prepare', ...DONE, prepare: ['WriteFailedError', 30] },
   { fault: 'migration', ...DONE, prepare: ['WriteFailedError', 15] },
+  { fault: 'no-migrations', ...DONE, prepare: ['NoMigrationsError', 15] },
   { fault: 'repository-gone', ...all('HostActionFailedError', 1), reboot: ['done', 0] },
   { fault: 'repository-expired', ...all('HostActionFailedError', 0.25), reboot: ['done', 0] },
   { fault: 'repository-dropped', ...all('HostActionFailedError', 50), reboot: ['done', 0] },

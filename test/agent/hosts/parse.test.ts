@@ -21,6 +21,7 @@ describe('bodies of the host', () => {
   test('a status is read in full', () => {
     expect(parseStatus(JSON.stringify(status))).toEqual({
       state: 'Staged',
+      available: status.available_updates,
       chosen: image,
       active: { image: { ...image, version: '1.38.0' }, nextToBoot: true },
       staging: { image, nextToBoot: false },

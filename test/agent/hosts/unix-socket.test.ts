@@ -53,6 +53,16 @@ describe('over a real unix socket', () => {
     });
   }
 
+  test('settings are changed, also by the answer that has a body where HTTP allows none', async () => {
+    const { driver, host, transport } = await world();
+    await driver.lock.commit({ version_lock: '1.37.0', ignore_waves: true });
+    expect(await driver.lock.read()).toEqual({ version_lock: '1.37.0', ignore_waves: true });
+    const apply = '/tx/apply?keys=settings.updates.version-lock';
+    expect(await transport.request({ method: 'POST', path: apply, timeoutMs: 1000 })).toMatchObject({ status: 204 });
+    await driver.lock.apply({ version_lock: '1.37.0' });
+    while (host.settings.rendered['version-lock'] !== '1.37.0') await systemClock.sleep(20);
+  });
+
   test('a host is updated, and its socket comes and goes with it', async () => {
     const { host, socket, driver } = await world();
     expect((await stat(socketPath)).mode & 0o777).toBe(0o660);

@@ -3,6 +3,7 @@ import type { Random } from '../../../lib/random.ts';
 import { retry } from '../../../lib/retry.ts';
 import { type Limits, PAUSES, throughTrouble } from '../asking.ts';
 import { HostCalls, type HostTransport } from './calls.ts';
+import { settingsLock } from './lock.ts';
 import {
   failedAction,
   HostActionFailedError,
@@ -15,7 +16,7 @@ import {
   OtherImageError,
   UpdateGoneError,
 } from '../errors.ts';
-import type { HostAction, HostSettings, HostStatus, HostTraits, HostUpdater, OsInfo } from '../port.ts';
+import type { HostAction, HostLock, HostSettings, HostStatus, HostTraits, HostUpdater, OsInfo } from '../port.ts';
 import { awaitResult, type Finished, hasResult, UsualDuration } from '../result.ts';
 
 interface BottlerocketOptions {
@@ -45,6 +46,7 @@ const TRAITS: HostTraits = {
 /** A host whose updates are driven over Bottlerocket's own API. */
 export class Bottlerocket implements HostUpdater {
   readonly traits = TRAITS;
+  readonly lock: HostLock;
   readonly #options: BottlerocketOptions;
   readonly #calls: HostCalls;
   readonly #refreshes = new UsualDuration();
@@ -57,6 +59,10 @@ export class Bottlerocket implements HostUpdater {
   constructor(options: BottlerocketOptions) {
     this.#options = options;
     this.#calls = new HostCalls(options.transport);
+    this.lock = settingsLock(
+      (request, signal) => this.#calls.send(request, signal),
+      (request, signal) => this.#ask(request, this.#limits('other', signal)),
+    );
   }
 
   os(signal?: AbortSignal): Promise<OsInfo> {

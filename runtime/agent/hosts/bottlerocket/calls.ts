@@ -84,8 +84,13 @@ export class HostCalls {
     if (response.status !== 204) throw refusal(action, response);
   }
 
+  /** Any call, as it is answered. */
+  send(request: Pick<HostRequest, 'method' | 'path' | 'body'>, signal?: AbortSignal): Promise<HostResponse> {
+    return this.#transport.request({ ...request, signal, timeoutMs: ANSWER_MS });
+  }
+
   #send(method: 'GET' | 'POST', path: string, signal?: AbortSignal): Promise<HostResponse> {
-    return this.#transport.request({ method, path, signal, timeoutMs: ANSWER_MS });
+    return this.send({ method, path }, signal);
   }
 }
 

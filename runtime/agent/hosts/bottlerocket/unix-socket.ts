@@ -40,15 +40,25 @@ export class UnixSocketTransport implements HostTransport {
     return code === 'ECONNREFUSED' && (await isUnlinked(this.#path)) ? 'ESTALE' : code;
   }
 
-  #exchange({ method, path }: HostRequest, signal: AbortSignal): Promise<HostResponse> {
+  #exchange({ method, path, body }: HostRequest, signal: AbortSignal): Promise<HostResponse> {
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => reject(signal.aborted ? signal.reason : error);
-      const outgoing = http.request({ socketPath: this.#path, agent: false, method, path, signal });
+      const outgoing = http.request({
+        socketPath: this.#path,
+        agent: false,
+        method,
+        path,
+        signal,
+        ...(body !== undefined && { headers: { 'content-type': 'application/json' } }),
+      });
       outgoing.on('error', fail);
       outgoing.on('response', (incoming) => {
-        readText(incoming).then((text) => resolve({ status: incoming.statusCode ?? 0, body: text }), fail);
+        const { statusCode: status = 0 } = incoming;
+        // The host sends a body with some of these, which HTTP does not allow: the answer is there before that fails.
+        if (status === 204) resolve({ status, body: '' });
+        readText(incoming).then((text) => resolve({ status, body: text }), fail);
       });
-      outgoing.end();
+      outgoing.end(body);
     });
   }
 }
