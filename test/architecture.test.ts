@@ -33,7 +33,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'log-update',
   ],
   'runtime/api/k3os': ['runtime/lib', 'runtime/api/shadow'],
-  'runtime/api/notifications': ['runtime/lib', 'runtime/controller/plan/facts/reasons.ts', 'zod'],
+  'runtime/api/notifications': [
+    'runtime/lib',
+    'runtime/controller/plan/facts/reasons.ts',
+    'runtime/controller/plan/facts/runbook.ts',
+    'zod',
+  ],
   'runtime/controller/plan': [
     'runtime/api/shadow',
     'runtime/api/marks',

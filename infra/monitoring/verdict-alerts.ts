@@ -1,12 +1,13 @@
 import { REASONS, type VerdictAlert, VERDICTS } from '../../runtime/controller/plan/facts/reasons.ts';
+import { sectionOf } from '../../runtime/controller/plan/facts/runbook.ts';
 import { type Alert, highest } from './alert.ts';
 
 /** How many nodes have a verdict that calls for this alert, and where that is told of. */
 function about(alert: string): Pick<Alert, 'expression' | 'runbook'> {
   const reasons = REASONS.filter((reason) => VERDICTS[reason].alert === alert);
   const expression = `${highest(`brupop_controller_verdicts{reason=~"${reasons.join('|')}"}`)} > 0`;
-  const [section = ''] = reasons.map((reason) => VERDICTS[reason].section);
-  return { expression, runbook: `operating.md#${section}` };
+  const [runbook = ''] = reasons.map(sectionOf);
+  return { expression, runbook };
 }
 
 /** Alerts on why nodes are not being updated, by name: those that the table of verdicts names. */

@@ -82,10 +82,10 @@ describe('a line for each node', () => {
     await stage.loseAgent('b');
     await stage.pass(120_000);
     expect(nodeLine(await seen(), 'b')).toMatch(/^b {2}AgentSilent/);
-    const { lines, value } = await why.run(requestOn(stage, ['a', 'b']));
+    const answer = await why.run(requestOn(stage, ['a', 'b']));
     const section = expect.stringMatching(/docs\/operating\.md#a-node-does-not-update$/);
-    expect(lines(PLAIN).filter((line) => line.includes('http'))).toEqual([section]);
-    expect(value).toMatchObject({ nodes: [{ runbook: undefined }, { runbook: section }] });
+    expect(answer.lines(PLAIN).filter((line) => line.includes('http'))).toEqual([section]);
+    expect(answer.value).toMatchObject({ nodes: [{ runbook: undefined }, { runbook: section }] });
   });
 
   const fleetLinesNow = async (): Promise<readonly string[]> => fleetLines(await seen());

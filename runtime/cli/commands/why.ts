@@ -3,7 +3,8 @@ import type { Holder } from '../../controller/plan/groups/busy.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
 import type { PolicyReport } from '../../controller/plan/answer/report.ts';
 import type { Snapshot } from '../../controller/plan/facts/snapshot.ts';
-import { needsPerson, type Reason, runbookOf } from '../../controller/plan/facts/reasons.ts';
+import type { Reason } from '../../controller/plan/facts/reasons.ts';
+import { runbookOf } from '../../controller/plan/facts/runbook.ts';
 import { STEP_WORDS } from '../../controller/plan/facts/steps.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { nodesOf } from '../../kube/resources.ts';
@@ -122,7 +123,7 @@ function ofNodes(said: Said, names: readonly string[], here: Here): Answer {
       nodes: verdicts.map((verdict) =>
         Object.assign(verdictValue(verdict), valueOfKept(said, verdict.node), {
           out: said.out?.get(verdict.node),
-          runbook: runbookFor(verdict),
+          runbook: runbookOf(verdict.reason),
         }),
       ),
     },
@@ -164,13 +165,10 @@ const writtenLines = ({ written }: Said, node: string): readonly string[] => {
   return last === undefined ? [] : [`  by its condition ${last}`];
 };
 
-const runbookFor = ({ reason }: Verdict): string | undefined => (needsPerson(reason) ? runbookOf(reason) : undefined);
-
-const runbookLines = ({ plan }: Said, name: string): readonly string[] =>
-  plan.verdicts
-    .filter(({ node }) => node === name)
-    .flatMap((verdict) => runbookFor(verdict) ?? [])
-    .map((address) => `  what to do: ${address}`);
+const runbookLines = ({ plan }: Said, name: string): readonly string[] => {
+  const address = plan.verdicts.flatMap(({ node, reason }) => (node === name ? (runbookOf(reason) ?? []) : []));
+  return address.map((one) => `  what to do: ${one}`);
+};
 
 /** Verdicts beside which it stands what else is out. */
 const AT_REST: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'NoUpdateOffered']);

@@ -1,5 +1,4 @@
 import type { ShadowCondition } from '../../../api/shadow/model.ts';
-import { DOCUMENTS } from '../../../lib/version.ts';
 
 /**
  * Every verdict, and all that depends on which one it is: what people are told, alerted of and asked to do. A reason without a row, and a row
@@ -12,8 +11,6 @@ interface Row {
   readonly urgency: number | undefined;
   /** What to do about it. */
   readonly remedy: string | undefined;
-  /** The heading of docs/operating.md that says more. */
-  readonly section: string;
   /** The alert that calls somebody. Reasons may share one. */
   readonly alert: string | undefined;
   /** People are told by an Event and a notification of its name once it begins, as a statement of this kind. */
@@ -40,10 +37,8 @@ type Quality =
 
 const IN_TURN = { reason: 'WaitingForSlot', message: 'other nodes come first' };
 
-const TABLE = 'why-is-this-node-not-being-updated';
-
 /** Nobody is called. */
-const QUIET = { urgency: undefined, remedy: undefined, section: TABLE, alert: undefined, told: undefined } as const;
+const QUIET = { urgency: undefined, remedy: undefined, alert: undefined, told: undefined } as const;
 
 export const VERDICTS = {
   UpToDate: { ...QUIET, ends: 'done', is: [] },
@@ -102,7 +97,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 1,
     remedy: 'Look at the machine, or delete its Node.',
-    section: 'a-node-did-not-come-back',
     alert: 'BrupopNodeNotReturned',
     told: 'setback',
     is: ['failure', 'outranking refusals', 'agentless'],
@@ -111,7 +105,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 2,
     remedy: 'Look at the node.',
-    section: 'a-node-did-not-come-back',
     alert: 'BrupopSoakFailed',
     told: 'setback',
     is: ['failure', 'outranking refusals'],
@@ -120,7 +113,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 3,
     remedy: 'Look at the node and the log of its agent.',
-    section: TABLE,
     alert: 'BrupopProgressDeadlineExceeded',
     told: 'setback',
     is: ['outranking refusals'],
@@ -129,7 +121,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 4,
     remedy: 'Look at what the API server answers the controller.',
-    section: 'when-the-cluster-cannot-be-read',
     alert: 'BrupopNotCurrent',
     told: undefined,
     is: [],
@@ -138,7 +129,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 5,
     remedy: 'Repair a node that failed, or wait for a better release.',
-    section: 'the-rollout-halted',
     alert: 'BrupopRolloutHalted',
     told: undefined,
     is: [],
@@ -147,7 +137,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 6,
     remedy: 'Look at the nodes that are not Ready, hold those that stay so, or raise MAX_UNHEALTHY.',
-    section: 'where-many-nodes-are-not-ready',
     alert: 'BrupopTooManyUnhealthy',
     told: 'fleet',
     condition: { reason: 'TooManyUnhealthy', message: 'too many nodes are not Ready' },
@@ -157,7 +146,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 7,
     remedy: 'Look at the control plane; delete the Lease that is named where nobody elects a leader by it any more.',
-    section: TABLE,
     alert: 'BrupopControlPlaneAway',
     told: 'fleet',
     condition: { reason: 'ControlPlaneAway', message: 'nobody takes the place of evicted pods' },
@@ -167,7 +155,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 8,
     remedy: 'Take one of the operators away, with its shadows, or set OTHER_OPERATORS to ignore.',
-    section: TABLE,
     alert: 'BrupopOtherOperator',
     told: 'fleet',
     condition: { reason: 'OtherOperator', message: 'there is another operator beside this one' },
@@ -178,7 +165,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 9,
     remedy: 'Look at the workload, or wait until the drain times out.',
-    section: 'a-drain-hangs',
     alert: 'BrupopDrainBlocked',
     told: undefined,
     is: [],
@@ -187,7 +173,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 10,
     remedy: 'Mend the policy.',
-    section: TABLE,
     alert: 'BrupopNoRulingPolicy',
     told: undefined,
     condition: { reason: 'PolicyInvalid', message: 'the policy or the channel that rules it cannot be obeyed' },
@@ -197,7 +182,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 11,
     remedy: 'Give one of the policies another priority.',
-    section: TABLE,
     alert: 'BrupopNoRulingPolicy',
     told: undefined,
     is: [],
@@ -207,7 +191,6 @@ export const VERDICTS = {
     urgency: 12,
     remedy:
       'Look at what the message names: a policy, webhook or right that refuses it, or an API server that is too busy.',
-    section: TABLE,
     alert: 'BrupopWriteRefused',
     told: undefined,
     is: [],
@@ -216,7 +199,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 13,
     remedy: "Look at the agent's pod on the node.",
-    section: 'a-node-does-not-update',
     alert: 'BrupopAgentSilent',
     told: undefined,
     is: ['outranking refusals', 'agentless'],
@@ -225,7 +207,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 14,
     remedy: "Look at the agent's pod on the node.",
-    section: 'a-node-does-not-update',
     alert: 'BrupopAgentSilent',
     told: 'agent',
     is: ['agentless'],
@@ -234,7 +215,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 15,
     remedy: 'Look at the node, then kubectl brupop retry NODE; or hold it where it is to stay.',
-    section: 'a-node-has-to-go-back-to-its-older-version',
     alert: 'BrupopUnaskedBoot',
     told: 'setback',
     is: ['failure'],
@@ -243,7 +223,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 16,
     remedy: 'Look at the node, or hold it where it is to stay.',
-    section: 'a-node-has-to-go-back-to-its-older-version',
     alert: 'BrupopUnaskedBoot',
     told: 'setback',
     is: ['failure'],
@@ -253,7 +232,6 @@ export const VERDICTS = {
     urgency: 17,
     remedy:
       'Let the host reach its update repository: https://updates.bottlerocket.aws, unless its settings name another.',
-    section: 'a-host-cannot-look-for-updates',
     alert: 'BrupopCannotLookForUpdates',
     told: undefined,
     is: [],
@@ -262,7 +240,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 18,
     remedy: "Set the host's settings.updates.version-lock to latest, or take the version out of the policy.",
-    section: TABLE,
     alert: undefined,
     told: undefined,
     is: [],
@@ -271,7 +248,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 19,
     remedy: 'Wait for its wave, let the policy ignore waves, or name another version there.',
-    section: TABLE,
     alert: undefined,
     told: undefined,
     is: [],
@@ -280,7 +256,6 @@ export const VERDICTS = {
     ends: 'person',
     urgency: 20,
     remedy: 'Delete the shadow: the agent makes it anew.',
-    section: TABLE,
     alert: 'BrupopShadowNotOwned',
     told: undefined,
     is: [],
@@ -314,8 +289,6 @@ export const isSetbackReason = (reason: Reason): reason is SetbackReason => rowO
 export const isDone = (reason: Reason): boolean => rowOf(reason).ends === 'done';
 /** It waits for other nodes, its own policy's among them. Not derived: a node that waits for another policy waits for nobody's place. */
 export const isQueued = (reason: Reason): boolean => rowOf(reason).ends === 'others' && reason !== 'WaitingForPolicy';
-/** Where the documents of this version say more of it. */
-export const runbookOf = (reason: Reason): string => `${DOCUMENTS}/operating.md#${rowOf(reason).section}`;
 /** A person has to act. */
 export const needsPerson = (reason: Reason): boolean => rowOf(reason).urgency !== undefined;
 
