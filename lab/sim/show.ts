@@ -50,6 +50,11 @@ async function introduction(
   return [
     `${nodes} node(s) go from ${from} to ${to}, ${concurrency} at a time${waves ? ', each once its wave has come' : ''}.`,
     `For another terminal: export KUBECONFIG=${kubeconfig}; kubectl get brs -A -w`,
+    ...(waves
+      ? [
+          `There, too: node build/kubectl-brupop.mjs why node-3, or status, releases, plan --until-done: they say when its wave opens.`,
+        ]
+      : []),
     `The processes' logs are in ${dir}. All of it goes when this ends.`,
   ].join('\n');
 }

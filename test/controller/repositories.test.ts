@@ -23,8 +23,8 @@ import type { Reading, Request } from '../../runtime/repositories/protocol.ts';
 import { NOTHING_SEEN } from '../../runtime/repositories/protocol.ts';
 import { ROOT } from '../documents.ts';
 import { seeded } from '../random.ts';
-import { served } from '../repositories/served.ts';
-import { filesOf, newKey, rootText } from '../repositories/signed.ts';
+import { served } from '../../lab/sim/repository/served.ts';
+import { filesOf, newKey, rootText } from '../../lab/sim/repository/signed.ts';
 
 const FAMILY = 'aws-k8s-1.33/amd64';
 const MIRROR: Repository = {

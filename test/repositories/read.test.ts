@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NOTHING_SEEN, type Reading, type Request } from '../../runtime/repositories/protocol.ts';
 import { readRepository } from '../../runtime/repositories/read.ts';
-import { type Answer, served } from './served.ts';
-import { filesOf, newKey, rootText } from './signed.ts';
+import { type Answer, served } from '../../lab/sim/repository/served.ts';
+import { filesOf, newKey, rootText } from '../../lab/sim/repository/signed.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'repositories-'));
 const server = await served();

@@ -39,10 +39,11 @@ beforeAll(() =>
   }),
 );
 
-/** One apiserver, so that it remembers every Event, and a controller that soon misses an agent. */
+/** One apiserver, so that it remembers every Event, and a controller that soon misses an agent, and asks a repository of releases. */
 function attentive(manifests: readonly Manifest[]): readonly Manifest[] {
   const text = JSON.stringify(manifests)
     .replace('"replicas":3', '"replicas":1')
+    .replace('"name":"UPDATE_REPOSITORIES","value":"[]"', '"name":"UPDATE_REPOSITORIES","value":"public"')
     .replace(/("name":"AGENT_TIMEOUT_IN_SEC","value":)"\d+"/, '$1"5"');
   return [...(JSON.parse(text) as Manifest[]), ...DAEMON_WITH_VOLUME, POLICY];
 }
@@ -142,7 +143,7 @@ const USED_ELSEWHERE: readonly string[] = [
   'list discovery.k8s.io/endpointslices',
   // Nobody has run, or was offered, a release for a week: test/api/release/kept.test.ts.
   'delete brupop.bottlerocket.aws/bottlerocketreleases',
-  // A repository of releases was read, which this one cannot reach: test/controller/repositories.test.ts.
+  // A repository of releases was read, which this one cannot reach: test/rollout/waves.test.ts, and again: test/controller/repositories.test.ts.
   'create configmaps',
   'patch configmaps',
 ];

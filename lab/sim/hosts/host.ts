@@ -15,15 +15,18 @@ import { DEFAULT_TIMES, type HostInterval, type HostTimes } from './times.ts';
 import { Updater } from './updater.ts';
 import { type ToolEnd, Updog } from './updog.ts';
 
+/** What hosts are, unless something else is asked for. */
+export const PLATFORM = { variant: 'aws-k8s-1.33', arch: 'x86_64' } as const;
+
 export interface HostOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly releases: Releases;
   /** What the host runs at first. */
   readonly version: string;
-  /** @default aws-k8s-1.33 */
+  /** @default that of `PLATFORM` */
   readonly variant?: string;
-  /** @default x86_64 */
+  /** @default that of `PLATFORM` */
   readonly arch?: string;
   /** @default DEFAULT_TIMES */
   readonly times?: Partial<HostTimes>;
@@ -85,7 +88,7 @@ export class SimulatedHost {
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(options: HostOptions) {
-    const { clock, random, version, variant = 'aws-k8s-1.33', arch = 'x86_64' } = options;
+    const { clock, random, version, variant = PLATFORM.variant, arch = PLATFORM.arch } = options;
     this.variant = variant;
     this.arch = arch;
     this.#options = options;

@@ -54,6 +54,11 @@ export class Releases {
     return this.#sorted;
   }
 
+  /** As they were published, the newest first. */
+  get listed(): readonly Release[] {
+    return this.versions.flatMap((version) => this.#releases.get(version) ?? []);
+  }
+
   has(version: string): boolean {
     return this.#releases.has(version);
   }

@@ -1,5 +1,6 @@
 import type { KubeObject, Node, Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
 import type { WatchEvent } from '../../../runtime/kube/transport.ts';
+import type { ReleaseResource } from '../../../runtime/api/resources.ts';
 import type { Shadow } from '../../../runtime/api/shadow/model.ts';
 import { nodeNameOf } from '../../../runtime/api/shadow/names.ts';
 import { covered, type Interval } from './efficiency.ts';
@@ -17,6 +18,7 @@ export interface Update {
 export class Recorder {
   readonly nodes = new Map<string, Node>();
   readonly shadows = new Map<string, Shadow>();
+  readonly releases = new Map<string, ReleaseResource>();
   /** Updates in order of their starts, the last one of each node. */
   readonly updates = new Map<string, Update>();
   /** When a host's offer was first reported. */
@@ -35,6 +37,10 @@ export class Recorder {
     store(this.nodes, event);
     const nodes = [...this.nodes.values()];
     this.mostCordoned = Math.max(this.mostCordoned, nodes.filter((node) => node.spec?.unschedulable).length);
+  }
+
+  release(event: WatchEvent<ReleaseResource>): void {
+    store(this.releases, event);
   }
 
   shadow(event: WatchEvent<Shadow & KubeObject>, nowMs: number): void {

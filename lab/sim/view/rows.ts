@@ -1,8 +1,12 @@
 import type { Node } from '../../../runtime/kube/objects.ts';
 import { readMarks } from '../../../runtime/api/marks/marks.ts';
 import { shadowName } from '../../../runtime/api/shadow/names.ts';
+import type { ReleaseResource } from '../../../runtime/api/resources.ts';
 import type { Shadow } from '../../../runtime/api/shadow/model.ts';
-import { versionOfOsImage } from '../../../runtime/api/shadow/semver.ts';
+import { type PublishedVersion, turnOf } from '../../../runtime/cli/waves/turns.ts';
+import { publishedIn, wavesOf } from '../../../runtime/cli/waves/waves.ts';
+import { rfc3339 } from '../../../runtime/lib/clock.ts';
+import { familyOf, versionOfOsImage } from '../../../runtime/api/shadow/semver.ts';
 import { verdictOf } from './verdict.ts';
 
 /** What the table says of one node. */
@@ -22,6 +26,7 @@ export interface Row {
 export interface RowSource {
   readonly nodes: ReadonlyMap<string, Node>;
   readonly shadows: ReadonlyMap<string, Shadow>;
+  readonly releases: ReadonlyMap<string, ReleaseResource>;
   /** Start and end of each node's update, milliseconds on the wall clock. */
   readonly updates: ReadonlyMap<string, { readonly startMs: number; readonly endMs?: number | undefined }>;
 }
@@ -30,8 +35,9 @@ export interface RowSource {
 const NATURAL = new Intl.Collator('en', { numeric: true });
 
 /** @param nowMs wall clock, milliseconds since the Unix epoch */
-export function rowsOf({ nodes, shadows, updates }: RowSource, nowMs: number): Row[] {
+export function rowsOf({ nodes, shadows, releases, updates }: RowSource, nowMs: number): Row[] {
   const sorted = [...nodes.values()].toSorted((a, b) => NATURAL.compare(a.metadata.name, b.metadata.name));
+  const published = wavesOf([], [], [...releases.values()]);
   return sorted.map((node) => {
     const { name } = node.metadata;
     const shadow = shadows.get(shadowName(name));
@@ -40,7 +46,7 @@ export function rowsOf({ nodes, shadows, updates }: RowSource, nowMs: number): R
       node: name,
       version: versionOfOsImage(node.status?.nodeInfo?.osImage) ?? '?',
       state: stateOf(node, shadow),
-      why: reasonOf(shadow),
+      why: [reasonOf(shadow), waveOf(publishedIn(published, familyOf(node)), shadow, nowMs)].filter(Boolean).join(', '),
       podsLeft: readMarks(node) ? shadow?.status?.drain?.pods_left : undefined,
       elapsedMs: update && (update.endMs ?? nowMs) - update.startMs,
     };
@@ -69,6 +75,14 @@ function reasonOf(shadow: Shadow | undefined): string {
   const failed =
     crashes > 0 && failure ? `(${[failure.reason, failure.version].filter(Boolean).join(' ')})` : undefined;
   return [verdictOf(shadow)?.reason, failed].filter(Boolean).join(' ');
+}
+
+/** When the newest release comes to a host that is not offered it yet. */
+function waveOf([newest]: readonly PublishedVersion[], shadow: Shadow | undefined, nowMs: number): string {
+  const { status } = shadow ?? {};
+  if (!newest || !status || status.target_version === newest.version) return '';
+  const turn = turnOf(newest, status.update_settings);
+  return turn.kind === 'wave' && turn.at > nowMs ? `wave at ${rfc3339(turn.at).slice(11)}` : '';
 }
 
 /** Seconds and minutes, e.g. `8s`, `2m05s`. */

@@ -9,6 +9,7 @@ import { Releases } from '../hosts/releases.ts';
 import { DEFAULT_TIMES, type HostTimes } from '../hosts/times.ts';
 import type { NodeSoftware } from '../kubernetes/kubelet/kubelet.ts';
 import type { SimOptions } from '../options.ts';
+import type { ServedRepository } from '../repository/releases.ts';
 import { SimulatedNode } from './node.ts';
 import { inWaves, seedAt } from './waves.ts';
 
@@ -22,6 +23,8 @@ export interface FleetOptions {
   readonly dir: string;
   /** What all hosts are offered. @default the versions of the options */
   readonly releases?: Releases;
+  /** Where hosts read them. @default Bottlerocket's public repository */
+  readonly repository?: ServedRepository['urls'] | undefined;
   /** What of the hosts' own times is other than at the speed of the options. */
   readonly times?: Partial<HostTimes> | undefined;
 }
@@ -34,6 +37,7 @@ export function createFleet({
   kubelet,
   dir,
   releases = releasesOf(options, clock.now()),
+  repository,
   times: asked,
 }: FleetOptions): ReadonlyMap<string, SimulatedNode> {
   const times = { ...scaled(options.speed), ...asked };
@@ -44,7 +48,7 @@ export function createFleet({
       const disk = new FolderDisk(join(dir, name, 'root'));
       const has = async (_: string, tag: string): Promise<boolean> => releases.has(tag.replace(/^v/, ''));
       const k3os = kind === 'k3os' ? { disk, has } : undefined;
-      const settings = options.waves ? { seed: seedAt(index) } : {};
+      const settings = { ...repository, ...(options.waves && { seed: seedAt(index) }) };
       const host = new SimulatedHost({ clock, random, releases, version: options.from, times, settings, k3os });
       const fault = options.faults.get(name);
       if (fault !== undefined && isFaultName(fault)) host.inject(fault);
@@ -54,7 +58,8 @@ export function createFleet({
   );
 }
 
-function releasesOf({ from, to, waves }: SimOptions, now: number): Releases {
+/** The versions of the options. @param now milliseconds since the Unix epoch, at which the newer one is published */
+export function releasesOf({ from, to, waves }: SimOptions, now: number): Releases {
   const releases = new Releases([from, to]);
   if (waves) releases.publish(inWaves(to, now));
   return releases;

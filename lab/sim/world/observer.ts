@@ -2,6 +2,7 @@ import type { KubeObject, Node, Pod, PodDisruptionBudget } from '../../../runtim
 import { collectionPath } from '../../../runtime/kube/paths.ts';
 import type { KubeTransport, WatchEvent } from '../../../runtime/kube/transport.ts';
 import type { Clock } from '../../../runtime/lib/clock.ts';
+import { RELEASES_PATH, type ReleaseResource } from '../../../runtime/api/resources.ts';
 import type { Shadow } from '../../../runtime/api/shadow/model.ts';
 import { GROUP, PLURAL, STORAGE_VERSION } from '../../../runtime/api/shadow/names.ts';
 import type { Recorder } from '../view/recorder.ts';
@@ -33,6 +34,7 @@ export async function observe(
       collectionPath({ group: GROUP, version: STORAGE_VERSION, plural: PLURAL }),
       (event, now) => recorder.shadow(event, now),
     ),
+    follow<ReleaseResource>(RELEASES_PATH, (event) => recorder.release(event)),
     follow<Pod>(collectionPath({ version: 'v1', plural: 'pods' }), (event, now) => recorder.pod(event, now)),
     follow<PodDisruptionBudget>(
       collectionPath({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespace: WORKLOAD_NAMESPACE }),

@@ -1,7 +1,7 @@
 import { App } from 'cdk8s';
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import { BrupopChart } from '../../../infra/index.ts';
+import { BrupopChart, type RepositoryProps } from '../../../infra/index.ts';
 import {
   CHANNEL_API_VERSION,
   CHANNEL_KIND,
@@ -18,17 +18,22 @@ const FOREIGN_CRDS = ['imports/crds/cert-manager.yaml'];
 /** The default, in real life. */
 const RETURN_TIMEOUT_SEC = 900;
 
-/**
- * The operator as its constructs synthesise it, with what the run was asked for.
- * @param releasesUrl who tells of releases of k3OS
- */
+export interface Sources {
+  /** Who tells of releases of k3OS. @default GitHub */
+  readonly releasesUrl?: string | undefined;
+  /** Of the hosts' releases. @default none are read */
+  readonly repositories?: readonly RepositoryProps[] | undefined;
+}
+
+/** The operator as its constructs synthesise it, with what the run was asked for. */
 export function operatorManifests(
   { concurrency, hosts = [], speed }: SimOptions,
-  releasesUrl = 'https://api.github.com',
+  { releasesUrl = 'https://api.github.com', repositories = [] }: Sources = {},
 ): Manifest[] {
   const maxConcurrentUpdate = /^\d+$/.test(concurrency) ? Number(concurrency) : concurrency;
   const chart = new BrupopChart(new App(), 'brupop', {
     agent: { interfaceV1: hosts.includes('updog') },
+    repositories,
     k3os: { enabled: hosts.includes('k3os'), releasesUrl },
     controller: { maxConcurrentUpdate, nodeReturnTimeoutInSec: Math.ceil(RETURN_TIMEOUT_SEC / speed) },
   });

@@ -15,7 +15,7 @@ const PATHS: Readonly<Record<string, string>> = {
 };
 
 /** Where a process looks that has been told to look. */
-const STATED_PATHS = ['NOTIFICATIONS_DIR'] as const;
+const STATED_PATHS = ['NOTIFICATIONS_DIR', 'REPOSITORIES_DIR'] as const;
 
 /**
  * Variables that bring a program which sees this machine's files to those of its pod: each path that the pod states, or that is its

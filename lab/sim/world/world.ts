@@ -7,17 +7,19 @@ import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/api/sha
 import { ADMIN, type AuditEntry, EmbeddedCluster } from '../cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../cluster/https.ts';
 import { ReleasesServer } from '../hosts/k3os/releases-server.ts';
+import { PLATFORM } from '../hosts/host.ts';
+import { serveReleases } from '../repository/releases.ts';
 import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
 import { startKubernetes } from '../kubernetes/main.ts';
 import { MOST_AGENT_PROCESSES, type SimOptions } from '../options.ts';
 import { rootCa, withAccountVolume } from './account-volume.ts';
 import { agentInProcess } from './agent-in-process.ts';
 import { issueCertificates, tellReady } from './cert-manager.ts';
-import { createFleet } from './fleet.ts';
+import { createFleet, releasesOf } from './fleet.ts';
 import { renewLeases } from './heartbeats.ts';
 import { applyAll, type Manifest } from './manifests.ts';
 import type { SimulatedNode } from './node.ts';
-import { channelManifests, foreignCrds, operatorManifests } from './operator-manifests.ts';
+import { channelManifests, foreignCrds, operatorManifests, type Sources } from './operator-manifests.ts';
 import { OperatorPods, type OperatorPodsOptions } from './operator-pods.ts';
 import { podProgram, type StartProgram } from './programs.ts';
 import { type ServiceAddress, serveService } from './service.ts';
@@ -72,8 +74,8 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
   const served = await serveCluster(cluster);
   const service = await serveService();
   cluster.setWebhooks(webhookDialer(() => service.port));
-  const source = releasesServer(options);
-  await install(transport, { caPem: served.caPem, releasesUrl: await source?.start() }, parts);
+  const sources = await startSources(options, clock.now());
+  await install(transport, { caPem: served.caPem, ...sources }, parts);
 
   const program = programs(parts);
   const pods = operatorPods(parts, {
@@ -92,12 +94,12 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
     startDelayMs: 50,
     terminationSeconds: 1 / options.speed,
   });
-  const nodes = createFleet({ ...parts, kubelet: kubernetes.kubelet, dir: join(dir, 'hosts') });
+  const nodes = createFleet({ ...parts, ...sources, kubelet: kubernetes.kubelet, dir: join(dir, 'hosts') });
   const run = async (): Promise<void> => {
     try {
       await Promise.all([kubernetes.stopped, ...running(nodes, { transport, clock, signal })]);
     } finally {
-      await Promise.all([close(served, service), source?.stop()]);
+      await Promise.all([close(served, service), sources.stop()]);
     }
   };
   return { cluster, served, transport, nodes, pods, evictions: () => evictions, run };
@@ -111,24 +113,28 @@ function running(
   return [renewLeases(transport, clock, signal), ...[...nodes.values()].map((node) => node.run(signal))];
 }
 
-/** Who tells of releases of k3OS; undefined where no node runs it. */
-function releasesServer({ hosts, from, to }: SimOptions): ReleasesServer | undefined {
-  return hosts?.includes('k3os') ? new ReleasesServer(() => [`v${from}`, `v${to}`]) : undefined;
+/** The releases, and who tells of them: of k3OS where nodes run it, and of waves where there are some. */
+async function startSources(options: SimOptions, now: number) {
+  const { hosts, from, to, waves } = options;
+  const releases = releasesOf(options, now);
+  const k3os = hosts?.includes('k3os') ? new ReleasesServer(() => [`v${from}`, `v${to}`]) : undefined;
+  const repository = waves ? await serveReleases(releases, PLATFORM) : undefined;
+  return {
+    releases,
+    repository: repository?.urls,
+    releasesUrl: await k3os?.start(),
+    repositories: repository && [repository.settings],
+    stop: () => Promise.all([k3os?.stop(), repository?.close()]),
+  };
 }
 
-interface Addresses {
+interface Addresses extends Sources {
   readonly caPem: string;
-  /** Undefined where no node runs k3OS. */
-  readonly releasesUrl: string | undefined;
 }
 
-async function install(
-  transport: KubeTransport,
-  { caPem, releasesUrl }: Addresses,
-  parts: WorldOptions,
-): Promise<void> {
+async function install(transport: KubeTransport, { caPem, ...sources }: Addresses, parts: WorldOptions): Promise<void> {
   const { options, clock, root, edit } = parts;
-  const operator = operatorManifests(options, releasesUrl);
+  const operator = operatorManifests(options, sources);
   const [before, after] = channelManifests(options);
   const { manifests } = await issueCertificates(edit ? edit(operator) : operator, clock);
   await applyAll(transport, [

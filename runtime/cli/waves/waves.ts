@@ -51,7 +51,7 @@ async function eachOf<T extends KubeObject>(
   return found.flatMap(({ value }) => value ?? []);
 }
 
-const wavesOf = (
+export const wavesOf = (
   nodes: readonly Node[],
   shadows: readonly ShadowObject[],
   releases: readonly ReleaseResource[],

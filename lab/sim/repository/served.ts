@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { systemClock } from '../../runtime/lib/clock.ts';
-import { createCa } from '../../lab/sim/cluster/pki.ts';
+import { systemClock } from '../../../runtime/lib/clock.ts';
+import { createCa } from '../cluster/pki.ts';
 
 /** Answers what is no file. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;

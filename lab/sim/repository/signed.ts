@@ -50,6 +50,8 @@ interface Contents {
   readonly days?: number;
   /** What the targets say of the manifest. @default the truth */
   readonly sha256?: string;
+  /** Path of the metadata. @default /metadata */
+  readonly folder?: string;
 }
 
 /** Its files by their paths. `/metadata/1.root.json` is not among them: only the root that is current need be there. */
@@ -59,6 +61,7 @@ export function filesOf({
   version = 1,
   days = 7,
   sha256 = hashOf(manifest),
+  folder = '/metadata',
 }: Contents): Map<string, string> {
   const common = { version, specVersion: SPEC, expires: inDays(30) };
   const target = new TargetFile({ path: 'manifest.json', length: manifest.length, hashes: { sha256 } });
@@ -67,9 +70,9 @@ export function filesOf({
   const snapshotMeta = new MetaFile({ version });
   const timestamp = new Timestamp({ ...common, expires: inDays(days), snapshotMeta });
   return new Map([
-    ['/metadata/timestamp.json', signedBy(timestamp, pair)],
-    [`/metadata/${version}.snapshot.json`, signedBy(snapshot, pair)],
-    [`/metadata/${version}.targets.json`, signedBy(targets, pair)],
+    [`${folder}/timestamp.json`, signedBy(timestamp, pair)],
+    [`${folder}/${version}.snapshot.json`, signedBy(snapshot, pair)],
+    [`${folder}/${version}.targets.json`, signedBy(targets, pair)],
     [`/targets/${sha256}.manifest.json`, manifest],
   ]);
 }
