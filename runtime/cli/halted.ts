@@ -1,3 +1,6 @@
+import { ANY_FAMILY } from '../api/release/names.ts';
+import { byWhom } from '../api/shadow/asked.ts';
+import type { ReleaseView } from '../controller/plan/facts/snapshot.ts';
 import type { Halted } from '../controller/plan/releases/releases.ts';
 import { NAME } from './help.ts';
 import { firstOf } from './output/output.ts';
@@ -20,6 +23,14 @@ export function haltedText({ version, family, policy, failures, failed, mayFail 
   const named = [...alike].map(([how, nodes]) => `${firstOf(namesOf(nodes), MAX_NAMED)} ${how}`);
   const who = named.length > 0 ? named.join('; ') : `it failed on ${failures} ${failures === 1 ? 'node' : 'nodes'}`;
   return `${version} (${family}) is halted${where}: ${who}; ${mayFail} may fail`;
+}
+
+const DECIDED = { Automatic: undefined, Halt: 'people have halted it', Allow: 'people let it go on' } as const;
+
+/** What people have decided on a release; undefined where nobody has. */
+export function decisionText({ version, family, decision, decided }: ReleaseView): string | undefined {
+  const said = DECIDED[decision];
+  return said && `${version}${family === ANY_FAMILY ? '' : ` (${family})`}: ${said}${byWhom(decided)}`;
 }
 
 const namesOf = (nodes: Halted['failed']): readonly string[] => nodes.map(({ node }) => node);

@@ -82,6 +82,17 @@ test('one that people have halted says so, and how to let it go on', async () =>
   );
 });
 
+test('the page says what people have decided, also on releases that nobody is offered yet', async () => {
+  const page = () => readModel({ transport: stage.transport, namespace: NAMESPACE }, systemClock.now());
+  expect((await page()).sections.fleet.decided).toEqual([]);
+  await reached.run('halt', '1.2.0');
+  await decide('Allow');
+  expect((await page()).sections.fleet.decided).toEqual([
+    '1.1.0 (aws-k8s-1.33/amd64): people let it go on',
+    expect.stringMatching(/^1\.2\.0: people have halted it by /),
+  ]);
+});
+
 describe('a node that is away for its reboot', () => {
   const forecast = async () => forecastFrom(await seenOn(stage));
   test('is foretold to come back, and one that was lost is not', async () => {

@@ -6,7 +6,7 @@ import type { OsReleaseName } from '../../controller/plan/facts/ledgers.ts';
 import { concurrency } from '../../api/policy/quantity.ts';
 import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
-import { AS_IS, haltedRemedy, haltedText, type Here } from '../halted.ts';
+import { AS_IS, decisionText, haltedRemedy, haltedText, type Here } from '../halted.ts';
 import { NAME } from '../help.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
@@ -75,6 +75,7 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster, her
     paused,
     pausedBy: byWhom(pausedBy),
     notKnown: [...notKnown, ...past.unknown],
+    decided: seen.snapshot.releases.objects.flatMap((one) => decisionText(one) ?? []),
     needsYou: needsYouOf(status, here),
     budget: {
       capacity: Number.isFinite(capacity) ? capacity : undefined,

@@ -30,6 +30,8 @@ export interface FleetCard {
   /** Follows `Paused`; empty where that is not known. */
   readonly pausedBy: string;
   readonly notKnown: readonly string[];
+  /** What people have decided on releases, a sentence each. */
+  readonly decided: readonly string[];
   /** What waits for a person. */
   readonly needsYou: readonly Trouble[];
   readonly budget: BudgetCard;

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Locator, Page } from 'playwright-core';
+import { RELEASE_API_VERSION, RELEASE_KIND } from '../../../runtime/api/release/names.ts';
+import { RELEASES_PATH } from '../../../runtime/api/resources.ts';
 import { NAMESPACE, PAUSED_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
 import { Stage } from '../../controller/stage.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
@@ -246,6 +248,10 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       const annotations = { [PAUSED_ANNOTATION]: 'true' };
       await stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations } });
       await says(needsYou, /Paused\. No update starts\./);
+      const ahead = { apiVersion: RELEASE_API_VERSION, kind: RELEASE_KIND, metadata: { name: 'ahead' } };
+      const spec = { family: '*', version: '1.2.0', decision: 'Halt' };
+      await stage.create(RELEASES_PATH, { ...ahead, spec });
+      await says(needsYou, 'Decided: 1.2.0: people have halted it');
       expect(await violations(page)).toEqual([]);
     });
 

@@ -79,9 +79,9 @@ interface FleetProps {
 }
 
 /** What waits for a person. */
-export function Troubles({ fleet: { needsYou, paused, pausedBy, notKnown }, now }: FleetProps) {
+export function Troubles({ fleet: { needsYou, paused, pausedBy, notKnown, decided }, now }: FleetProps) {
   const { commandOf } = useContext(NamingContext);
-  if (needsYou.length === 0 && !paused && notKnown.length === 0) return null;
+  if (needsYou.length === 0 && !paused && notKnown.length === 0 && decided.length === 0) return null;
   return (
     <section class="troubles" aria-label="What needs you">
       {needsYou.map((trouble) => (
@@ -93,6 +93,11 @@ export function Troubles({ fleet: { needsYou, paused, pausedBy, notKnown }, now 
           <Commands commands={[commandOf('resume')]} />
         </div>
       )}
+      {decided.map((sentence) => (
+        <p key={sentence} class="note">
+          <strong>Decided:</strong> {sentence}
+        </p>
+      ))}
       {notKnown.map((sentence) => (
         <p key={sentence} class="note">
           <strong>Not known:</strong> {sentence}
