@@ -33,12 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'log-update',
   ],
   'runtime/api/k3os': ['runtime/lib', 'runtime/api/shadow'],
-  'runtime/api/notifications': [
-    'runtime/lib',
-    'runtime/controller/plan/facts/reasons.ts',
-    'runtime/controller/plan/facts/runbook.ts',
-    'zod',
-  ],
+  'runtime/api/notifications': ['runtime/lib', 'runtime/controller/plan/facts/reasons.ts', 'zod'],
   'runtime/controller/plan': [
     'runtime/api/shadow',
     'runtime/api/marks',
@@ -123,6 +118,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/lib',
     'runtime/controller/config.ts',
     'runtime/controller/plan/facts/reasons.ts',
+    'runtime/controller/plan/facts/runbook.ts',
     'runtime/agent/config.ts',
     'runtime/apiserver/config.ts',
     'runtime/image/programs.ts',
