@@ -8,6 +8,7 @@ import { furtherPermits } from './further-permits.ts';
 import { hintMutants } from './hints.ts';
 import { ledgerMutants } from './ledgers.ts';
 import { liveLookMutants } from './live-look.ts';
+import { lockMutants } from './locks.ts';
 import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
@@ -25,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...furtherMarks,
   ...drainMutants,
   ...bootMutants,
+  ...lockMutants,
   ...failureMutants,
   ...furtherFailures,
   ...ledgerMutants,

@@ -31,6 +31,8 @@ async function wished(wanted: VersionWish, options?: Parameters<typeof offered>[
 const LOCK: VersionWish = { version_lock: '1.37.0' };
 const OURS = { ours: { version_lock: '1.37.0' }, before: { version_lock: 'latest' } };
 
+const FAILED = { refused: 'HostFailed', detail: 'version-lock is latest, and the host goes on choosing 1.37.0' };
+
 describe('a version that is wished', () => {
   test('is set within seconds, counts, is what the host offers, and costs no write more', async () => {
     await wished(LOCK);
@@ -112,6 +114,18 @@ describe('a version that is wished', () => {
     await world.advance(10_000);
     expect(world.host.settings.updates.seed).not.toBe(7);
     expect(await world.host.handle({ method: 'GET', path: '/tx/list' })).toMatchObject({ body: '["default"]' });
+  });
+
+  test('stays on record after it was given back, until that counts', async () => {
+    await wished(LOCK);
+    world.host.inject('unrendered');
+    wish(world, null);
+    await world.advance(10 * MINUTE_MS);
+    expect([locked()[0], counts(), told()]).toEqual(['latest', '1.37.0', { ...OURS, ...FAILED }]);
+    world.restart();
+    world.host.clear('unrendered');
+    await world.advance(10 * MINUTE_MS);
+    expect([counts(), told() ?? null]).toEqual(['latest', null]);
   });
 
   test('is given back where the shadow is deleted and made anew without the wish', async () => {
