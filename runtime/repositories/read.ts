@@ -14,22 +14,24 @@ const NEWER_ROOTS = 16;
 /** Bytes of the reason. */
 const LONGEST_WHY = 300;
 
+interface ReadOptions extends Pick<FetchOptions, 'env' | 'lookup'> {
+  /** For as long as it may take. @default half a minute */
+  readonly ms?: number;
+}
+
 /** Reads a repository once: as hosts do, nothing of it counts that is not signed, expired, or older than what was read before. */
-export async function readRepository(
-  request: Request,
-  options: Pick<FetchOptions, 'env' | 'lookup'>,
-): Promise<Reading> {
+export async function readRepository(request: Request, { ms = READING_MS, ...options }: ReadOptions): Promise<Reading> {
   let folder: string;
   try {
     folder = await mkdtemp(join(request.folder, 'reading-'));
   } catch (error) {
     return { kind: 'failed', why: `no place to read it into: ${(error as Error).message}` };
   }
-  const signal = AbortSignal.timeout(READING_MS);
+  const signal = AbortSignal.timeout(ms);
   try {
     return await readInto(folder, request, { ...options, signal, ca: request.ca });
   } catch (error) {
-    return { kind: 'failed', why: whyOf(error, signal) };
+    return { kind: 'failed', why: signal.aborted ? `no answer within ${ms / 1000} s` : whyOf(error) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -92,8 +94,7 @@ function expectNoRollback(before: Seen, now: Seen): void {
     throw new FetchError(`it was rolled back: its ${back} is version ${now[back]}, and was ${before[back]}`);
 }
 
-function whyOf(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted) return `no answer within ${READING_MS / 1000} s`;
+function whyOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const said = code === undefined || error instanceof FetchError ? message : `no answer (${code})`;
   return shortened(said.replaceAll(/\s+/g, ' '), LONGEST_WHY);

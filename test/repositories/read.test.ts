@@ -1,9 +1,11 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer as createProxy, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { NOTHING_SEEN, type Reading, type Request } from '../../runtime/repositories/protocol.ts';
+import { NOTHING_SEEN, type Reading, READING_MS, type Request } from '../../runtime/repositories/protocol.ts';
 import { readRepository } from '../../runtime/repositories/read.ts';
 import { type Answer, served } from '../../lab/sim/repository/served.ts';
 import { filesOf, newKey, rootText } from '../../lab/sim/repository/signed.ts';
@@ -170,6 +172,17 @@ describe('nothing is believed of a repository', () => {
     },
   );
 
+  test('that gives each file by and by, for longer than a reading may take', async () => {
+    const slowly: Answer = (_, response) => {
+      const drip = setInterval(() => response.write(' '), 50);
+      response.on('close', () => clearInterval(drip));
+    };
+    server.files = new Map<string, string | Answer>([...files(), [TIMESTAMP, slowly]]);
+    expect(await readRepository(request(), { env: {}, ms: 400 })).toEqual(failed('no answer within 0.4 s'));
+    expect(READING_MS).toBe(30_000);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   test('that has more than 16 newer roots at once', async () => {
     const roots = Array.from(
       { length: 17 },
@@ -179,5 +192,38 @@ describe('nothing is believed of a repository', () => {
     server.asked.length = 0;
     await read();
     expect(server.asked.filter((path) => path.endsWith('root.json'))).toHaveLength(16);
+  });
+});
+
+describe('a proxy of the environment', () => {
+  const asked: string[] = [];
+  const proxy = createProxy().on('connect', ({ url = '' }: IncomingMessage, client: Socket) => {
+    asked.push(url);
+    const upstream = connect(Number(url.split(':').at(-1)), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      client.pipe(upstream).pipe(client);
+    });
+    for (const end of [client, upstream]) end.on('error', () => undefined);
+  });
+  beforeAll(() => new Promise<void>((resolve) => void proxy.listen(0, '127.0.0.1', resolve)));
+  beforeEach(() => void (asked.length = 0));
+  afterAll(() => void proxy.close());
+  const env = () => ({ HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+  const found = { kind: 'read', seen: { timestamp: 1 } };
+
+  test('is on the way to a repository, and looks its name up', async () => {
+    const lookup = (() => expect(true).toBe(false)) as never;
+    expect(await readRepository(request(), { env: env(), lookup })).toMatchObject(found);
+    expect(new Set(asked)).toEqual(new Set([new URL(server.url).host]));
+  });
+
+  test('is passed by where NO_PROXY names the repository', async () => {
+    expect(await readRepository(request(), { env: { ...env(), NO_PROXY: 'localhost' } })).toMatchObject(found);
+    expect(asked).toEqual([]);
+  });
+
+  test('that is away is why nothing is known', async () => {
+    const away = { HTTPS_PROXY: 'http://127.0.0.1:1' };
+    expect(await readRepository(request(), { env: away })).toEqual(failed('no answer (ECONNREFUSED)'));
   });
 });

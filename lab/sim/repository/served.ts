@@ -12,7 +12,7 @@ export interface Served {
   readonly url: string;
   readonly ca: string;
   /** By path. */
-  files: ReadonlyMap<string, string | Answer>;
+  files: Map<string, string | Answer>;
   /** Paths that were asked for. */
   readonly asked: string[];
   close(): Promise<void>;
