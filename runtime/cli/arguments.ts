@@ -105,11 +105,20 @@ export function commandLine(command: string, values: Values): string {
   return [command, ...options].join(' ');
 }
 
-/** The same for all commands that a command names. */
+/** Makes a command one for the cluster and the user that this one is for. */
+export type Here = (command: string) => string;
+
+export const AS_IS: Here = (command) => command;
+
+/** For all commands that a command names. */
 export const hereOf =
-  (values: Values) =>
-  (command: string): string =>
+  (values: Values): Here =>
+  (command) =>
     commandLine(command, values);
+
+/** A text for people, in which commands stand in backticks. */
+export const told = (text: string, here: Here): string =>
+  text.replaceAll(/`([^`]+)`/g, (_, command: string) => here(command));
 
 /** In quotes where a shell would not take the text for one word. */
 export const quoted = (text: string): string =>

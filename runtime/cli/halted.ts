@@ -2,13 +2,9 @@ import { ANY_FAMILY } from '../api/release/names.ts';
 import { byWhom } from '../api/shadow/asked.ts';
 import type { ReleaseView } from '../controller/plan/facts/snapshot.ts';
 import type { Halted } from '../controller/plan/releases/releases.ts';
+import { AS_IS, type Here } from './arguments.ts';
 import { NAME } from './help.ts';
 import { firstOf } from './output/output.ts';
-
-/** Makes a command one for the cluster and the user that this one is for. */
-export type Here = (command: string) => string;
-
-export const AS_IS: Here = (command) => command;
 
 /** Nodes that are named for each way to fail. */
 const MAX_NAMED = 5;

@@ -4,6 +4,7 @@ import { found, type Verdict } from '../controller/plan/facts/verdict.ts';
 import type { Lease } from '../kube/objects.ts';
 import { instantOf, MINUTE_MS, rfc3339 } from '../lib/clock.ts';
 import { CONTROLLER_DEPLOYMENT, LEASE_REFUSED } from '../api/shadow/names.ts';
+import { type Here, told } from './arguments.ts';
 import type { Cluster } from './command.ts';
 import { timeValue } from './output/output.ts';
 import { byTime, momentsOfEvent } from './past/moments.ts';
@@ -51,11 +52,13 @@ export function noLeaderText({ since, agentsMissing, nodes, why }: NoLeader): st
   return agentsMissing === 0 ? led : `${led}, agents are missing on ${agentsMissing} of ${nodes} nodes`;
 }
 
-export const NO_LEADER_REMEDY = 'Nothing starts or goes on: kubectl brupop doctor says more.';
+const REMEDY = 'Nothing starts or goes on: `kubectl brupop doctor` says more.';
+
+export const noLeaderRemedy = (here: Here): string => told(REMEDY, here);
 
 /** For commands that show a plan. */
-export const noLeaderLines = (noLeader: NoLeader | undefined): readonly string[] =>
-  noLeader ? [`NEEDS YOU: ${noLeaderText(noLeader)}. ${NO_LEADER_REMEDY}`] : [];
+export const noLeaderLines = (noLeader: NoLeader | undefined, here: Here): readonly string[] =>
+  noLeader ? [`NEEDS YOU: ${noLeaderText(noLeader)}. ${noLeaderRemedy(here)}`] : [];
 
 /** For programs; null where a controller leads, or that is not known. */
 export const noLeaderValue = (noLeader: NoLeader | undefined): object | null =>

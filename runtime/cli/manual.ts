@@ -52,7 +52,10 @@ export const MANUAL: Readonly<Record<string, Manual>> = {
   clear: { examples: ['clear 1.40.0', 'clear 1.40.0 node-1'], fields: CHANGES },
   cleanup: { examples: ['cleanup node-1', 'cleanup -l pool=db --dry-run'], fields: CHANGES },
   notify: { examples: ['notify test', 'notify test pager'], fields: 'dryRun, targets' },
-  doctor: { examples: ['doctor'], fields: 'problems, findings (check, state, says, todo?)' },
+  doctor: {
+    examples: ['doctor', 'doctor --pre', 'doctor --wait --timeout 10m'],
+    fields: 'problems, findings (check, state, says, todo?)',
+  },
 };
 
 /** @param program its name in command lines */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Facts } from '../../runtime/cli/doctor/facts.ts';
-import { agentFindings } from '../../runtime/cli/doctor/parts.ts';
+import { agentFindings } from '../../runtime/cli/doctor/agents.ts';
 
 test('doctor names the hosts that cannot look for updates, with what to open', () => {
   const nodes = [{ name: 'a', shadowName: 'brs-a', managed: true, ready: false }];

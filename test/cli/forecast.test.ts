@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { EMPTY } from '../../runtime/api/release/ledger.ts';
 import { Crowd } from '../../runtime/cli/forecast/crowd.ts';
 import { forecastLines } from '../../runtime/cli/forecast/lines.ts';
-import { AS_IS } from '../../runtime/cli/halted.ts';
+import { AS_IS } from '../../runtime/cli/arguments.ts';
 import { PLAIN } from '../../runtime/cli/output/terminal.ts';
 import { statusLines } from '../../runtime/cli/status/lines.ts';
 import { statusOf } from '../../runtime/cli/status/status.ts';

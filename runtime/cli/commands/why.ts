@@ -12,8 +12,8 @@ import { type Clock, durationText, rfc3339 } from '../../lib/clock.ts';
 import { pauseText } from '../../api/shadow/asked.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../api/shadow/names.ts';
 import { type Answer, type Cluster, type Command, EXIT, RefusedCommandError } from '../command.ts';
-import { hereOf } from '../arguments.ts';
-import { AS_IS, type Here, haltedLines } from '../halted.ts';
+import { AS_IS, type Here, hereOf } from '../arguments.ts';
+import { haltedLines } from '../halted.ts';
 import type { Inspection } from '../inspect.ts';
 import { readWavesOf, turnLine } from '../waves/waves.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
@@ -128,7 +128,7 @@ function ofNodes(said: Said, names: readonly string[], here: Here): Answer {
       ),
     },
     lines: () => [
-      ...noLeaderLines(said.noLeader),
+      ...noLeaderLines(said.noLeader, here),
       ...haltedLines(haltedFor(said, names), here),
       ...unknownLines(said.unknown, PLAIN),
       ...policies,
@@ -206,7 +206,7 @@ export function fleetLines(inspection: Shown, here: Here = AS_IS): readonly stri
   const { paused, pausedBy } = snapshot;
   const isWaiting = plan.verdicts.some(({ reason }) => reason === 'WaitingForSlot');
   return [
-    ...noLeaderLines(inspection.noLeader),
+    ...noLeaderLines(inspection.noLeader, here),
     ...haltedLines(plan.halted, here),
     ...unknownLines(inspection.unknown, PLAIN),
     ...(paused ? [`paused: ${pauseText(pausedBy)}`] : []),

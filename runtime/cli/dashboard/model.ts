@@ -6,10 +6,11 @@ import type { OsReleaseName } from '../../controller/plan/facts/ledgers.ts';
 import { concurrency } from '../../api/policy/quantity.ts';
 import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
-import { AS_IS, decisionText, haltedRemedy, haltedText, type Here } from '../halted.ts';
+import { AS_IS, type Here, told } from '../arguments.ts';
+import { decisionText, haltedRemedy, haltedText } from '../halted.ts';
 import { NAME } from '../help.ts';
 import { inspect, type Inspection } from '../inspect.ts';
-import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
+import { noLeaderRemedy, noLeaderText } from '../leader.ts';
 import { aheadText, firstOf } from '../output/output.ts';
 import { byTime, type Moment } from '../past/moments.ts';
 import { pastEvents, pastOfNode } from '../past/past.ts';
@@ -100,7 +101,7 @@ function needsYouOf(status: ReturnType<typeof statusOf>, here: Here): readonly T
         {
           title: 'No controller leads',
           text: noLeaderText(noLeader),
-          remedy: NO_LEADER_REMEDY,
+          remedy: noLeaderRemedy(here),
           commands: [command('doctor')],
           nodes: [],
           count: 0,
@@ -108,16 +109,17 @@ function needsYouOf(status: ReturnType<typeof statusOf>, here: Here): readonly T
       ]
     : [];
   const others = status.needsYou.map((one) => ({
-    ...troubleOf(one),
+    ...troubleOf(one, here),
     commands: [command(`why ${one.nodes[0]}`)],
   }));
   return [...nobody, ...halted, ...others];
 }
 
-function troubleOf({ reason, message, nodes, since, until, policy }: Reasoned): Trouble {
+function troubleOf({ reason, message, nodes, since, until, policy }: Reasoned, here: Here): Trouble {
+  const { remedy } = VERDICTS[reason];
   const text = policy === undefined ? message : `${message} (policy ${policy})`;
   const named = nodes.slice(0, MAX.named);
-  return { title: reason, text, remedy: VERDICTS[reason].remedy, nodes: named, count: nodes.length, since, until };
+  return { title: reason, text, remedy: remedy && told(remedy, here), nodes: named, count: nodes.length, since, until };
 }
 
 function placeOf(holder: Holder, { plan }: Inspection): PlaceHolder {
@@ -166,7 +168,7 @@ function stateOf({ complete, proven }: { readonly complete: boolean; readonly pr
   return proven ? 'proven' : 'unproven';
 }
 
-function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Sources): Queue {
+function queueOf(waiting: readonly Reasoned[], { seen, forecast, here }: Sources): Queue {
   const runs = new Map(seen.snapshot.nodes.map(({ name, version }) => [name, version]));
   const started = new Set(seen.plan.budget.holders.map(({ node }) => node));
   return {
@@ -174,7 +176,7 @@ function queueOf(waiting: readonly Reasoned[], { seen, forecast }: Sources): Que
       .slice(0, MAX.starts)
       .filter(({ node }) => !started.has(node))
       .map(({ node, policy, version, at }) => ({ node, policy, runs: runs.get(node), version, at })),
-    waiting: waiting.map(troubleOf),
+    waiting: waiting.map((one) => troubleOf(one, here)),
   };
 }
 

@@ -1,6 +1,6 @@
 import { durationText, instantOf } from '../../lib/clock.ts';
 import type { Lease } from '../../kube/objects.ts';
-import { EVENTS_REFUSED_ANNOTATION } from '../../api/shadow/names.ts';
+import { CONTROLLER_DEPLOYMENT, EVENTS_REFUSED_ANNOTATION } from '../../api/shadow/names.ts';
 import type { Facts } from './facts.ts';
 import { type DoctorFinding, namesText, ok, problem, unknown } from './finding.ts';
 
@@ -29,15 +29,16 @@ function whoLeads(lease: Lease | undefined, now: number): readonly DoctorFinding
 
 const REFUSED = 'Look at what the message names: a policy, webhook, quota or right. Nothing starts meanwhile.';
 const EVENTS = 'Look at what the message names. Verdicts, conditions and metrics say the same meanwhile.';
-const LEADER = "Nothing starts meanwhile: look at the controller's pods and their logs.";
+const LEADER = `Nothing starts meanwhile: \`kubectl logs deployment/${CONTROLLER_DEPLOYMENT}\` says more.`;
 
 /** Compares the clock of this machine, and those of nodes, with the API server's. Kubelets write their time into their Leases. */
 export function clockFindings({ serverTime, nodeLeases, seen }: Facts, now: number): readonly DoctorFinding[] {
-  return [
-    ...(serverTime === undefined ? [] : [ownClock(now - serverTime)]),
-    nodeClocks({ nodeLeases, seen }, serverTime ?? now),
-  ];
+  return [...ownClockFindings(serverTime, now), nodeClocks({ nodeLeases, seen }, serverTime ?? now)];
 }
+
+/** @param serverTime undefined where the API server does not tell */
+export const ownClockFindings = (serverTime: number | undefined, now: number): readonly DoctorFinding[] =>
+  serverTime === undefined ? [] : [ownClock(now - serverTime)];
 
 function ownClock(aheadMs: number): DoctorFinding {
   const says = `this machine's clock is ${durationText(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead of'} the API server's`;

@@ -51,7 +51,7 @@ export async function unreadableFindings({ transport }: Cluster): Promise<readon
   const older = (status?.storedVersions ?? []).filter((version) => version !== STORAGE_VERSION);
   if (older.length === 0 || spec?.conversion?.strategy !== 'Webhook') return [];
   const says = `shadows are stored as ${older.join(', ')}, and without the operator nobody can read them: no namespace of the cluster can be deleted`;
-  return [problem('definitions', says, `Apply the manifests, or: ${WITHOUT_WEBHOOK}`)];
+  return [problem('definitions', says, `Apply the manifests, or: \`${WITHOUT_WEBHOOK}\``)];
 }
 
 /** Lets the API server read shadows by itself. */
@@ -127,7 +127,7 @@ function certificateFinding({ metadata: { name }, status }: Certificate, now: nu
   return expiry('certificates', name, { ends: instantOf(status?.notAfter) ?? Infinity, now });
 }
 
-const CERT_MANAGER = "kubectl describe it, and look at cert-manager's log.";
+const CERT_MANAGER = "`kubectl describe certificates`, and look at cert-manager's log.";
 
 const SOON_MS = 7 * 24 * 3_600_000;
 

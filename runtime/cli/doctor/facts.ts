@@ -1,6 +1,6 @@
 import { Collection } from '../../kube/collection.ts';
 import { ApiStatusError } from '../../kube/errors.ts';
-import type { Condition, CustomResourceDefinition, KubeObject, Lease, Pod, Workload } from '../../kube/objects.ts';
+import type { Condition, CustomResourceDefinition, KubeObject, Lease, Pod } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { crdsOf, leasesOf, podsOf } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
@@ -9,10 +9,10 @@ import { POLICY_CRD_NAME } from '../../api/policy/names.ts';
 import { RELEASE_CRD_NAME } from '../../api/release/names.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_LEASE, CRD_NAME, GROUP, PLURAL } from '../../api/shadow/names.ts';
 import type { Cluster } from '../command.ts';
-import { workloadsOf } from '../deployed-settings.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { ifAllowed, type Read } from '../reading.ts';
 import { othersOf } from './others.ts';
+import { type Part, partsOf } from './workloads.ts';
 import { repositoriesOf, type RepositoryState } from './repositories.ts';
 import { type LifecycleRight, lifecycleRightOf, type Right } from './rights.ts';
 
@@ -48,17 +48,11 @@ export interface Facts {
   readonly lifecycle: LifecycleRight | undefined;
 }
 
-export interface Part {
-  readonly name: string;
-  /** Undefined where the cluster has none. */
-  readonly workload: Workload | undefined;
-}
-
 /** Reads all facts. @param rights the user's own */
 export async function readFacts(cluster: Cluster, rights: readonly Right[], now: number): Promise<Facts> {
   const { transport, namespace } = cluster;
+  const seen = await inspect(cluster, now);
   const [
-    seen,
     parts,
     others,
     pods,
@@ -72,8 +66,7 @@ export async function readFacts(cluster: Cluster, rights: readonly Right[], now:
     serverTime,
     repositories,
   ] = await Promise.all([
-    inspect(cluster, now),
-    ifAllowed(partsOf(cluster), []),
+    ifAllowed(partsOf(cluster, seen.config), []),
     othersOf(cluster),
     ifAllowed(podsOf(transport, namespace).list(), []),
     ifAllowed(crdsOf(transport).get(CRD_NAME), undefined),
@@ -90,17 +83,6 @@ export async function readFacts(cluster: Cluster, rights: readonly Right[], now:
   const lifecycle = await lifecycleRightOf(cluster, { config: seen.config, workload });
   const defined = { definition, policyDefinition, releaseDefinition, certificates, conversionFault };
   return { seen, parts, others, pods, lease, nodeLeases, serverTime, repositories, rights, lifecycle, ...defined };
-}
-
-const PARTS = [
-  [CONTROLLER_DEPLOYMENT, 'deployments'],
-  ['brupop-apiserver', 'deployments'],
-  ['brupop-agent', 'daemonsets'],
-] as const;
-
-async function partsOf(cluster: Cluster): Promise<readonly Part[]> {
-  const found = PARTS.map(async ([name, plural]) => ({ name, workload: await workloadsOf(cluster, plural).get(name) }));
-  return Promise.all(found);
 }
 
 async function certificatesOf({ transport, namespace }: Cluster): Promise<readonly Certificate[] | undefined> {
@@ -131,7 +113,7 @@ async function conversionFaultOf({ transport, namespace }: Cluster): Promise<str
 }
 
 /** The API server's time. A SelfSubjectReview is created when it is asked for, so its creation time is the present one. */
-async function serverTimeOf(transport: KubeTransport): Promise<number | undefined> {
+export async function serverTimeOf(transport: KubeTransport): Promise<number | undefined> {
   const group = 'authentication.k8s.io';
   const path = collectionPath({ group, version: 'v1', plural: 'selfsubjectreviews' });
   const body = { apiVersion: `${group}/v1`, kind: 'SelfSubjectReview' };

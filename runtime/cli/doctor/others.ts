@@ -6,6 +6,7 @@ import type { Cluster } from '../command.ts';
 import { containersOf } from '../deployed-settings.ts';
 import { ifAllowed, type Read } from '../reading.ts';
 import { type DoctorFinding, namesText, problem, unknown } from './finding.ts';
+import type { Part } from './workloads.ts';
 
 /** Workloads of this operator, of the older one of the same names, and of the first one. */
 const WORKLOADS = [
@@ -34,13 +35,11 @@ export async function othersOf({ transport, namespace }: Cluster): Promise<Read<
 
 interface Seen {
   readonly others: Read<readonly string[]>;
-  readonly parts: Read<readonly { readonly name: string; readonly workload: Workload | undefined }[]>;
+  readonly parts: Read<readonly Part[]>;
 }
 
 /** Checks that the cluster has no second operator, and that nothing of an older one is left in the agents' pods. */
 export function otherFindings({ others, parts }: Seen): readonly DoctorFinding[] {
-  const agent = parts.value.find(({ name }) => name === 'brupop-agent')?.workload;
-  const left = agent ? olderFields(agent) : [];
   return [
     ...(others.refused === undefined
       ? []
@@ -48,23 +47,32 @@ export function otherFindings({ others, parts }: Seen): readonly DoctorFinding[]
     ...(others.value.length === 0
       ? []
       : [problem('other operators', `there is another one beside this: ${namesText(others.value)}`, ONE)]),
-    ...(left.length === 0
-      ? []
-      : [problem('older fields', `DaemonSet brupop-agent still has ${left.join(', ')} of the older operator`, ANEW)]),
+    ...parts.value.flatMap(olderFindings),
   ];
 }
 
 const ONE =
   'Two agents share one host, two controllers keep a budget each, and one webhook answers for both: take one of them away.';
-const ANEW =
-  'kubectl delete daemonset brupop-agent --cascade=orphan, then apply the manifests: its pods stay until newer ones replace them.';
 
-/** What the older operator's agents have and ours never do. Appliers that do not own such a field leave it where it is. */
-function olderFields(daemonSet: Workload): readonly string[] {
-  const limits = containersOf(daemonSet).map(({ resources }) => resources?.limits?.['cpu']);
-  const paths = (daemonSet.spec?.template?.spec?.volumes ?? []).map(({ hostPath }) => hostPath?.path);
+function olderFindings({ name, kind, workload }: Part): readonly DoctorFinding[] {
+  const left = workload ? olderFields(workload) : [];
+  const says = `${name} still has ${left.join(', ')} of the older operator`;
+  const todo = `\`kubectl delete ${kind} ${name} --cascade=orphan\`, then apply the manifests: its pods stay until newer ones replace them.`;
+  return left.length === 0 ? [] : [problem('older fields', says, todo)];
+}
+
+/** What the older operator's workloads have and ours never do. Appliers that do not own such a field leave it where it is. */
+function olderFields(workload: Workload): readonly string[] {
+  const containers = containersOf(workload);
+  const limits = containers.map(({ resources }) => resources?.limits?.['cpu']);
+  const paths = (workload.spec?.template?.spec?.volumes ?? []).map(({ hostPath }) => hostPath?.path);
+  const mounts = new Set(containers.flatMap(({ volumeMounts }) => (volumeMounts ?? []).map((one) => one.mountPath)));
   return [
     ...(limits.includes('10m') ? ['a CPU limit of 10m'] : []),
     ...(paths.some((path) => path?.endsWith('/apiclient')) ? ["the host's apiclient"] : []),
+    ...(mounts.has(`${TOKENS}/`) && mounts.has(TOKENS) ? ['a second mount of the token'] : []),
   ];
 }
+
+/** The older one writes it with a slash at the end. */
+const TOKENS = '/var/run/secrets/tokens';

@@ -1,25 +1,38 @@
 import type { Pod, Workload } from '../../kube/objects.ts';
-import { COMPONENT_LABEL, COMPONENTS } from '../../api/shadow/names.ts';
-import { viewOfAgent } from '../../controller/seeing/views.ts';
+import { COMPONENT_LABEL, COMPONENTS, CONTROLLER_DEPLOYMENT } from '../../api/shadow/names.ts';
 import { containersOf } from '../deployed-settings.ts';
-import type { Facts, Part } from './facts.ts';
-import { type DoctorFinding, namesText, ok, problem, unknown } from './finding.ts';
+import type { Facts } from './facts.ts';
+import { type DoctorFinding, ok, problem, unknown } from './finding.ts';
+import { lateOf, lookAt, podsText } from './pods.ts';
+import type { Part } from './workloads.ts';
 
-/** Checks that the three parts run, and run the same image. */
-export function partsFindings({ parts }: Facts): readonly DoctorFinding[] {
+/** Checks that the parts run, and run the same image. */
+export function partsFindings({ parts, pods }: Pick<Facts, 'parts' | 'pods'>): readonly DoctorFinding[] {
   if (parts.refused !== undefined)
     return [unknown('parts', `you may not read the operator's workloads (${parts.refused})`)];
-  return [...parts.value.map(partFinding), ...versionFindings(parts.value)];
+  return [
+    ...parts.value.map((part) => partFinding(part, pods.value)),
+    ...versionFindings(parts.value),
+    ...controllerFindings(pods.value),
+  ];
 }
 
-function partFinding({ name, workload }: Part): DoctorFinding {
-  if (!workload) return problem('parts', `there is no ${name}`, 'Apply the manifests.');
-  if (workload.spec?.replicas === 0) return problem('parts', `${name} is scaled to 0`, 'Apply the manifests.');
+const APPLY = 'Apply the manifests.';
+
+function partFinding({ name, kind, workload }: Part, pods: readonly Pod[]): DoctorFinding {
+  if (!workload) return problem('parts', `there is no ${name}`, APPLY);
+  if (workload.spec?.replicas === 0) return problem('parts', `${name} is scaled to 0`, APPLY);
   const { ready, wanted } = readiness(workload);
   const says = `${name}: ${ready} of ${wanted} pods are ready`;
-  return ready >= wanted
-    ? ok('parts', says)
-    : problem('parts', says, 'kubectl describe its pods, and read their logs.');
+  if (ready >= wanted) return ok('parts', says);
+  const late = lateOf(pods.filter((pod) => isOf(pod, workload)));
+  if (late.length > 0) return problem('parts', `${says}, not ${podsText(late)}`, lookAt(late));
+  return problem('parts', says, `\`kubectl describe ${kind} ${name}\` says why there are no more.`);
+}
+
+function isOf({ metadata }: Pod, { spec }: Workload): boolean {
+  const wanted = Object.entries(spec?.selector?.matchLabels ?? {});
+  return wanted.length > 0 && wanted.every(([key, value]) => metadata.labels?.[key] === value);
 }
 
 /** A DaemonSet counts nodes, a Deployment replicas. */
@@ -41,81 +54,12 @@ function versionFindings(parts: readonly Part[]): readonly DoctorFinding[] {
   return [problem('versions', says, 'Apply the manifests of one version.')];
 }
 
-/** Checks that each labelled node that is Ready has a running agent, and that running agents have registered their nodes. */
-export function agentFindings({ seen, pods }: Facts): readonly DoctorFinding[] {
-  const { snapshot } = seen;
-  const managed = snapshot.nodes.filter((node) => node.managed);
-  if (managed.length === 0)
-    return [
-      problem(
-        'agents',
-        'no node is labelled for updates',
-        'kubectl label node NODE bottlerocket.aws/updater-interface-version=2.0.0',
-      ),
-    ];
-  if (pods.refused !== undefined) return [unknown('agents', `you may not list the agents' pods (${pods.refused})`)];
-  const agents = pods.value.filter(({ metadata }) => metadata.labels?.[COMPONENT_LABEL] === COMPONENTS.agent);
-  const running = new Set(agents.map(viewOfAgent).flatMap((one) => (one.running ? [one.node] : [])));
-  const ready = managed.filter((node) => node.ready).map(({ name }) => name);
-  const without = ready.filter((name) => !running.has(name));
-  const registered = new Set(snapshot.shadows.map(({ name }) => name));
-  const unheard = managed.filter(({ name, shadowName }) => running.has(name) && !registered.has(shadowName));
-  return [
-    ...(without.length === 0
-      ? [ok('agents', `an agent runs on each of the ${ready.length} labelled nodes that are Ready`)]
-      : [problem('agents', `no agent runs on ${namesText(without)}`, stuckText(agents, without))]),
-    ...(unheard.length === 0
-      ? []
-      : [
-          problem(
-            'agents',
-            `agents run and have not registered ${namesText(unheard.map(({ name }) => name))}`,
-            UNHEARD,
-          ),
-        ]),
-    ...hostFindings(seen.snapshot.shadows),
-    ...sightFindings(seen.plan.verdicts),
-  ];
+/** Controllers of two versions at a time: one of them has been put in the place of the other just now. */
+function controllerFindings(pods: readonly Pod[]): readonly DoctorFinding[] {
+  const controllers = pods.filter(({ metadata }) => metadata.labels?.[COMPONENT_LABEL] === COMPONENTS.controller);
+  const images = new Set(controllers.flatMap(({ spec }) => spec?.containers?.[0]?.image ?? []));
+  if (images.size < 2) return [];
+  return [problem('versions', `controllers of ${images.size} versions run: ${[...images].join(', ')}`, A_MINUTE)];
 }
 
-const UNHEARD =
-  'They do not reach the apiserver: look at its pods, its Service, NetworkPolicies and the log of an agent.';
-
-/** Advice for agents that do not run, with what kubelets say of their pods. */
-function stuckText(agents: readonly Pod[], nodes: readonly string[]): string {
-  const missing = new Set(nodes);
-  const reasons = agents
-    .filter(({ spec }) => missing.has(spec?.nodeName ?? ''))
-    .flatMap(({ status }) => status?.containerStatuses ?? [])
-    .flatMap(({ state }) => reasonOf(state?.waiting));
-  const said = reasons.length > 0 ? ` Their pods say ${[...new Set(reasons)].join(', ')}.` : '';
-  return `Look at the pods of the DaemonSet brupop-agent: taints without toleration, images that cannot be pulled, a socket that is not there.${said}`;
-}
-
-const reasonOf = (waiting: object | null | undefined): readonly string[] =>
-  waiting && 'reason' in waiting && typeof waiting.reason === 'string' ? [waiting.reason] : [];
-
-/** Checks for hosts that cannot look for updates. */
-function sightFindings(verdicts: Facts['seen']['plan']['verdicts']): readonly DoctorFinding[] {
-  const blind = verdicts.filter(({ reason }) => reason === 'CannotLookForUpdates');
-  const [first] = blind;
-  if (!first) return [];
-  const names = namesText(blind.map(({ node }) => node));
-  const says = `cannot look for updates: ${names} (${first.node}: ${first.message})`;
-  return [problem('hosts', says, TO_OPEN)];
-}
-
-const TO_OPEN =
-  'Let them reach https://updates.bottlerocket.aws, or the metadata-base-url and targets-base-url of their settings.updates.';
-
-/** Checks for hosts whose update API fails. */
-function hostFindings(shadows: Facts['seen']['snapshot']['shadows']): readonly DoctorFinding[] {
-  const failing = shadows.filter(
-    ({ status }) => (status?.crash_count ?? 0) > 0 && status?.last_failure?.reason === 'HostFailed',
-  );
-  if (failing.length === 0) return [];
-  const says = `the update API of the host failed on ${namesText(failing.map(({ name }) => name.replace(/^brs-/, '')))}`;
-  return [
-    problem('hosts', says, 'status.last_failure of their shadows says how; a host whose lock hangs needs a reboot.'),
-  ];
-}
+const A_MINUTE = `To go back to an older one: \`kubectl scale deployment ${CONTROLLER_DEPLOYMENT} --replicas 0\`, wait a minute, then apply it. Without the minute, a write of the newer one may still come after it.`;

@@ -19,7 +19,7 @@ export interface Right {
   readonly isAllowed: boolean;
 }
 
-interface Wanted {
+export interface Wanted {
   readonly commands: string;
   readonly verb: string;
   readonly group?: string;
@@ -64,9 +64,12 @@ const wanted = (namespace: string): readonly Wanted[] => [
 
 const REVIEWS = collectionPath({ group: 'authorization.k8s.io', version: 'v1', plural: 'selfsubjectaccessreviews' });
 
-/** Asks the API server for the user's rights. */
-export function readRights({ transport, namespace }: Cluster): Promise<readonly Right[]> {
-  const asked = wanted(namespace).map(async ({ commands, isNeeded = false, where, ...one }): Promise<Right> => {
+/** Asks the API server for the user's rights. @param of what is asked for @default all that commands need */
+export function readRights(
+  { transport, namespace }: Cluster,
+  of: readonly Wanted[] = wanted(namespace),
+): Promise<readonly Right[]> {
+  const asked = of.map(async ({ commands, isNeeded = false, where, ...one }): Promise<Right> => {
     const place = where === undefined ? {} : { namespace: where === 'own' ? namespace : where };
     const body = {
       apiVersion: 'authorization.k8s.io/v1',

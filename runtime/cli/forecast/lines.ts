@@ -2,7 +2,8 @@ import type { Start } from '../../controller/plan/facts/commands.ts';
 import { isDone } from '../../controller/plan/facts/reasons.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
-import { type Here, haltedLines } from '../halted.ts';
+import type { Here } from '../arguments.ts';
+import { haltedLines } from '../halted.ts';
 import type { Inspection } from '../inspect.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { PLAIN, type Terminal, paint, table, wrapped } from '../output/terminal.ts';
@@ -20,7 +21,7 @@ export function planLines({ seen, stuck, here }: PlanView, terminal: Terminal): 
   const others = plan.verdicts.filter(({ node, reason }) => !starting.has(node) && !isDone(reason));
   const rows = others.toSorted(byPosition).map((verdict) => ['', verdict.node, verdict.reason, waitText(verdict, now)]);
   return [
-    ...noLeaderLines(noLeader),
+    ...noLeaderLines(noLeader, here),
     ...haltedLines(plan.halted, here),
     ...unknownLines(unknown, terminal),
     paint(terminal, 'head', starts.length > 0 ? 'WOULD START' : 'NOTHING WOULD START'),
@@ -69,7 +70,7 @@ export function forecastLines({ seen, forecast, stuck, here }: ForecastView, ter
   });
   const remaining = left.map(({ node, reason, message }) => ['', node, reason, message]);
   return [
-    ...noLeaderLines(seen.noLeader),
+    ...noLeaderLines(seen.noLeader, here),
     ...haltedLines(seen.plan.halted, here),
     ...unknownLines(seen.unknown, terminal),
     paint(terminal, 'head', starts.length > 0 ? 'STARTS' : 'NOTHING WOULD START'),

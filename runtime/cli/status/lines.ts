@@ -3,9 +3,10 @@ import { STEP_WORDS, STEPS } from '../../controller/plan/facts/steps.ts';
 import { byWhom } from '../../api/shadow/asked.ts';
 import { reachText } from '../waves/words.ts';
 import { durationText, rfc3339 } from '../../lib/clock.ts';
-import { AS_IS, type Here, haltedRemedy, haltedText } from '../halted.ts';
+import { AS_IS, type Here, told } from '../arguments.ts';
+import { haltedRemedy, haltedText } from '../halted.ts';
 import { NAME } from '../help.ts';
-import { NO_LEADER_REMEDY, noLeaderText } from '../leader.ts';
+import { noLeaderRemedy, noLeaderText } from '../leader.ts';
 import { firstOf, unknownLines, untilText } from '../output/output.ts';
 import { hasRoom, type Terminal, paint, table, wrapped } from '../output/terminal.ts';
 import type { Pace } from './pace.ts';
@@ -46,9 +47,11 @@ function needsYouLines(
   here: Here,
 ): readonly string[] {
   if (needsYou.length === 0 && halted.length === 0 && !noLeader) return [];
-  const nobody = noLeader ? [`${noLeaderText(noLeader)}. ${NO_LEADER_REMEDY}`] : [];
+  const nobody = noLeader ? [`${noLeaderText(noLeader)}. ${noLeaderRemedy(here)}`] : [];
   const releases = halted.map((one) => `${haltedText(one)}. ${haltedRemedy(one, here)}`);
-  const nodes = needsYou.map((one) => `${reasonedText(one, now)}. ${VERDICTS[one.reason].remedy ?? ''}`.trimEnd());
+  const nodes = needsYou.map((one) =>
+    `${reasonedText(one, now)}. ${told(VERDICTS[one.reason].remedy ?? '', here)}`.trimEnd(),
+  );
   const said = [...nobody, ...releases, ...nodes].flatMap((text) =>
     wrapped(`  ${text}`, { columns: terminal.columns, indent: 4 }),
   );

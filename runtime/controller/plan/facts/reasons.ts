@@ -9,7 +9,7 @@ interface Row {
   readonly ends: 'done' | 'running' | 'others' | 'time' | 'person';
   /** Its place among what a person has to act on, 1 = first; undefined where nobody has to, or people have decided it so. */
   readonly urgency: number | undefined;
-  /** What to do about it. */
+  /** What to do about it. Commands stand in backticks. */
   readonly remedy: string | undefined;
   /** The alert that calls somebody. Reasons may share one. */
   readonly alert: string | undefined;
@@ -214,7 +214,7 @@ export const VERDICTS = {
   Reverted: {
     ends: 'person',
     urgency: 15,
-    remedy: 'Look at the node, then kubectl brupop retry NODE; or hold it where it is to stay.',
+    remedy: 'Look at the node, then `kubectl brupop retry NODE`; or hold it where it is to stay.',
     alert: 'BrupopUnaskedBoot',
     told: 'setback',
     is: ['failure'],
