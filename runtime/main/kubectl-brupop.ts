@@ -4,10 +4,11 @@ import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../lib/clock.ts';
+import { listenToKeys } from '../cli/output/keys.ts';
 import { terminalOf } from '../cli/output/terminal.ts';
 import { COMPLETE, runProgram } from '../cli/program.ts';
 
-const { stdout, stderr, env } = process;
+const { stdin, stdout, stderr, env } = process;
 const ending = new AbortController();
 const live = createLogUpdate(stdout);
 // The text that a watch has shown last stays on the terminal.
@@ -35,5 +36,30 @@ process.exitCode = await runProgram({
   err: (text) => stderr.write(text),
   // Carriage return, and erase the line.
   progress: (text) => stderr.isTTY && stderr.write(`\r\u001B[K${text}`),
-  redraw: (text) => (stdout.isTTY ? live(text.trimEnd()) : stdout.write(text)),
+  redraw,
 });
+
+function redraw(text: string): void {
+  if (!stdout.isTTY) {
+    stdout.write(text);
+    return;
+  }
+  listen();
+  live(text.trimEnd());
+}
+
+/** While the screen is drawn again and again, `q` ends it. Node gives the terminal back as it was. */
+function listen(): void {
+  if (!stdin.isTTY || stdin.listenerCount('data') > 0) return;
+  listenToKeys(stdin, {
+    quit: () => {
+      live.done();
+      process.exit(0);
+    },
+    interrupt: () => process.kill(process.pid, 'SIGINT'),
+    suspend: (onContinue) => {
+      process.once('SIGCONT', onContinue);
+      process.kill(process.pid, 'SIGTSTP');
+    },
+  });
+}

@@ -18,7 +18,7 @@ export const status: Command = {
   details: `The signs in a bar: # runs what it is offered, > is being updated, ! has failed, . waits.
 The end is that of plan --until-done: it assumes that updates take as long as the nodes' last ones, and that none fails.`,
   options: {
-    watch: { type: 'boolean', short: 'w', help: 'repeat until Ctrl-C' },
+    watch: { type: 'boolean', short: 'w', help: 'repeat until q or Ctrl-C' },
     'exit-code': {
       type: 'boolean',
       help: `for scripts: end with ${EXIT.found} if something needs you, else with ${EXIT.unfinished} while updates wait or run, else with ${EXIT.ok}`,

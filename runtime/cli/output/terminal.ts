@@ -99,5 +99,5 @@ export function fittedTo({ rows = Infinity }: Pick<Terminal, 'rows'>, lines: rea
   const room = rows - 1;
   if (lines.length <= room) return lines;
   const shown = Math.max(1, room - 1);
-  return [...lines.slice(0, shown), `... ${lines.length - shown} more lines, which a taller window shows; Ctrl-C ends`];
+  return [...lines.slice(0, shown), `... ${lines.length - shown} more lines, which a taller window shows; q to quit`];
 }
