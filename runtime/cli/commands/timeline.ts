@@ -2,7 +2,7 @@ import { rfc3339 } from '../../lib/clock.ts';
 import { type Answer, type Command, type CommandRequest, durationOf } from '../command.ts';
 import { unknownLines } from '../output/output.ts';
 import { type Terminal, paint, wrapped } from '../output/terminal.ts';
-import { byTime, type Moment } from '../past/moments.ts';
+import { byTime, type Moment, wordOf } from '../past/moments.ts';
 import { pastOfFleet, pastOfNode, type Past } from '../past/past.ts';
 
 const SINCE = {
@@ -57,9 +57,10 @@ function sinceOf({ values, clock }: CommandRequest): number {
   return since === undefined ? -Infinity : clock.now() - durationOf('since', String(since));
 }
 
-function momentLines({ at, object, source, reason, message, count }: Moment, terminal: Terminal): readonly string[] {
+function momentLines(moment: Moment, terminal: Terminal): readonly string[] {
+  const { at, object, source, message, count } = moment;
   const times = count === undefined ? '' : ` (${count} times)`;
-  const text = `${rfc3339(at)}  ${object}  ${paint(terminal, STYLES[source], reason)}: ${message}${times}`;
+  const text = `${rfc3339(at)}  ${object}  ${paint(terminal, STYLES[source], wordOf(moment))}: ${message}${times}`;
   return wrapped(text, { columns: terminal.columns, indent: 4 });
 }
 

@@ -12,7 +12,7 @@ import { NAME } from '../help.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { noLeaderRemedy, noLeaderText } from '../leader.ts';
 import { aheadText, firstOf } from '../output/output.ts';
-import { byTime, type Moment } from '../past/moments.ts';
+import { byTime, type Moment, wordOf } from '../past/moments.ts';
 import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
 import { awaySince, drainOf, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
@@ -227,7 +227,7 @@ const eventRowOf = ({ at, object, type, reason, message, count }: Moment): Event
   at,
   object,
   type,
-  reason,
+  reason: wordOf({ reason }),
   message,
   times: count,
 });

@@ -2,9 +2,11 @@ import type { Marks } from '../../api/marks/marks.ts';
 import { readMarks } from '../../api/marks/marks.ts';
 import type { ShadowObject, UpdatePolicyObject } from '../../api/resources.ts';
 import type { CoreEvent, Node } from '../../kube/objects.ts';
-import { durationText, instantOf } from '../../lib/clock.ts';
+import { durationText, instantOf, MINUTE_MS } from '../../lib/clock.ts';
+import { STEP_WORDS } from '../../controller/plan/facts/steps.ts';
+import type { State } from '../../api/shadow/states.ts';
 import type { Status } from '../../api/shadow/model.ts';
-import { LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION } from '../../api/shadow/names.ts';
+import { KIND, LAST_UPDATE_ANNOTATION, LAST_UPDATE_FINISHED_ANNOTATION, shadowName } from '../../api/shadow/names.ts';
 
 /** Something that happened, or a state that began. */
 export interface Moment {
@@ -123,7 +125,44 @@ export function momentsOfPolicy({ metadata, status }: UpdatePolicyObject): reado
   });
 }
 
-/** By time. A moment that both an Event and an object tell appears twice, because their clocks may differ. */
+/** By time. What an Event tells is not told again by the object that it is about. */
 export function byTime(moments: readonly Moment[]): readonly Moment[] {
-  return moments.toSorted((a, b) => a.at - b.at);
+  const events = Map.groupBy(
+    moments.filter(({ source }) => source === 'Event'),
+    ({ reason }) => reason,
+  );
+  const isTold = (moment: Moment): boolean =>
+    (TOLD_BY[moment.reason] ?? [moment.reason]).some((reason) =>
+      events.get(reason)?.some((event) => isTwin(event, moment)),
+    );
+  return moments.filter((one) => one.source !== 'object' || !isTold(one)).toSorted((a, b) => a.at - b.at);
 }
+
+/** Reasons of Events that tell what a field does under a reason of another name. */
+const TOLD_BY: Readonly<Record<string, readonly string[]>> = {
+  LastUpdateFinished: ['UpdateFinished'],
+  Failed: ['UpdateFailed', 'UpdateCancelled'],
+  StagedAndPerformedUpdate: ['UpdateStarted'],
+  Idle: ['UpdateFinished', 'UpdateFailed', 'UpdateCancelled', 'UpdateCalledOff', 'UpdateRescued'],
+  DrainBegan: ['DrainStarted'],
+  Drained: ['DrainFinished'],
+};
+
+/** Clocks of two writers may differ, and an Event may come late. */
+const TWINS_MS = MINUTE_MS;
+
+const isTwin = (a: Moment, b: Moment): boolean =>
+  Math.abs(a.at - b.at) <= TWINS_MS && nodeIn(a.object) === nodeIn(b.object);
+
+/** The Node of a shadow, or the object itself. */
+const nodeIn = (object: string): string => object.replace(`${KIND} ${shadowName('')}`, 'Node ');
+
+/** What a moment is called on a screen: a state of the contract is what its node does then. */
+export const wordOf = ({ reason }: Pick<Moment, 'reason'>): string => STATE_WORDS[reason] ?? reason;
+
+const STATE_WORDS: Readonly<Record<string, string>> = {
+  StagedAndPerformedUpdate: STEP_WORDS.staging,
+  RebootedIntoUpdate: `${STEP_WORDS.draining} and ${STEP_WORDS.rebooting}`,
+  MonitoringUpdate: STEP_WORDS.soaking,
+  Idle: 'at rest',
+} satisfies Partial<Record<State, string>>;
