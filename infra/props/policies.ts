@@ -37,6 +37,8 @@ export interface UpdatePolicyProps {
   readonly proof?: PolicyProof | undefined;
   /** Names of the policies where a release must be complete before it starts here. @default none */
   readonly after?: readonly string[] | undefined;
+  /** Conditions and taints by which a node counts as not Ready, for soak, proof and budgets. @default none */
+  readonly unwell?: readonly PolicyUnwell[] | undefined;
   /** How long a node must be Ready after its update, e.g. `5m`. @default `controller.monitoringTimeInSec` */
   readonly nodeSoak?: string | undefined;
 }
@@ -77,6 +79,16 @@ export interface PolicyVersion {
   readonly exact?: string | undefined;
   /** Hosts wait for no wave of a release. @default false */
   readonly ignoreWaves?: boolean | undefined;
+}
+
+/** A condition, or a taint. */
+export interface PolicyUnwell {
+  /** The type of a condition of the Node, e.g. `StorageReady`. */
+  readonly condition?: string | undefined;
+  /** The status that is bad, as Unknown is. @default True */
+  readonly status?: 'True' | 'False' | undefined;
+  /** The key of a taint, with any effect. */
+  readonly taint?: string | undefined;
 }
 
 export interface PolicyProof {

@@ -2,8 +2,9 @@ import type { Mutant } from './mutant.ts';
 
 const VERSIONS = 'runtime/controller/plan/gates/versions.ts';
 const WISHES = 'runtime/controller/plan/gates/wishes.ts';
+const WELLNESS = 'runtime/controller/seeing/wellness.ts';
 
-/** Rules P: which versions a policy takes, and what is wanted of hosts for that. */
+/** Rules P: which versions a policy takes, and what is wanted of hosts for that, and which nodes are well. */
 export const versionMutants: readonly Mutant[] = [
   {
     rule: 'P11',
@@ -36,5 +37,21 @@ export const versionMutants: readonly Mutant[] = [
     find: 'dueAt(one) > now ? []',
     replace: 'dueAt(one) === now ? []',
     tests: ['test/controller/plan/wishes.test.ts'],
+  },
+  {
+    rule: 'P13',
+    does: 'takes a node that was unwell for one that was Ready all along',
+    file: WELLNESS,
+    find: 'if (!node.ready || seenAt <= node.readinessSeenAt) return node;',
+    replace: 'if (seenAt <= Infinity) return node;',
+    tests: ['test/controller/wellness.test.ts'],
+  },
+  {
+    rule: 'P13',
+    does: 'counts nodes as Ready that their policy calls unwell',
+    file: WELLNESS,
+    find: '    ready: false,\n',
+    replace: '',
+    tests: ['test/controller/wellness.test.ts'],
   },
 ];

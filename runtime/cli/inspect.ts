@@ -2,6 +2,7 @@ import { type ControllerConfig, policyOf, settingsOf } from '../controller/confi
 import { statedOrders } from '../controller/k3os/host-order.ts';
 import { namespacesOfOthers, othersText } from '../controller/seeing/other-operators.ts';
 import { Rulers } from '../controller/seeing/rulers.ts';
+import { Wellness } from '../controller/seeing/wellness.ts';
 import { Observations } from '../controller/seeing/observations.ts';
 import { conditionUpToDate } from '../controller/plan/facts/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/seeing/orders.ts';
@@ -213,7 +214,7 @@ function snapshotOf(
   const agentViews = agents.value.map(viewOfAgent);
   const silence = observations.silence(nodeFacts, agentViews, now);
   return {
-    nodes: nodeViews,
+    nodes: new Wellness().see({ nodes: nodeViews, policies }, { now, monotonic: now }),
     shadows: observations.shadows(facts, nodeViews, now),
     permits: permitsOn(lease.value),
     ruledSince: new Rulers().see({ nodes: nodeViews, policies }, { now, monotonic: now }),

@@ -255,6 +255,7 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
     },
     proof: { nodes: config.PROOF_NODES, soakMs: 0 },
     after: [],
+    unwell: [],
     soakMs: config.MONITORING_TIME_MS,
   };
 }

@@ -58,6 +58,7 @@ const EVERYTHING = {
   version: { minAge: '336h', max: '1.62.0', ignoreWaves: true },
   proof: { nodes: 3, soak: '24h' },
   after: ['test'],
+  unwell: [{ condition: 'NetworkUnavailable' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
   nodeSoak: '5m',
 };
 
@@ -67,6 +68,7 @@ describe('the schema of a policy takes', () => {
     [EVERYTHING],
     [{ ...EVERYTHING, maxConcurrent: 600, maxFailed: 1, zones: { atOnce: 1 }, windows: [], proof: { nodes: '5%' } }],
     [{ nodeSelector: {}, windowFit: false }],
+    [{ nodeSelector: {}, unwell: [{ condition: 'A', taint: null, status: null }] }],
     [{ nodeSelector: {}, version: { exact: '1.62.0-rc.1+abc', max: null } }],
     [{ nodeSelector: {}, version: { max: 'latest', exact: null, minAge: null, ignoreWaves: null } }],
     [
@@ -83,6 +85,7 @@ describe('the schema of a policy takes', () => {
         version: null,
         proof: { nodes: null, soak: null },
         after: null,
+        unwell: null,
         nodeSoak: null,
       },
     ],
@@ -144,6 +147,9 @@ describe('the schema of a policy refuses', () => {
     [{ version: { max: '1.62' } }, 'spec.version.max'],
     [{ version: { minAge: '14d' } }, 'spec.version.minAge'],
     [{ version: { exact: '1.62.0', max: '1.63.0' } }, 'spec.version'],
+    [{ unwell: [{}] }, 'spec.unwell[0]'],
+    [{ unwell: [{ condition: 'A', taint: 'b' }] }, 'spec.unwell[0]'],
+    [{ unwell: [{ condition: 'A', status: 'Unknown' }] }, 'spec.unwell[0].status'],
     [{ after: ['Test'] }, 'spec.after[0]'],
     [{ after: Array.from({ length: 17 }, (_, index) => `p${index}`) }, 'spec.after'],
   ])('%j, and so does who reads it', async (given, where) => {

@@ -68,6 +68,13 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
         fc.record({ exact: fc.constantFrom('1.62.0', '2.0.0-rc.1'), ignoreWaves: fc.boolean() }),
       ),
       proof: fc.record({ nodes: countTo(600), soak: duration }, { requiredKeys: [] }),
+      unwell: fc.array(
+        fc.oneof(
+          fc.record({ condition: key, status: fc.constantFrom('True' as const, 'False' as const) }),
+          fc.record({ taint: key }),
+        ),
+        { maxLength: 2 },
+      ),
       after: fc.uniqueArray(word, { maxLength: 3 }),
       nodeSoak: duration,
     },

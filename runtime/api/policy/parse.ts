@@ -15,6 +15,7 @@ import type {
 } from './policy.ts';
 import { ANY_COUNT, COUNT_AT_ONCE, limit, PROOF_NODES, type Quantity, type QuantityKind } from './quantity.ts';
 import { policyFields, type PolicySpec, policySpec } from './spec.ts';
+import { signsOf, type UnwellSign } from './signs.ts';
 import { limitOf } from './version.ts';
 
 /**
@@ -87,6 +88,7 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     version: versionOf(spec.version, defaults.version),
     proof: proofOf(spec.proof, defaults.proof),
     after: spec.after,
+    unwell: spec.unwell?.flatMap((one) => signsOf(one as UnwellSign)),
     soakMs: msOf(spec.nodeSoak),
   };
   return {

@@ -194,6 +194,30 @@ const version = z
   .refine(({ exact, max }) => exact === undefined || max === undefined, EITHER)
   .meta({ 'x-kubernetes-validations': [{ rule: '!(has(self.exact) && has(self.max))', message: EITHER }] });
 
+const CONDITION_OR_TAINT = 'a condition, or a taint';
+
+const unwell = z
+  .strictObject(
+    {
+      condition: described(labelKey, 'The type of a condition of the Node.').meta({ nullable: false }).optional(),
+      status: described(
+        z.enum(['True', 'False'], 'expected True or False'),
+        'The status that is bad, as Unknown is; True by default.',
+      ).optional(),
+      taint: described(labelKey, 'The key of a taint, with any effect.').meta({ nullable: false }).optional(),
+    },
+    'expected an object',
+  )
+  .refine(
+    ({ condition, taint }) => (condition === undefined) !== (taint === undefined),
+    `expected ${CONDITION_OR_TAINT}`,
+  )
+  .refine(({ status, taint }) => status === undefined || taint === undefined, {
+    path: ['status'],
+    message: 'expected none with a taint',
+  })
+  .meta({ oneOf: [{ required: ['condition'] }, { required: ['taint'] }] });
+
 const after = list(text(DNS_NAME, { expected: 'the name of a policy', most: 253 }), 16).refine(
   (names) => new Set(names).size === names.length,
   'expected each policy once',
@@ -238,6 +262,10 @@ export const policyFields = {
   version: described(version, 'Which releases start, and since when they must have been offered.').optional(),
   proof: described(proof, 'What a release needs before more of it starts.').optional(),
   after: described(after, 'Names of the policies where a release must be complete before it starts here.').optional(),
+  unwell: described(
+    list(unwell, 16),
+    'Conditions and taints by which a node counts as not Ready, e.g. { condition: StorageReady, status: "False" }.',
+  ).optional(),
   nodeSoak: described(
     duration,
     'How long a node must be Ready after its update. MONITORING_TIME_IN_SEC by default.',

@@ -1,7 +1,7 @@
+import { keepsOut } from '../../controller/plan/facts/node.ts';
 import { nodeInfos } from '../../controller/plan/nodes/join.ts';
 import {
   compare,
-  keepsOut,
   type NodeInfo,
   type NodeView,
   type ShadowView,

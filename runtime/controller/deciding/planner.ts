@@ -14,6 +14,7 @@ import type { LedgerWriter } from '../writing/ledger-writer.ts';
 import type { ReleaseCache } from '../seeing/releases.ts';
 import type { CommandLimiters } from '../writing/write-limiter.ts';
 import { Rulers } from '../seeing/rulers.ts';
+import { Wellness } from '../seeing/wellness.ts';
 import type { RepositoryReader } from '../repositories/reader.ts';
 import { permitsOn } from '../permits/entries.ts';
 import type { PermitLedger } from '../permits/ledger.ts';
@@ -53,6 +54,7 @@ export interface Preview extends Plan {
 export class Planner {
   readonly #options: PlannerOptions;
   readonly #rulers = new Rulers();
+  readonly #wellness = new Wellness();
   readonly #memory: Memory = {};
   readonly #settings: Omit<Settings, 'conditionWrites'>;
 
@@ -93,6 +95,7 @@ export class Planner {
     if (!election.leading) this.#rulers.forget();
     const snapshot = {
       ...seen,
+      nodes: this.#wellness.see(seen, moment),
       ruledSince: this.#rulers.see(seen, moment),
       releases,
       otherOperators: this.#options.otherOperators.found,

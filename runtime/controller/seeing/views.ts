@@ -4,6 +4,7 @@ import { instantOf } from '../../lib/clock.ts';
 import { shortened } from '../../lib/parts.ts';
 import { readMarks } from '../../api/marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../../api/marks/names.ts';
+import { conditionSign, taintSign } from '../../api/policy/signs.ts';
 import { askedIn, type Pause } from '../../api/shadow/asked.ts';
 import { FIRST_OPERATOR_KEYS } from '../../api/shadow/first-operator.ts';
 import {
@@ -103,6 +104,7 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
     bootId: node.status?.nodeInfo?.bootID,
     marks: readMarks(node),
     lifecycle: lifecycleOn(node),
+    ...signsOn(node, texts),
   };
 }
 
@@ -161,6 +163,18 @@ function lifecycleOn({ status }: Node): NodeView['lifecycle'] {
     message,
     lastTransitionTime,
   }));
+}
+
+/** Conditions that every kubelet writes, False on a healthy node. */
+const USUAL: ReadonlySet<string> = new Set(
+  ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable'].map((type) => conditionSign(type, 'False')),
+);
+
+function signsOn({ spec, status }: Node, texts: SharedTexts): Pick<NodeView, 'signs'> {
+  const conditions = (status?.conditions ?? []).filter((one) => one.type !== 'Ready' && !isLifecycle(one));
+  const said = conditions.map((one) => conditionSign(one.type, one.status)).filter((sign) => !USUAL.has(sign));
+  const signs = [...said, ...(spec?.taints ?? []).map(({ key }) => taintSign(key))];
+  return signs.length === 0 ? {} : { signs: signs.map((sign) => texts.of(sign)) };
 }
 
 /** Bytes of a name that goes into Events: anybody may write an annotation of any length. */

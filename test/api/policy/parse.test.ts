@@ -43,6 +43,7 @@ test('every field is read', () => {
       version: { minAge: '336h', exact: '1.62.0', ignoreWaves: true },
       proof: { nodes: '5%', soak: '24h' },
       after: ['test'],
+      unwell: [{ condition: 'Bad' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
       nodeSoak: '5m',
     }),
   ).toEqual({
@@ -62,6 +63,7 @@ test('every field is read', () => {
     version: { minAgeMs: 1_209_600_000, max: undefined, exact: '1.62.0', ignoreWaves: true },
     proof: { nodes: { kind: 'percent', percent: 5 }, soakMs: 86_400_000 },
     after: ['test'],
+    unwell: ['Bad=True', 'Bad=Unknown', 'StorageReady=False', 'StorageReady=Unknown', 'taint a.io/b'],
     soakMs: 300_000,
   });
 });
@@ -155,6 +157,8 @@ describe('a fault names its field, what was expected and what came', () => {
       { version: { exact: '1.62.0', max: 'latest' } },
       'spec.version: expected exact or max, not both, got {"exact":"1.62.0","max":"latest"}',
     ],
+    [{ unwell: [{}] }, 'spec.unwell[0]: expected a condition, or a taint, got {}'],
+    [{ unwell: [{ taint: 'a', status: 'True' }] }, 'spec.unwell[0].status: expected none with a taint, got "True"'],
     [{ windowFit: true }, 'spec.windowFit: expected one of off, strict, got true'],
     [{ budget: 1 }, 'spec.budget: expected no such field'],
     ['all', 'spec: expected an object, got "all"'],

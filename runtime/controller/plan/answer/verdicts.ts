@@ -1,10 +1,11 @@
+import { notReadyText } from '../facts/node.ts';
 import { drainEndsAt, type Progress, progressAt, refusalsIn } from '../../../api/shadow/drain.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import { reasonOfCallOff } from '../gates/again.ts';
 import type { World } from '../gates/asking.ts';
 import { unaskedBootOf } from '../nodes/blame.ts';
-import { unmet } from '../nodes/unmet.ts';
+import { withWish } from '../nodes/unmet.ts';
 import type { Judged } from '../facts/conditions.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { aheadOf } from '../gates/hints.ts';
@@ -119,10 +120,6 @@ class Judgement {
   }
 }
 
-/** A node that is offered nothing is not up to date where its policy wants another version. */
-const withWish = (info: AssessedNode, own: Finding | undefined): Finding | undefined =>
-  own && isDone(own.reason) ? (unmet(info) ?? own) : own;
-
 /** What an agent says that ends by itself, as where the apiserver does not know it. */
 function withWords(finding: Finding, words: string | undefined): Finding {
   if (words === undefined || !isReason(finding.reason, 'agentless')) return finding;
@@ -163,7 +160,7 @@ function overdue(info: AssessedNode, { settings, now }: World): GateResult {
   const version = info.shadow.spec.version ?? 'the next version';
   const message = info.node.ready
     ? `the update to ${version} has come no further than ${STEP_WORDS[stepOf(info)]} since ${atTime(since)}`
-    : `the node is not Ready since ${atTime(since)}, in the middle of its update to ${version}`;
+    : `the node is ${notReadyText(info.node)} since ${atTime(since)}, in the middle of its update to ${version}`;
   return { finding: { ...found('ProgressDeadlineExceeded', message), since }, changesAt: NEVER };
 }
 
@@ -226,7 +223,9 @@ function troubleOf({ node, silentSince, health }: AssessedNode, shadow: ShadowVi
     );
   }
   if (soak === 'failed')
-    return lasting(found('SoakFailed', `the node is not Ready since its update to ${status?.current_version}`));
+    return lasting(
+      found('SoakFailed', `the node is ${notReadyText(node)} since its update to ${status?.current_version}`),
+    );
   // Without a status a condition has no place, and only the Event of a missing agent tells of it.
   if (agentSilent && status) return lasting(found('AgentSilent', 'no container of the agent runs on the node'));
   return undefined;

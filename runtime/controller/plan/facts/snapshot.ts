@@ -170,6 +170,9 @@ export interface NodeView {
   /** This process has seen it Ready. */
   readonly wasReady?: boolean;
   readonly ready: boolean;
+  /** Conditions, besides those that a healthy node has, and taints: a policy may call it `unwell` by one. Absent = none. */
+  readonly signs?: readonly string[] | undefined;
+  readonly unwell?: string | undefined;
   /**
    * Since when it is Ready, or not, as the cluster says. A time in the future, by another clock, counts as when the change was first seen.
    */
@@ -295,6 +298,3 @@ export interface NodeInfo {
 export function compare<T extends string | number>(a: T, b: T): number {
   return a < b ? -1 : Number(a > b);
 }
-
-/** No update starts on it, whatever others do: somebody has decided so. */
-export const keepsOut = ({ held, leaving = false }: Pick<NodeView, 'held' | 'leaving'>): boolean => held || leaving;

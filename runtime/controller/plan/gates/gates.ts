@@ -1,3 +1,4 @@
+import { notReadyText } from '../facts/node.ts';
 import { instantOf, MINUTE_MS } from '../../../lib/clock.ts';
 import { byWhom, heldText, pauseText } from '../../../api/shadow/asked.ts';
 import type { Status } from '../../../api/shadow/model.ts';
@@ -151,7 +152,6 @@ export const isNext = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => gate >= N
 export const isOfAll = ({ gate = ROOM }: Pick<Found, 'gate'>): boolean => gate < ROOM;
 
 const LEAVING = stoppedBy(found('Leaving', 'the node is being removed from the cluster'));
-const NOT_READY = stoppedBy(found('NodeNotReady', 'the node is not Ready'));
 /** The node does not wait for a permit of others: the controller has to clean up after its last update first. */
 const CLEANING_UP = stoppedBy(found('WaitingForSlot', 'what is left of its last update is being settled'));
 
@@ -200,8 +200,8 @@ function frozen({ group }: Asking): GateResult {
   return group?.freeze ?? PASS;
 }
 
-function notReady({ info }: Asking): GateResult {
-  return info.node.ready ? PASS : NOT_READY;
+function notReady({ info: { node } }: Asking): GateResult {
+  return node.ready ? PASS : stoppedBy(found('NodeNotReady', `the node is ${notReadyText(node)}`));
 }
 
 function unkept({ release }: Asking, { ledgers }: World): GateResult {

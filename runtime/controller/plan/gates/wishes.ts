@@ -1,7 +1,7 @@
+import { keepsOut } from '../facts/node.ts';
 import type { PublishedReleases } from '../../../api/release/model.ts';
 import type { SetWish } from '../facts/commands.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
-import { keepsOut } from '../facts/snapshot.ts';
 import { isSameWish, KnownVersions, wishFor } from '../groups/wishes.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { World } from './asking.ts';

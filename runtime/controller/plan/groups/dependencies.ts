@@ -1,3 +1,4 @@
+import { keepsOut } from '../facts/node.ts';
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
 import type { UnderPolicy } from '../../../api/release/model.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
@@ -7,7 +8,6 @@ import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import type { OsRelease, OsReleases } from '../releases/releases.ts';
 import { type GateResult, nextAfter, PASS } from '../facts/requeue.ts';
-import { keepsOut } from '../facts/snapshot.ts';
 import { found, listed } from '../facts/verdict.ts';
 
 /** Where a release has to be complete first: under the policies that `after` names. */

@@ -1,3 +1,4 @@
+import { keepsOut } from '../facts/node.ts';
 import { rfc3339 } from '../../../lib/clock.ts';
 import type { Failure } from '../../../api/release/model.ts';
 import { nodeNameOf, shadowName } from '../../../api/shadow/names.ts';
@@ -6,7 +7,7 @@ import type { Ledgers, OsReleaseName } from '../facts/ledgers.ts';
 import { isAtRest, isDrainOver, type LastHost } from '../facts/phase.ts';
 import type { PermitKey, PermitView } from '../facts/permit.ts';
 import type { Rulings } from '../facts/rulings.ts';
-import { keepsOut, type LastOfNode, type LastOfShadow, type ShadowView, type Snapshot } from '../facts/snapshot.ts';
+import type { LastOfNode, LastOfShadow, ShadowView, Snapshot } from '../facts/snapshot.ts';
 
 /** What is known of nodes that are gone. */
 export interface Gone {

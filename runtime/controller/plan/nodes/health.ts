@@ -1,3 +1,4 @@
+import { keepsOut } from '../facts/node.ts';
 import { Join } from './join.ts';
 import { type Soak, startable } from '../facts/machine.ts';
 import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf } from './trial.ts';
@@ -6,7 +7,7 @@ import { isCalledOff, isOverUnreported, isRefused, isUnderWay, mayCallOff, PHASE
 import type { PolicyNodes } from '../../../api/policy/model.ts';
 import type { Ruling, Rulings } from '../facts/rulings.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
-import { keepsOut, type NodeInfo, type Settings, type ShadowView, type Snapshot } from '../facts/snapshot.ts';
+import type { NodeInfo, Settings, ShadowView, Snapshot } from '../facts/snapshot.ts';
 
 /** What time says about a node. */
 interface Health {

@@ -1,5 +1,6 @@
 import type { Status } from '../../../api/shadow/model.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
+import { isDone } from '../facts/reasons.ts';
 import { type Finding, found } from '../facts/verdict.ts';
 import type { AssessedNode } from './health.ts';
 
@@ -14,6 +15,10 @@ export function unmet(info: AssessedNode): Finding | undefined {
   const reason = refused === 'LockedElsewhere' ? refused : 'NotOffered';
   return found(reason, `${wanted} is wanted, and its host does not offer it: ${detail ?? refused}`);
 }
+
+/** A node that is offered nothing is not up to date where its policy wants another version. */
+export const withWish = (info: AssessedNode, own: Finding | undefined): Finding | undefined =>
+  own && isDone(own.reason) ? (unmet(info) ?? own) : own;
 
 const UNASKED = 'the agent of the node has not asked its host for it yet';
 

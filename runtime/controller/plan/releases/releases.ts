@@ -1,3 +1,4 @@
+import { keepsOut } from '../facts/node.ts';
 import { failureBudget, provingNodes } from '../../../api/policy/quantity.ts';
 import type { Failure } from '../../../api/release/model.ts';
 import { hasFailed } from '../nodes/blame.ts';
@@ -8,7 +9,7 @@ import { givenBackAt, headsFor, isAtRestOn, isDisturbed, isInDoubt } from '../no
 import { isCalledOff } from '../facts/phase.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
 import { NEVER } from '../facts/requeue.ts';
-import { keepsOut, type ShadowView } from '../facts/snapshot.ts';
+import type { ShadowView } from '../facts/snapshot.ts';
 import { type Finding, found, listed } from '../facts/verdict.ts';
 
 /** A release, and whose nodes it is about. */

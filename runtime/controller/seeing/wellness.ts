@@ -1,0 +1,77 @@
+import { byWallClock, type Moment } from '../../lib/clock.ts';
+import { Rulings } from '../plan/facts/rulings.ts';
+import type { NodeView, Snapshot } from '../plan/facts/snapshot.ts';
+
+type Seen = Pick<Snapshot, 'nodes' | 'policies'>;
+
+/** How a node was at the last look. */
+interface Known {
+  readonly unwell: string | undefined;
+  /** Since when, as this process has seen it; -Infinity for what was so at first sight and is well. Monotonic. */
+  readonly since: number;
+  /** What was made of which view. */
+  readonly of: NodeView;
+  readonly view: NodeView;
+}
+
+/** Nodes that their policy calls unwell are not Ready (rule P13). It remembers since when: what a plan decides on counts from there. */
+export class Wellness {
+  #rulings: Rulings | undefined;
+  /** By UID of the node. */
+  #known = new Map<string, Known>();
+
+  /** The view of a node that is as it was is the same object. */
+  see({ nodes, policies }: Seen, moment: Moment): readonly NodeView[] {
+    const before = this.#known;
+    this.#known = new Map();
+    if (!policies.some(({ kind, policy }) => kind === 'valid' && policy.unwell.length > 0)) return nodes;
+    this.#rulings = new Rulings({ policies }, this.#rulings);
+    const { claims } = this.#rulings;
+    return nodes.map((node) => {
+      const { unwell: signs } = claims.of(node).rules;
+      const known = knownOf(node, { signs, last: before.get(node.uid) }, moment);
+      this.#known.set(node.uid, known);
+      return known.view;
+    });
+  }
+}
+
+interface Look {
+  readonly signs: readonly string[];
+  readonly last: Known | undefined;
+}
+
+function knownOf(node: NodeView, { signs, last }: Look, moment: Moment): Known {
+  const unwell = node.signs?.find((sign) => signs.includes(sign));
+  const since = sinceOf(unwell, last, moment);
+  const seenAt = since === -Infinity ? since : byWallClock(since, moment);
+  const view = unwell === undefined ? wellFrom(node, seenAt) : unwellFrom(node, unwell, seenAt);
+  return { unwell, since, of: node, view: last && isSame(last, { of: node, unwell, view }) ? last.view : view };
+}
+
+function sinceOf(unwell: string | undefined, last: Known | undefined, { monotonic }: Moment): number {
+  if (!last) return unwell === undefined ? -Infinity : monotonic;
+  return (last.unwell === undefined) === (unwell === undefined) ? last.since : monotonic;
+}
+
+const isSame = (a: Omit<Known, 'since'>, b: Omit<Known, 'since'>): boolean =>
+  a.of === b.of && a.unwell === b.unwell && a.view.readinessSeenAt === b.view.readinessSeenAt;
+
+function wellFrom(node: NodeView, seenAt: number): NodeView {
+  if (!node.ready || seenAt <= node.readinessSeenAt) return node;
+  return { ...node, readyChangedAt: Math.max(node.readyChangedAt, seenAt), readinessSeenAt: seenAt, readyFrom: seenAt };
+}
+
+/** One that is not Ready either has been so for as long as the cluster says. */
+function unwellFrom(node: NodeView, unwell: string, seenAt: number): NodeView {
+  if (!node.ready) return node;
+  return {
+    ...node,
+    ready: false,
+    wasReady: true,
+    unwell,
+    readyChangedAt: seenAt,
+    readinessSeenAt: seenAt,
+    readyFrom: seenAt,
+  };
+}
