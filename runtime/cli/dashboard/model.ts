@@ -18,6 +18,7 @@ import { type Member, membersOf } from '../status/members.ts';
 import { awaySince, drainOf, type PolicyStatus, type Reasoned, statusOf, zoneOf } from '../status/status.ts';
 import { whyHeld } from '../commands/why.ts';
 import { begunBy, timelineOf } from './bars.ts';
+import { curvesOf } from './curves.ts';
 import type {
   FleetCard,
   Model,
@@ -53,6 +54,7 @@ function modelOf(sources: Sources): Model {
     sections: {
       fleet: fleetOf(status, sources),
       policies: status.policies.map((policy) => cardOf(policy, seen)),
+      curves: curvesOf(status.reaches, seen),
       queue: queueOf(status.waiting, sources),
       timeline: timelineOf(members, {
         forecast,

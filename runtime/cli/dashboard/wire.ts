@@ -15,6 +15,8 @@ export interface Model {
 export interface Sections {
   readonly fleet: FleetCard;
   readonly policies: readonly PolicyCard[];
+  /** Releases that are on their way to nodes. */
+  readonly curves: readonly ReleaseCurve[];
   readonly queue: Queue;
   readonly timeline: Timeline;
   readonly events: readonly EventRow[];
@@ -97,6 +99,25 @@ export interface ReleaseRow {
   readonly version: string;
   readonly state: 'proven' | 'unproven' | 'halted' | 'offered' | 'complete';
   readonly failed: number;
+}
+
+/** How a release comes to the nodes of a family. */
+export interface ReleaseCurve {
+  readonly family: string;
+  readonly version: string;
+  /** Of the family. */
+  readonly nodes: number;
+  /** How far it has come, in a sentence without its end. */
+  readonly says: string;
+  /** How many nodes its waves have reached, and how many run it. The first is the beginning. */
+  readonly waves: readonly Count[];
+  readonly runs: readonly Count[];
+}
+
+/** A number from a moment on. */
+export interface Count {
+  readonly at: number;
+  readonly count: number;
 }
 
 export interface Queue {

@@ -63,7 +63,13 @@ export interface Member {
   readonly settings: UpdateSettings | null | undefined;
 }
 
-export function reachOf(release: PublishedVersion, members: readonly Member[], now: number): Reach {
+/** When each node may have a release, the earliest first, and how many it does not reach by a wave. */
+export interface Comings extends Pick<Reach, 'others'> {
+  /** -Infinity for those that run it, or wait for no wave. */
+  readonly times: readonly number[];
+}
+
+export function comingsOf(release: PublishedVersion, members: readonly Member[]): Comings {
   const others = { above: 0, locked: 0, elsewhere: 0, unknown: 0 };
   const times: number[] = [];
   for (const { runs, settings } of members) {
@@ -72,9 +78,13 @@ export function reachOf(release: PublishedVersion, members: readonly Member[], n
     else if (turn.kind === 'wave') times.push(turn.at);
     else others[turn.kind] += 1;
   }
-  const sorted = times.toSorted((a, b) => a - b);
+  return { times: times.toSorted((a, b) => a - b), others };
+}
+
+export function reachOf(release: PublishedVersion, members: readonly Member[], now: number): Reach {
+  const { times, others } = comingsOf(release, members);
   const later = (time: number | undefined): number | undefined => (time !== undefined && time > now ? time : undefined);
-  const half = later(sorted[Math.ceil(sorted.length / 2) - 1]);
-  const open = sorted.filter((time) => time <= now).length;
-  return { nodes: members.length, now: open, halfBy: half, allBy: later(sorted.at(-1)), others };
+  const half = later(times[Math.ceil(times.length / 2) - 1]);
+  const open = times.filter((time) => time <= now).length;
+  return { nodes: members.length, now: open, halfBy: half, allBy: later(times.at(-1)), others };
 }

@@ -5,7 +5,7 @@ import { type ReleaseResource, type ShadowObject, shadowsOf } from '../../api/re
 import { type Ledger, ledgerOf } from '../../api/release/ledger.ts';
 import type { FailingCheck, Status } from '../../api/shadow/model.ts';
 import { compareSemver, familyOf } from '../../api/shadow/semver.ts';
-import { type PublishedVersion, type Reach, reachOf, turnOf } from './turns.ts';
+import { type Comings, comingsOf, type Member, type PublishedVersion, type Reach, reachOf, turnOf } from './turns.ts';
 import { turnText } from './words.ts';
 import { durationText, instantOf } from '../../lib/clock.ts';
 import type { Cluster } from '../command.ts';
@@ -100,12 +100,24 @@ export function reachIn(
   now: number,
 ): Reach | undefined {
   const release = publishedIn(waves, family).find((one) => one.version === version);
-  if (!release) return undefined;
+  const members = membersIn(waves, family);
+  if (!release || members.every(({ runs }) => compareSemver(runs, version) >= 0)) return undefined;
+  return reachOf(release, members, now);
+}
+
+function membersIn(waves: Pick<Waves, 'nodes' | 'shadows'>, family: string): readonly Member[] {
   const statuses = new Map(waves.shadows.map(({ name, status }) => [name, status]));
-  const members = waves.nodes.flatMap((node) => {
+  return waves.nodes.flatMap((node) => {
     const status = node.family === family ? statuses.get(node.shadowName) : undefined;
     return status ? [{ runs: status.current_version, settings: status.update_settings }] : [];
   });
-  if (members.every(({ runs }) => compareSemver(runs, version) >= 0)) return undefined;
-  return reachOf(release, members, now);
+}
+
+/** When each node of a family may have a release, and what is published of it; undefined where repositories do not list it. */
+export function comingIn(
+  waves: Waves,
+  { family, version }: { readonly family: string; readonly version: string },
+): (Comings & Pick<PublishedVersion, 'published'>) | undefined {
+  const release = publishedIn(waves, family).find((one) => one.version === version);
+  return release && { ...comingsOf(release, membersIn(waves, family)), published: release.published };
 }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { Sections } from '../wire.ts';
+import { Curves } from './curves.tsx';
 import { EventList, QueueList } from './lists.tsx';
 import { NodePanel } from './node.tsx';
 import { Nodes } from './nodes.tsx';
@@ -57,7 +58,7 @@ interface FleetProps extends AppProps {
 }
 
 function Fleet({ state, sections, now, token, selected, select, leave }: FleetProps) {
-  const { fleet, policies, queue, timeline, events } = sections;
+  const { fleet, policies, curves, queue, timeline, events } = sections;
   const row = selected === undefined ? undefined : state.nodes.get(selected);
   const naming = useMemo(() => {
     const commandOf = (words: string): string => ['kubectl brupop', words, fleet.flags].filter(Boolean).join(' ');
@@ -74,6 +75,7 @@ function Fleet({ state, sections, now, token, selected, select, leave }: FleetPr
         <div class="wide">
           <Nodes nodes={state.nodes} selected={selected} select={select} />
           <Timeline timeline={timeline} now={now} />
+          <Curves curves={curves} now={now} />
           <PolicyCards policies={policies} now={now} />
         </div>
         <div class="narrow">
