@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { BrupopChart, UpdatePolicy } from '../../infra/index.ts';
 import type { PolicyObject } from '../../runtime/api/policy/model.ts';
 import { POLICY_API_VERSION, POLICY_CRD_NAME, POLICY_KIND } from '../../runtime/api/policy/names.ts';
+import { RELEASE_API_VERSION, RELEASE_KIND, releaseObjectName } from '../../runtime/api/release/names.ts';
+import type { ReleaseResource } from '../../runtime/api/resources.ts';
+import { familyOf } from '../../runtime/api/shadow/semver.ts';
 import { certificatesIssued } from './cert-manager.ts';
 import { comesTrue } from './come-true.ts';
 import { breaches, invariants } from './invariants.ts';
@@ -19,6 +22,7 @@ const TEST = ['node-1', 'node-2'];
 const PRODUCTION = { a: ['node-3', 'node-4'], b: ['node-5', 'node-6'] };
 const BAD = '1.39.0';
 const GOOD = '1.39.1';
+const BLOCKED = '1.39.2';
 
 let stage: Stage;
 let scene: Scene;
@@ -38,11 +42,27 @@ const policy = (name: string, spec: object): object => ({
   spec,
 });
 
-async function apply(name: string, object: object): Promise<void> {
+async function written(name: string, object: object): Promise<string> {
   const file = join(stage.cluster.dir, `${name}.json`);
   await writeFile(file, JSON.stringify(object));
-  await kubectl('apply', '-f', file);
+  return file;
 }
+
+const apply = async (name: string, object: object) => kubectl('apply', '-f', await written(name, object));
+
+const releaseObject = (name: string, spec: object): object => ({
+  apiVersion: RELEASE_API_VERSION,
+  kind: RELEASE_KIND,
+  metadata: { name },
+  spec,
+});
+
+/** Undefined where there is none. */
+const ledger = (name: string): Promise<ReleaseResource | undefined> =>
+  kubectl('get', 'brr', name, '-o', 'json').then(
+    ({ stdout }) => JSON.parse(stdout) as ReleaseResource,
+    () => undefined,
+  );
 
 async function stored(name: string): Promise<PolicyObject> {
   const { stdout } = await kubectl('get', 'bup', name, '-o', 'json');
@@ -157,6 +177,41 @@ test('without policies the nodes are ruled by the variables again, and the node 
   expect([...history.nodes.keys()].map((node) => shadowOf(history, node)?.status?.crash_count)).toEqual(
     Array(6).fill(0),
   );
+}, 240_000);
+
+test('a release that git has blocked before any host is offered it is started on no node, as Argo CD and Flux apply it, until both have pruned it', async () => {
+  const { until, fleet, history } = scene;
+  const [node] = history.nodes.values();
+  const family = node ? familyOf(node) : '';
+  // By Flux under the very name of the controller's own, which bears the ledger; by Argo CD under another one, for all families.
+  const own = releaseObjectName({ family, version: BLOCKED });
+  const objects = {
+    'kustomize-controller': releaseObject(own, { family, version: BLOCKED, decision: 'Halt' }),
+    'argocd-controller': releaseObject('blocked', { family: '*', version: BLOCKED, decision: 'Halt' }),
+  };
+  const synced = await Promise.all(
+    Object.entries(objects).map(async ([manager, object]) => {
+      const file = await written(manager, object);
+      return ['--server-side', '--force-conflicts', `--field-manager=${manager}`, '-f', file];
+    }),
+  );
+  for (const how of synced) await kubectl('apply', ...how);
+  const before = fleet.reboots.length;
+  fleet.releases.publish({ version: BLOCKED });
+  await until(() => [...history.nodes.keys()].every((name) => verdict(history, name)?.reason === 'RolloutHalted'));
+  await comesTrue(async () => (await ledger(own))?.status?.firstOfferedAt != null);
+  // What is in git says nothing of the status, and is no drift.
+  for (const how of synced) await kubectl('apply', ...how);
+  for (const how of synced) await kubectl('diff', ...how);
+
+  await kubectl('delete', 'brr', own);
+  await comesTrue(async () => {
+    const { spec, status } = (await ledger(own)) ?? {};
+    return spec?.decision === 'Automatic' && status?.state === 'Halted';
+  });
+  expect(fleet.reboots.slice(before)).toEqual([]);
+  await kubectl('delete', 'brr', 'blocked');
+  await until(() => [...history.nodes.keys()].some((name) => verdict(history, name)?.reason === 'Updating'));
 }, 240_000);
 
 test('nothing that must hold was broken meanwhile', async () => {
