@@ -49,7 +49,7 @@ export interface Joined {
  * The node `n1` of an embedded cluster with a host of its own on 1.38.0, an agent on it, and the real apiserver between them.
  * @param transport the agent's own way to the Kubernetes API
  */
-export function join(world: World, offered: readonly string[], transport: KubeTransport = world.admin): Joined {
+export function join(world: World, offered: readonly string[], transport: KubeTransport = world.transport): Joined {
   const { clock, random } = world;
   const replica = world.replica();
   const { service } = replica;
@@ -68,7 +68,7 @@ export function join(world: World, offered: readonly string[], transport: KubeTr
   };
   host.observe({
     onDown: () => agentLife.abort(new Error('killed')),
-    onUp: ({ id, version }) => void world.reboot('n1', { bootID: id, version }).then(startAgent),
+    onUp: ({ id, version }) => void world.boots(version, id).then(startAgent),
   });
   host.start(life.signal);
   return {

@@ -119,7 +119,7 @@ export class Operator implements AgentApi {
 
   /** What the controller writes. */
   want(spec: Spec): void {
-    this.#write(() => this.#objects.setSpec('n1', { version: null, ...spec }));
+    this.#write(() => this.#objects.setSpec({ version: null, ...spec }));
   }
 
   /** What the controller names to be prepared at rest; null = nothing any more. */
@@ -132,16 +132,16 @@ export class Operator implements AgentApi {
   overwrite(status: Partial<Status>): void {
     const annotations = { touched: String(++this.#touched) };
     this.#write(() => this.#objects.patch(SHADOW, { metadata: { annotations } }));
-    this.#write(() => this.#objects.setStatus('n1', status));
+    this.#write(() => this.#objects.setStatus(status));
   }
 
   deleteShadow(): void {
-    this.#write(async () => this.shadow.value && this.#objects.admin.request({ method: 'DELETE', path: SHADOW }));
+    this.#write(async () => this.shadow.value && this.#objects.delete(SHADOW));
   }
 
   /** The host has booted. */
   booted(version: string, bootID: string): void {
-    this.#write(() => this.#objects.reboot('n1', { version, bootID }));
+    this.#write(() => this.#objects.boots(version, bootID));
   }
 
   /** What the controller does for a node that nobody else would put back into service. */
@@ -159,8 +159,8 @@ export class Operator implements AgentApi {
       const shadow = await this.#objects.shadow();
       const ownerReferences = [...(shadow.metadata.ownerReferences ?? []), owner];
       await this.#objects.patch(SHADOW, { metadata: { ownerReferences } });
-      await this.#objects.admin.request({ method: 'DELETE', path: NODE });
-      await this.#objects.post('/api/v1/nodes', { metadata: { name: metadata.name } });
+      await this.#objects.delete(NODE);
+      await this.#objects.create('/api/v1/nodes', { metadata: { name: metadata.name } });
       await this.#objects.patch(`${NODE}/status`, { status });
     });
   }

@@ -68,8 +68,8 @@ describe('the watch of the shadow', () => {
 
   async function atRest(offered = ['1.39.0']): Promise<{ world: ClusterWorld; tap: Tapped }> {
     const world = await ClusterWorld.create();
-    await world.setSpec('n1', { state: 'Idle', version: null });
-    await world.setStatus('n1', { current_state: 'Idle' });
+    await world.setSpec({ state: 'Idle', version: null });
+    await world.setStatus({ current_state: 'Idle' });
     const tap = new Tapped(world.cluster.transport(ADMIN));
     joined = join(world, offered, tap);
     await world.clock.advance(60_000);
@@ -80,7 +80,7 @@ describe('the watch of the shadow', () => {
 
   test('is the only one that an agent keeps, and asks for its own shadow alone', async () => {
     const { world, tap } = await atRest();
-    await world.setSpec('n1', staged('1.39.0'));
+    await world.setSpec(staged('1.39.0'));
     await world.clock.advance(120_000);
     expect(await prepared(world)).toBe(true);
     expect(tap.watches.map(({ path, query }) => [path, query?.['fieldSelector']])).toEqual([
@@ -97,7 +97,7 @@ describe('the watch of the shadow', () => {
       throw error;
     };
     tap.cut(error);
-    await world.setSpec('n1', staged('1.39.0'));
+    await world.setSpec(staged('1.39.0'));
     await world.clock.advance(30_000);
     tap.beforeWatch = () => undefined;
     await world.clock.advance(180_000);

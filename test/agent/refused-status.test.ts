@@ -19,7 +19,7 @@ interface Crd {
 
 /** A CRD of another release, which knows other reasons. */
 async function closeReasons(world: World): Promise<void> {
-  const { spec } = (await world.get(CRD)) as Crd;
+  const { spec } = (await world.get(CRD)) as unknown as Crd;
   const versions = JSON.parse(JSON.stringify(spec.versions)) as never[];
   for (const { schema } of versions as { schema: { openAPIV3Schema: never } }[]) {
     const { properties } = schema.openAPIV3Schema as { properties: { status: { properties: Record<string, never> } } };
@@ -67,7 +67,7 @@ const statusWrites = ({ cluster }: World, from: number): number =>
 /** The node `n1`, wanted at 1.39.0, whose update fails; resolves when the agent has begun to say so. */
 async function failing(refuse: (typeof CLUSTERS)[string], fault: FaultName): Promise<World> {
   const world = await World.create();
-  await world.setStatus('n1', { failed_versions: ['1.30.0'] });
+  await world.setStatus({ failed_versions: ['1.30.0'] });
   joined = join(world, ['1.39.0']);
   await refuse(world, joined);
   joined.host.inject(fault, { uses: Infinity });
@@ -104,7 +104,7 @@ describe.each(Object.entries(CLUSTERS))('a status that is refused for good, by %
         ...said,
       });
       const from = world.cluster.audit.length;
-      await world.setSpec('n1', { state: 'Idle', version: '1.39.0' });
+      await world.setSpec({ state: 'Idle', version: '1.39.0' });
       await world.clock.advance(30 * MINUTE_MS);
       expect(await status(world)).toMatchObject({ current_state: 'Idle', crash_count: 1 });
       expect([(await world.node()).spec?.unschedulable ?? false, await world.marks()]).toEqual([false, undefined]);
@@ -122,7 +122,7 @@ test('a failure that is not the release’s is not put down to it while the clus
   await untilFailing(world, joined);
   await world.clock.advance(3 * MINUTE_MS);
   expect(await status(world)).toMatchObject({ current_state: 'ErrorReset', crash_count: 1, failed_versions: [] });
-  await world.setSpec('n1', { state: 'Idle', version: '1.39.0' });
+  await world.setSpec({ state: 'Idle', version: '1.39.0' });
   await world.clock.advance(5 * MINUTE_MS);
   expect(await status(world)).toMatchObject({ current_state: 'Idle', crash_count: 1, failed_versions: [] });
   joined.replica.tap.before = () => undefined;

@@ -14,7 +14,7 @@ export async function addAccounts(objects: Objects): Promise<void> {
     [NAMESPACE, CONTROLLER_SERVICE_ACCOUNT],
     ['shop', AGENT_SERVICE_ACCOUNT],
   ]) {
-    await objects.post(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
+    await objects.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name } });
   }
 }
 
@@ -54,7 +54,7 @@ export async function projectedToken(objects: Objects, options: TokenOptions = {
     expirationSeconds: 3600,
     ...(pod && { boundObjectRef: await refTo(objects, namespace, pod) }),
   };
-  const answer = await objects.post(`/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`, { spec });
+  const answer = await objects.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`, { spec });
   return (answer as unknown as { status: { token: string } }).status.token;
 }
 

@@ -16,7 +16,7 @@ const SPARE = { ...NO_SPARE, disruptionsAllowed: 1, expectedPods: 2 };
 /** A budget over the pods `app=web`. */
 export async function addBudget(objects: Objects, name: string, namespace = 'shop'): Promise<void> {
   const spec = { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 };
-  await objects.post(path(namespace), { metadata: { name }, spec });
+  await objects.create(path(namespace), { metadata: { name }, spec });
   await objects.patch(`${path(namespace)}/${name}/status`, { status: NO_SPARE });
 }
 

@@ -48,7 +48,7 @@ describe('an agent over TLS', () => {
     expect(JSON.parse(put.body)).toEqual(status);
     expect(await send('POST', `${RESOURCE}/exclude-from-lb`, { headers })).toMatchObject({ status: 200, body: '' });
     expect(await send('POST', `${RESOURCE}/cordon-and-drain`, { headers })).toMatchObject({ status: 200, body: '' });
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    await world.boots('1.39.0', 'boot-2');
     expect(await send('POST', `${RESOURCE}/remove-exclusion-from-lb`, { headers })).toMatchObject({ status: 200 });
     expect(await send('POST', `${RESOURCE}/uncordon`, { headers })).toMatchObject({ status: 200, body: '' });
     expect((await world.node()).spec?.unschedulable).toBeUndefined();

@@ -46,7 +46,7 @@ async function play({ act, before = [], updated }: Scene, writes: number): Promi
   const agent = await world.agent();
   for (const earlier of before) await earlier(world.replica().service, agent);
   for (const name of ['web-1', 'web-2']) await world.addPod(name);
-  if (updated) await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+  if (updated) await world.boots('1.39.0', 'boot-2');
 
   const first = world.replica();
   const death = started(diesAfter(first, writes));

@@ -49,7 +49,7 @@ describe('a status that sleeps in a paused replica', () => {
     const asleep = hold(tap, ({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
     const late = started(put(service, { ...plain, reboot }, await versionNow()));
     await asleep.reached();
-    await world.setSpec('n1', { state: 'Idle' });
+    await world.setSpec({ state: 'Idle' });
     await asleep.release();
     expect(await outcome(late)).toBe('409 Conflict');
     expect((await world.shadow()).status?.reboot).toBeUndefined();
@@ -63,7 +63,7 @@ test('a status of an agent that does not say its shadow’s version is merged in
   const late = started(service.putStatus({ agent: await world.agent(), status, version: undefined }));
   await asleep.reached();
   const drain = { started_at: '2026-01-01T00:00:00Z', pods_left: 3, blocked_by: [] };
-  await world.setStatus('n1', { drain });
+  await world.setStatus({ drain });
   await asleep.release();
   expect(await outcome(late)).toBe('ok');
   expect((await world.shadow()).status).toMatchObject({ target_version: '1.40.0', drain });
@@ -83,7 +83,7 @@ describe('a status that says its shadow’s version, of an agent whose shadow th
 
   test('is one request, even if others wrote the shadow meanwhile', async () => {
     const replica = await seen();
-    await world.setSpec('n1', { state: 'MonitoringUpdate', version: '1.39.0' });
+    await world.setSpec({ state: 'MonitoringUpdate', version: '1.39.0' });
     await put(replica.service, { ...atRest, current_state: 'MonitoringUpdate' }, await versionNow());
     expect(asked(replica)).toEqual(['PATCH status']);
     expect((await world.shadow()).status?.current_state).toBe('MonitoringUpdate');
@@ -92,11 +92,11 @@ describe('a status that says its shadow’s version, of an agent whose shadow th
   test('is refused where the shadow has changed since, and where it is gone', async () => {
     const replica = await seen();
     const before = await versionNow();
-    await world.setSpec('n1', { state: 'Idle', version: '1.39.0' });
+    await world.setSpec({ state: 'Idle', version: '1.39.0' });
     const late = { ...atRest, target_version: '1.40.0' };
     expect(await outcome(started(put(replica.service, late, before)))).toBe('409 Conflict');
     expect((await world.shadow()).status?.target_version).toBe('1.39.0');
-    await world.admin.request({ method: 'DELETE', path: `${SHADOWS}/brs-n1` });
+    await world.delete(`${SHADOWS}/brs-n1`);
     const gone = replica.service.putStatus({ agent: await world.agent(), status: late, version: before });
     expect(await outcome(started(gone))).toBe('409 NotAllowed');
   });
@@ -105,7 +105,7 @@ describe('a status that says its shadow’s version, of an agent whose shadow th
     const replica = await seen();
     await put(replica.service, plain, await versionNow());
     const drain = { started_at: '2026-01-01T00:00:00Z', pods_left: 0, blocked_by: [] };
-    await world.setStatus('n1', { drain });
+    await world.setStatus({ drain });
     await put(replica.service, { ...plain, failed_versions: null, reboot }, await versionNow());
     expect((await world.shadow()).status).toMatchObject({ drain, reboot });
   });

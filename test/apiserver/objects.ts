@@ -1,47 +1,50 @@
-import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import { ConflictError } from '../../runtime/kube/errors.ts';
-import type { ShadowObject } from '../../runtime/api/resources.ts';
+import { type ShadowObject, shadowsPath } from '../../runtime/api/resources.ts';
 import type { KubeObject, Node, Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { type Marks, readMarks } from '../../runtime/api/marks/marks.ts';
 import type { Spec, Status } from '../../runtime/api/shadow/model.ts';
-import { GROUP, KIND, NAMESPACE, PLURAL, shadowName } from '../../runtime/api/shadow/names.ts';
+import { API_VERSION, KIND, NAMESPACE, shadowName } from '../../runtime/api/shadow/names.ts';
+import { Client } from '../kube/client.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 
-export const SHADOWS = `/apis/${GROUP}/v2/namespaces/${NAMESPACE}/${PLURAL}`;
+export const SHADOWS = shadowsPath(NAMESPACE);
 
-/** The objects of a cluster, by an administrator's hand. */
-export class Objects {
-  readonly admin: KubeTransport;
+/** Where the objects are. */
+export interface Place {
+  /** The operator's namespace. */
+  readonly operator: string;
+  /** That of the other pods. */
+  readonly namespace: string;
+  readonly nodeName: string;
+}
 
-  constructor(admin: KubeTransport) {
-    this.admin = admin;
+/** The objects of a cluster, by an administrator's hand: of one node, where no other is named. */
+export class Objects extends Client {
+  readonly place: Place;
+
+  constructor(admin: KubeTransport, place: Place = { operator: NAMESPACE, namespace: 'shop', nodeName: 'n1' }) {
+    super(admin);
+    this.place = place;
   }
 
   /** The resource, and the namespaces that everything else is in. */
   async prepare(): Promise<void> {
-    for (const name of [NAMESPACE, 'shop']) await this.post('/api/v1/namespaces', { metadata: { name } });
-    await this.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', shadowCrd());
+    const { operator, namespace } = this.place;
+    for (const name of [operator, namespace]) await this.create('/api/v1/namespaces', { metadata: { name } });
+    await this.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', shadowCrd());
   }
 
-  async agent(nodeName = 'n1', bootId: string | null = 'boot-1'): Promise<VerifiedAgent> {
-    return { nodeName, nodeUid: (await this.node(nodeName)).metadata.uid, bootId };
+  async addNode(name: string): Promise<void> {
+    await this.create('/api/v1/nodes', { metadata: { name } });
+    await this.boots('1.38.0', 'boot-1', name);
   }
 
-  async addNode(name: string, more: { readonly ready?: boolean } = {}): Promise<void> {
-    await this.post('/api/v1/nodes', { metadata: { name } });
-    await this.patch(`/api/v1/nodes/${name}/status`, {
-      status: {
-        conditions: [{ type: 'Ready', status: more.ready === false ? 'False' : 'True' }],
-        nodeInfo: { osImage: 'Bottlerocket OS 1.38.0 (aws-k8s-1.33)', bootID: 'boot-1' },
-      },
-    });
-  }
-
-  async addShadow(nodeName: string): Promise<void> {
+  /** In the middle of its update: prepared, and wanted rebooted. */
+  async addShadow(nodeName = this.place.nodeName): Promise<void> {
     const { uid } = (await this.node(nodeName)).metadata;
-    await this.post(SHADOWS, {
-      apiVersion: `${GROUP}/v2`,
+    await this.create(shadowsPath(this.place.operator), {
+      apiVersion: API_VERSION,
       kind: KIND,
       metadata: {
         name: shadowName(nodeName),
@@ -49,59 +52,62 @@ export class Objects {
       },
       spec: { state: 'RebootedIntoUpdate', version: '1.39.0' },
     });
-    await this.setStatus(nodeName, {
-      current_version: '1.38.0',
-      target_version: '1.39.0',
-      current_state: 'StagedAndPerformedUpdate',
-      crash_count: 0,
-    });
+    const status = { current_version: '1.38.0', target_version: '1.39.0', crash_count: 0 } as const;
+    await this.setStatus({ ...status, current_state: 'StagedAndPerformedUpdate' }, nodeName);
   }
 
-  /** Boots the node: a new boot id, and what it runs. */
-  reboot(nodeName: string, { bootID, version }: { bootID: string; version: string }): Promise<unknown> {
+  /** What the host runs from now on, and the identity of its boot. */
+  boots(version: string, bootID: string, nodeName = this.place.nodeName): Promise<unknown> {
     const nodeInfo = { osImage: `Bottlerocket OS ${version} (aws-k8s-1.33)`, bootID };
-    return this.patch(`/api/v1/nodes/${nodeName}/status`, { status: { nodeInfo } });
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    return this.patch(`/api/v1/nodes/${nodeName}/status`, { status: { nodeInfo, conditions } });
   }
 
-  setSpec(nodeName: string, spec: Partial<Spec>): Promise<unknown> {
-    return this.patch(`${SHADOWS}/${shadowName(nodeName)}`, { spec });
+  setSpec(spec: Partial<Spec>, nodeName?: string): Promise<unknown> {
+    return this.patch(this.#shadowPath(nodeName), { spec });
   }
 
-  setStatus(nodeName: string, status: Partial<Status>): Promise<unknown> {
-    return this.patch(`${SHADOWS}/${shadowName(nodeName)}/status`, { status });
+  setStatus(status: Partial<Status>, nodeName?: string): Promise<unknown> {
+    return this.patch(`${this.#shadowPath(nodeName)}/status`, { status });
   }
 
+  #shadowPath(nodeName = this.place.nodeName): string {
+    return `${shadowsPath(this.place.operator)}/${shadowName(nodeName)}`;
+  }
+
+  /** Ready, unless it has ended. */
   async addPod(name: string, options: PodOptions = {}): Promise<KubeObject> {
-    const { namespace = 'shop', owner, phase = 'Running' } = options;
+    const { namespace = this.place.namespace, node = this.place.nodeName, owner, phase = 'Running' } = options;
     const kinds = { DaemonSet: owner, ReplicaSet: options.replicaSet };
     const owners = Object.entries(kinds).flatMap(([kind, of]) =>
       of === undefined ? [] : [this.#controller(namespace, kind, of)],
     );
-    const pod = await this.post(
+    const ownerReferences = await Promise.all(owners);
+    const pod = await this.create(
       `/api/v1/namespaces/${namespace}/pods`,
-      podManifest(name, options, await Promise.all(owners)),
+      podManifest(name, { ...options, node }, ownerReferences),
     );
-    const status = { phase, conditions: [{ type: 'Ready', status: 'True' }] };
+    const status = { phase, conditions: [{ type: 'Ready', status: phase === 'Running' ? 'True' : 'False' }] };
     await this.patch(`/api/v1/namespaces/${namespace}/pods/${name}/status`, { status });
     return pod;
   }
 
   async #controller(namespace: string, kind: string, name: string): Promise<object> {
     const path = `/apis/apps/v1/namespaces/${namespace}/${kind.toLowerCase()}s`;
-    const { metadata } = await this.post(path, { metadata: { name } }).catch((error: unknown) => {
+    const { metadata } = await this.create(path, { metadata: { name } }).catch((error: unknown) => {
       if (!(error instanceof ConflictError)) throw error;
-      return this.get(`${path}/${name}`) as Promise<KubeObject>;
+      return this.get(`${path}/${name}`);
     });
     return { apiVersion: 'apps/v1', kind, name, uid: metadata.uid, controller: true };
   }
 
   /** A claim in the shop, bound to a volume of this handle; the volume's unique name. */
   async addClaim(name: string, handle: string): Promise<string> {
-    await this.post('/api/v1/persistentvolumes', {
+    await this.create('/api/v1/persistentvolumes', {
       metadata: { name: `pv-${name}` },
       spec: { csi: { driver: 'csi.test', volumeHandle: handle } },
     });
-    await this.post('/api/v1/namespaces/shop/persistentvolumeclaims', {
+    await this.create('/api/v1/namespaces/shop/persistentvolumeclaims', {
       metadata: { name },
       spec: { volumeName: `pv-${name}` },
     });
@@ -114,52 +120,47 @@ export class Objects {
   }
 
   /** What the node's kubelet does once a pod's containers have ended. */
-  async endPod(name: string, namespace = 'shop'): Promise<void> {
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
-    await this.admin.request({ method: 'DELETE', path, body: { gracePeriodSeconds: 0 } });
+  async endPod(name: string, namespace = this.place.namespace): Promise<void> {
+    await this.delete(`/api/v1/namespaces/${namespace}/pods/${name}`, { gracePeriodSeconds: 0 });
   }
 
   async pods(): Promise<readonly Pod[]> {
-    return ((await this.get('/api/v1/pods')) as { items: Pod[] }).items;
+    return (await this.list('/api/v1/pods')).items;
   }
 
-  async node(name = 'n1'): Promise<Node> {
-    return (await this.get(`/api/v1/nodes/${name}`)) as Node;
+  async node(name = this.place.nodeName): Promise<Node> {
+    return await this.get(`/api/v1/nodes/${name}`);
   }
 
-  async marks(name = 'n1'): Promise<Marks | undefined> {
+  async marks(name?: string): Promise<Marks | undefined> {
     return readMarks(await this.node(name));
   }
 
-  async shadow(nodeName = 'n1'): Promise<ShadowObject> {
-    return (await this.get(`${SHADOWS}/${shadowName(nodeName)}`)) as ShadowObject;
+  async shadow(nodeName?: string): Promise<ShadowObject> {
+    return (await this.get(this.#shadowPath(nodeName))) as unknown as ShadowObject;
   }
 
-  setCordon(unschedulable: boolean, name = 'n1'): Promise<unknown> {
+  setCordon(unschedulable: boolean, name = this.place.nodeName): Promise<unknown> {
     return this.patch(`/api/v1/nodes/${name}`, { spec: { unschedulable: unschedulable || null } });
   }
 
-  async told(): Promise<readonly { readonly reason: string; readonly message: string; readonly count: number }[]> {
-    return ((await this.get('/api/v1/events')) as { items: { reason: string; message: string; count: number }[] })
-      .items;
+  async told(): Promise<readonly Told[]> {
+    return (await this.list('/api/v1/events')).items as unknown as readonly Told[];
   }
 
   /** Reasons of all Events. */
   async events(): Promise<readonly string[]> {
     return (await this.told()).map(({ reason }) => reason);
   }
+}
 
-  get(path: string): Promise<unknown> {
-    return this.admin.request({ method: 'GET', path });
-  }
-
-  async post(path: string, body: object): Promise<KubeObject> {
-    return (await this.admin.request({ method: 'POST', path, body })) as KubeObject;
-  }
-
-  patch(path: string, body: object): Promise<unknown> {
-    return this.admin.request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
-  }
+/** An Event. */
+export interface Told {
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  readonly involvedObject: { readonly name: string };
+  readonly source: { readonly component: string };
 }
 
 export interface PodOptions {
@@ -181,11 +182,11 @@ export interface PodOptions {
 }
 
 function podManifest(name: string, options: PodOptions, ownerReferences: readonly object[]): object {
-  const { node = 'n1', labels = {}, annotations = {}, tolerations = [], account = 'default', volumes = [] } = options;
+  const { labels = {}, annotations = {}, tolerations = [], account = 'default', volumes = [] } = options;
   return {
     metadata: { name, labels, annotations, ownerReferences },
     spec: {
-      nodeName: node,
+      nodeName: options.node,
       tolerations,
       serviceAccountName: account,
       volumes,

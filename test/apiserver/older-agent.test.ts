@@ -17,7 +17,7 @@ const older = (said: Partial<AgentStatus>): AgentStatus => ({
 /** The status after an agent of ours has left `before`, and an older one has said `said`, twice. */
 async function after(before: Partial<Status>, said: AgentStatus): Promise<Partial<Status>> {
   const world = await World.create();
-  await world.setStatus('n1', before);
+  await world.setStatus(before);
   const { service } = world.replica();
   for (let time = 0; time < 2; time++)
     await service.putStatus({ agent: await world.agent(), status: said, version: undefined });
@@ -71,7 +71,7 @@ describe('an agent of the older implementation that follows one of ours', () => 
   test('keeps no record of a reboot: its drain ends the probe that says that nobody asks for one, and no request', async () => {
     const drained = async (requested_at: string | null, bootId: string | null): Promise<Status | null | undefined> => {
       const world = await World.create();
-      await world.setStatus('n1', { reboot: { boot_id: 'boot-1', version: '1.39.0', requested_at } });
+      await world.setStatus({ reboot: { boot_id: 'boot-1', version: '1.39.0', requested_at } });
       await world.replica().service.cordonAndDrain({ ...(await world.agent()), bootId });
       return (await world.shadow()).status;
     };

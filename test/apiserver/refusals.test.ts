@@ -137,7 +137,7 @@ test('a pod whose namespace ends is refused its eviction and waited for', async 
   world.cluster.disturb({ resource: 'pods', subresource: 'eviction' }, ends);
   const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
   await world.clock.advance(5_000);
-  await world.admin.request({ method: 'DELETE', path: '/api/v1/namespaces/shop/pods/web-1' });
+  await world.delete('/api/v1/namespaces/shop/pods/web-1');
   await world.clock.advance(5_000);
   expect((await world.shadow()).status?.drain).toMatchObject({ pods_left: 1, blocked_by: [] });
   await world.endPod('web-1');
@@ -198,7 +198,7 @@ describe.each(ACTS)('$name', ({ act, version, requests }) => {
   beforeEach(async () => {
     if (version === undefined) return;
     await world.replica().service.cordonAndDrain(await world.agent());
-    await world.reboot('n1', { bootID: 'boot-2', version });
+    await world.boots(version, 'boot-2');
   });
 
   test('takes so many requests', async () => {

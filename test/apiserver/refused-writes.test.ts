@@ -108,7 +108,7 @@ test('a proof that is taken in the end leaves no word of its refusal', async () 
 
 test('a release that is refused is told until it is taken', async () => {
   expect(await drain()).toBe('ok');
-  await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+  await world.boots('1.39.0', 'boot-2');
   const over = refuse(() => true);
   expect(await release()).toBe(403);
   expect((await stated()).blocked_by).toEqual([expect.stringContaining(`the release is refused: ${SAID} (since `)]);

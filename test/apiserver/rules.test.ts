@@ -15,19 +15,19 @@ const record = (boot_id: string, requested_at: string | null = '2026-01-01T00:00
 
 describe('a drain is refused', () => {
   test.each(['Idle', 'StagedAndPerformedUpdate', 'MonitoringUpdate'] as const)('while spec is %s', async (state) => {
-    await world.setSpec('n1', { state });
+    await world.setSpec({ state });
     expect(await outcome(world.replica().service.cordonAndDrain(await world.agent()))).toBe('409 NotAllowed');
     expect((await world.node()).spec?.unschedulable).toBeUndefined();
     expect(await world.marks()).toBeUndefined();
   });
 
   test.each(['RebootedIntoUpdate', 'ErrorReset'] as const)('once %s is reported', async (current_state) => {
-    await world.setStatus('n1', { current_state });
+    await world.setStatus({ current_state });
     expect(await outcome(world.replica().service.cordonAndDrain(await world.agent()))).toBe('409 NotAllowed');
   });
 
   test('after the reboot that was requested', async () => {
-    await world.setStatus('n1', record('boot-0'));
+    await world.setStatus(record('boot-0'));
     expect(await outcome(world.replica().service.cordonAndDrain(await world.agent()))).toBe('409 NotAllowed');
   });
 
@@ -65,12 +65,12 @@ async function nodeUid(name: string): Promise<string> {
 
 describe('a drain is allowed', () => {
   test('while the reboot that was requested has not happened', async () => {
-    await world.setStatus('n1', record('boot-1'));
+    await world.setStatus(record('boot-1'));
     await world.replica().service.cordonAndDrain(await world.agent());
   });
 
   test('beside a probe of an earlier boot', async () => {
-    await world.setStatus('n1', record('boot-0', null));
+    await world.setStatus(record('boot-0', null));
     await world.replica().service.cordonAndDrain(await world.agent());
   });
 });
@@ -192,7 +192,7 @@ describe('a status', () => {
         lastTransitionTime: '2026-01-01T00:00:00Z',
       },
     ] as const;
-    await world.setStatus('n1', { conditions: [...conditions], ...record('boot-1') });
+    await world.setStatus({ conditions: [...conditions], ...record('boot-1') });
     const status = { ...plain, current_state: 'StagedAndPerformedUpdate', conditions: [] };
     const { service } = world.replica();
     expect(await service.putStatus({ agent: await world.agent(), status, version: undefined })).toMatchObject({
@@ -204,21 +204,21 @@ describe('a status', () => {
   test('that begins an attempt ends the progress of the last drain', async () => {
     const { service } = world.replica();
     await service.cordonAndDrain(await world.agent());
-    await world.setStatus('n1', { current_state: 'Idle' });
+    await world.setStatus({ current_state: 'Idle' });
     const status = { ...plain, current_state: 'StagedAndPerformedUpdate' };
     await service.putStatus({ agent: await world.agent(), status, version: undefined });
     expect((await world.shadow()).status?.drain).toBeUndefined();
   });
 
   test.each(['ErrorReset', 'RebootedIntoUpdate'] as const)('%s ends the record of a reboot', async (current_state) => {
-    await world.setStatus('n1', record('boot-1'));
+    await world.setStatus(record('boot-1'));
     const status = { ...plain, current_state };
     await world.replica().service.putStatus({ agent: await world.agent(), status, version: undefined });
     expect((await world.shadow()).status?.reboot).toBeUndefined();
   });
 
   test('with a probe clears the request of the record before', async () => {
-    await world.setStatus('n1', record('boot-1'));
+    await world.setStatus(record('boot-1'));
     const probe = { boot_id: 'boot-2', version: '1.39.0' };
     const status = { ...plain, current_state: 'StagedAndPerformedUpdate', reboot: probe };
     await world.replica().service.putStatus({ agent: await world.agent(), status, version: undefined });

@@ -15,11 +15,11 @@ describe.each(NODE_STALLS)('an uncordon that sleeps %s', (_where, where) => {
   test('since the last attempt does not release this one', async () => {
     const [first, second] = [world.replica(), world.replica()];
     await second.service.cordonAndDrain(await world.agent());
-    await world.setSpec('n1', { state: 'Idle' });
+    await world.setSpec({ state: 'Idle' });
     const asleep = hold(first.tap, where);
     const late = started(first.service.uncordon(await world.agent()));
     await asleep.reached();
-    await world.setSpec('n1', { state: 'RebootedIntoUpdate' });
+    await world.setSpec({ state: 'RebootedIntoUpdate' });
     await second.service.cordonAndDrain(await world.agent());
     const proven = await world.marks();
     await asleep.release();
@@ -34,12 +34,12 @@ describe.each(NODE_STALLS)('an uncordon that sleeps %s', (_where, where) => {
     const failed = started(second.service.cordonAndDrain(await world.agent()));
     await world.clock.advance(60_000);
     expect(await outcome(failed)).toBe('504 DrainTimeout');
-    await world.setSpec('n1', { state: 'Idle' });
+    await world.setSpec({ state: 'Idle' });
     const asleep = hold(first.tap, where);
     const late = started(first.service.uncordon(await world.agent()));
     await asleep.reached();
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.38.0' });
-    await world.setSpec('n1', { state: 'RebootedIntoUpdate' });
+    await world.boots('1.38.0', 'boot-2');
+    await world.setSpec({ state: 'RebootedIntoUpdate' });
     await world.endPod('web-1');
     await second.service.cordonAndDrain(await world.agent('n1', 'boot-2'));
     const proven = await world.marks();
@@ -61,9 +61,9 @@ describe('an administrator’s cordon outlives', () => {
 
   test('every uncordon after the reboot, also the second one of the monitoring', async () => {
     const service = await drained();
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    await world.boots('1.39.0', 'boot-2');
     for (const state of ['RebootedIntoUpdate', 'RebootedIntoUpdate', 'MonitoringUpdate', 'Idle'] as const) {
-      await world.setSpec('n1', { state });
+      await world.setSpec({ state });
       await service.uncordon(await world.agent('n1', 'boot-2'));
       expect(await isCordoned()).toBe(true);
     }
@@ -74,7 +74,7 @@ describe('an administrator’s cordon outlives', () => {
     const status = { ...(await world.shadow()).status, conditions: undefined, drain: undefined };
     const reboot = { boot_id: 'boot-1', version: '1.39.0', requested_at: '2026-01-01T00:00:00Z' };
     await service.putStatus({ agent: await world.agent(), status: { ...status, reboot }, version: undefined });
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    await world.boots('1.39.0', 'boot-2');
     for (const _ of ['first', 'second']) {
       await service.uncordon(await world.agent('n1', 'boot-2'));
       expect(await isCordoned()).toBe(true);
@@ -91,17 +91,17 @@ describe('an administrator’s cordon outlives', () => {
         status: { ...status, current_state: 'ErrorReset', crash_count },
         version: undefined,
       });
-      await world.setSpec('n1', { state: 'Idle' });
+      await world.setSpec({ state: 'Idle' });
       for (const time of ['first', 'second']) {
         await service.uncordon(agent);
         expect([time, await isCordoned()]).toEqual([time, true]);
       }
       await service.putStatus({ agent, status: { ...status, crash_count }, version: undefined });
-      await world.setSpec('n1', { state: 'RebootedIntoUpdate' });
+      await world.setSpec({ state: 'RebootedIntoUpdate' });
       expect(await outcome(service.uncordon(agent))).toBe('409 NotAllowed');
       await service.cordonAndDrain(agent);
     }
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    await world.boots('1.39.0', 'boot-2');
     await service.uncordon(await world.agent('n1', 'boot-2'));
     expect(await isCordoned()).toBe(true);
   });
@@ -112,7 +112,7 @@ test('a node that a newer version marked comes back into service, and is no long
   await service.cordonAndDrain(await world.agent());
   const marks = { ...(await world.marks()), owns: ['cordon', 'shutdown-taint'] };
   await world.patch('/api/v1/nodes/n1', { metadata: { annotations: { [MARKS_ANNOTATION]: JSON.stringify(marks) } } });
-  await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+  await world.boots('1.39.0', 'boot-2');
   await service.uncordon(await world.agent('n1', 'boot-2'));
   expect([await isCordoned(), await world.marks()]).toEqual([false, undefined]);
   expect((await world.node()).metadata.annotations).toMatchObject({ [UNRELEASED_ANNOTATION]: 'shutdown-taint' });

@@ -21,7 +21,7 @@ beforeEach(async () => {
 const isCordoned = async (): Promise<boolean> => (await world.node()).spec?.unschedulable === true;
 
 async function rebootAndRelease(): Promise<void> {
-  await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+  await world.boots('1.39.0', 'boot-2');
   await service.uncordon(await world.agent('n1', 'boot-2'));
 }
 
@@ -72,7 +72,7 @@ describe('U3: at the wanted version, on a node without marks, in an attempt with
 
   test('and so is an exclusion from load balancers with its value', async () => {
     await world.patch('/api/v1/nodes/n1', { metadata: { labels: { [LB_LABEL]: 'True' } } });
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    await world.boots('1.39.0', 'boot-2');
     await service.removeExclusionFromLb(await world.agent('n1', 'boot-2'));
     expect((await world.node()).metadata.labels?.[LB_LABEL]).toBeUndefined();
   });

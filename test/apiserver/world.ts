@@ -1,4 +1,5 @@
 import { type Apiserver, createApiserver } from '../../runtime/apiserver/apiserver.ts';
+import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import type { Preflight } from '../../runtime/drain/drain.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import type { Clock } from '../../runtime/lib/clock.ts';
@@ -68,6 +69,10 @@ export class World extends Objects {
     await world.addNode('n1');
     await world.addShadow('n1');
     return world;
+  }
+
+  async agent(nodeName = 'n1', bootId: string | null = 'boot-1'): Promise<VerifiedAgent> {
+    return { nodeName, nodeUid: (await this.node(nodeName)).metadata.uid, bootId };
   }
 
   replica(given: ReplicaSettings = this.settings): Replica {

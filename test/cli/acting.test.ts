@@ -124,10 +124,10 @@ describe('hold and unhold', () => {
 test('pause and resume stop and start the fleet, and a policy by its name', async () => {
   await definePolicies(stage, { all: { nodeSelector: {}, windows: [] } });
   const home = async () =>
-    (await stage.transport.request({ method: 'GET', path: `/api/v1/namespaces/${NAMESPACE}` })) as {
+    (await stage.get(`/api/v1/namespaces/${NAMESPACE}`)) as {
       metadata: { annotations?: object };
     };
-  const policy = () => stage.transport.request({ method: 'GET', path: `${POLICIES_PATH}/all` });
+  const policy = () => stage.get(`${POLICIES_PATH}/all`);
   expect((await reached.run('pause', '--by', 'ann')).out).toBe(
     'the fleet: is paused, no update starts\n  undo: kubectl brupop resume\n',
   );

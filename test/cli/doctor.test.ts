@@ -160,7 +160,7 @@ describe('of a cluster', () => {
 
   test('a webhook that fails is found though lists of v1 come, out of the API server’s cache', async () => {
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}`;
-    const { spec } = (await stage.transport.request({ method: 'GET', path })) as CustomResourceDefinition;
+    const { spec } = (await stage.get(path)) as CustomResourceDefinition;
     const versions = spec?.versions?.flatMap((one) => [one, { ...one, name: 'v1', storage: false }]);
     await stage.patch(path, { spec: { versions } });
     expect((await reached.run('doctor')).out).not.toContain('cannot be read as v1');
@@ -212,13 +212,13 @@ describe('of a cluster', () => {
     const say = async () => (await reached.run('doctor')).out.replaceAll(/\s+/g, ' ');
     expect(await say()).toContain('Do not take the operator away before');
     const path = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
-    await stage.transport.request({ method: 'DELETE', path });
+    await stage.delete(path);
     expect(await say()).toContain(`kubectl patch crd ${CRD_NAME} --type merge`);
   });
 
   test('without the Deployment it is not guessed what the controller would do', async () => {
     const path = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`;
-    await stage.transport.request({ method: 'DELETE', path });
+    await stage.delete(path);
     expect(await reached.run('doctor')).toMatchObject({ code: 1, err: expect.stringContaining('no Deployment') });
   });
 });

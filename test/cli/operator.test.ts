@@ -40,15 +40,11 @@ const convertIn = (namespace: string) => {
   return stage.patch(CRD, { spec: { conversion: { strategy: 'Webhook', webhook } } });
 };
 
-const takeAway = () =>
-  stage.transport.request({
-    method: 'DELETE',
-    path: `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`,
-  });
+const takeAway = () => stage.delete(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments/${CONTROLLER_DEPLOYMENT}`);
 
 async function pausedIn(namespace: string): Promise<boolean> {
   const path = `/api/v1/namespaces/${namespace}`;
-  const home = (await stage.transport.request({ method: 'GET', path })) as { metadata: { annotations?: object } };
+  const home = (await stage.get(path)) as { metadata: { annotations?: object } };
   return PAUSED_ANNOTATION in (home.metadata.annotations ?? {});
 }
 

@@ -78,10 +78,7 @@ test('releases whose list a proxy answers 404 are not taken for none, and those 
   );
   await expect(seenOn(stage)).rejects.toThrow('no such page');
   end();
-  await stage.transport.request({
-    method: 'DELETE',
-    path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${RELEASE_CRD_NAME}`,
-  });
+  await stage.delete(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${RELEASE_CRD_NAME}`);
   expect((await seenOn(stage)).snapshot.releases.objects).toEqual([]);
 });
 

@@ -87,10 +87,7 @@ describe('update policies', () => {
       'not known: update policies, which you may not list (User "ann" cannot list them): none are assumed',
     ]);
     end();
-    await stage.transport.request({
-      method: 'DELETE',
-      path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${POLICY_CRD_NAME}`,
-    });
+    await stage.delete(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${POLICY_CRD_NAME}`);
     expect(unknownLines((await seen()).unknown, PLAIN)).toEqual([]);
     expect(nodeLine(await seen(), 'a')).not.toContain('policy');
   });

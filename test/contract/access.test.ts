@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { at } from '../../lab/sim/cluster/object.ts';
-import { type Client, refusal } from '../sim/cluster/harness.ts';
+import { type Client, refusal } from '../kube/client.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 

@@ -4,7 +4,7 @@ import { MissingPermissionError, NotFoundError } from '../../runtime/kube/errors
 import { shadowsPath } from '../../runtime/api/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { at } from '../../lab/sim/cluster/object.ts';
-import { refusal } from '../sim/cluster/harness.ts';
+import { refusal } from '../kube/client.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readChannel } from '../../runtime/api/k3os/channel.ts';
 import type { ChannelObject } from '../../runtime/api/k3os/model.ts';
 import { find, manifests } from '../infra/manifests.ts';
-import { refusal } from '../sim/cluster/harness.ts';
+import { refusal } from '../kube/client.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 import { CRDS } from './gadget.ts';

@@ -2,7 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import type { ClusterAccess } from '../../runtime/kube/access.ts';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { rfc3339, systemClock } from '../../runtime/lib/clock.ts';
-import { Client } from '../sim/cluster/harness.ts';
+import { Client } from '../kube/client.ts';
 import { embeddedCluster } from './embedded.ts';
 import { realCluster } from './real.ts';
 

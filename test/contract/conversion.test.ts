@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { at, fields, type KubeJson, withMeta } from '../../lab/sim/cluster/object.ts';
 import { mergePatch } from '../../lab/sim/cluster/patch/merge.ts';
-import { listNames, refusal } from '../sim/cluster/harness.ts';
+import { listNames, refusal } from '../kube/client.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 import { type Gadgets, servedGadgets } from './gadget.ts';

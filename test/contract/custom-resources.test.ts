@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { exchange } from '../e2e/controlplane/exchange.ts';
 import { at, type KubeJson } from '../../lab/sim/cluster/object.ts';
-import { listNames, refusal, told } from '../sim/cluster/harness.ts';
+import { listNames, refusal, told } from '../kube/client.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 import { CRDS, definition, type Gadgets, INVALID_SPECS, servedGadgets, version } from './gadget.ts';

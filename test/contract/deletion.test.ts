@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type KubeJson } from '../../lab/sim/cluster/object.ts';
-import { listNames, refusal, told } from '../sim/cluster/harness.ts';
+import { listNames, refusal, told } from '../kube/client.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 

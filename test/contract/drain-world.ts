@@ -2,15 +2,14 @@ import { expect } from '@jest/globals';
 import type { VerifiedAgent } from '../../runtime/apiserver/auth/authenticator.ts';
 import { createApiserver } from '../../runtime/apiserver/apiserver.ts';
 import { ConflictError, NotFoundError } from '../../runtime/kube/errors.ts';
-import { type ShadowObject, shadowsPath } from '../../runtime/api/resources.ts';
-import type { Node, Pod } from '../../runtime/kube/objects.ts';
+import { shadowsPath } from '../../runtime/api/resources.ts';
+import type { KubeObject, Pod } from '../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
-import { type Marks, readMarks } from '../../runtime/api/marks/marks.ts';
 import type { DrainProgress } from '../../runtime/api/shadow/model.ts';
-import { API_VERSION, CRD_NAME, KIND, shadowName } from '../../runtime/api/shadow/names.ts';
-import { at, text } from '../../lab/sim/cluster/object.ts';
+import { CRD_NAME } from '../../runtime/api/shadow/names.ts';
+import { Objects, type PodOptions } from '../apiserver/objects.ts';
 import { started } from '../apiserver/world.ts';
 import { Tapped } from '../kube/world.ts';
 import { CRDS } from './gadget.ts';
@@ -20,44 +19,26 @@ import { eventually } from './eventually.ts';
 import type { Replica, ReplicaOptions } from './replica.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 
-export interface PodOptions {
-  /** @default the world's */
-  readonly namespace?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  /** Beyond what lets it be on the node. */
-  readonly tolerations?: readonly object[];
-  readonly volumes?: readonly object[];
-  readonly phase?: string;
-}
-
-interface Parts extends Pick<DrainWorld, 'operator' | 'namespace' | 'agent' | 'transport'> {}
+interface Parts extends Pick<DrainWorld, 'agent' | 'place' | 'replicas'> {}
 
 /** What lets a pod be on a world's node. */
 export const TOLERATION = { key: 'contract', operator: 'Exists' };
 
 /** A node in the middle of its update, with its shadow and its pods in a namespace of their own, on either cluster. */
-export class DrainWorld {
+export class DrainWorld extends Objects {
   readonly #cluster: Contract;
-  /** The operator's own. */
-  readonly operator: string;
-  /** Of the pods on the node. */
-  readonly namespace: string;
-  readonly nodeName: string;
   readonly agent: VerifiedAgent;
-  /** Of a replica, with the rights that it is given wherever it runs. */
-  readonly transport: KubeTransport;
+  /** Of replicas, with the rights that they are given wherever they run. */
+  readonly replicas: KubeTransport;
   readonly #endings: (() => unknown)[] = [];
   /** What the apiserver's own roles did not allow. */
   readonly #refusals: string[] = [];
 
-  private constructor(cluster: Contract, { operator, namespace, agent, transport }: Parts) {
+  private constructor(cluster: Contract, { place, agent, replicas }: Parts) {
+    super(cluster.admin.transport, place);
     this.#cluster = cluster;
-    this.operator = operator;
-    this.namespace = namespace;
     this.agent = agent;
-    this.nodeName = agent.nodeName;
-    this.transport = noting(transport, this.#refusals);
+    this.replicas = noting(replicas, this.#refusals);
   }
 
   static async create(cluster: Contract): Promise<DrainWorld> {
@@ -70,18 +51,19 @@ export class DrainWorld {
       spec: { taints: [{ key: TOLERATION.key, effect: 'NoSchedule' }] },
     });
     const agent = { nodeName: metadata.name, nodeUid: metadata.uid, bootId: 'boot-1' };
-    const world = new DrainWorld(cluster, { operator, namespace, agent, transport });
+    const place = { operator, namespace, nodeName: metadata.name };
+    const world = new DrainWorld(cluster, { place, agent, replicas: transport });
     await world.boots('1.38.0', 'boot-1');
-    await world.#addShadow();
+    await world.addShadow();
     return world;
   }
 
   replica(options: ReplicaOptions = {}): Replica {
-    const { timeoutSec = 60, preflight = 'warn', transport = this.transport, clock = systemClock } = options;
+    const { timeoutSec = 60, preflight = 'warn', transport = this.replicas, clock = systemClock } = options;
     const tap = new Tapped(transport);
     const { service } = createApiserver({
       transport: tap,
-      namespace: this.operator,
+      namespace: this.place.operator,
       config: {
         DRAIN_TIMEOUT_MS: timeoutSec * 1000,
         DRAIN_PREFLIGHT: preflight,
@@ -102,7 +84,7 @@ export class DrainWorld {
 
   /** An account with roles that can be withdrawn; one for a world. @param but a resource that they leave out */
   account(but?: string): Promise<Account> {
-    return apiserverAccount(this.#cluster, { namespace: this.operator, name: 'other', but });
+    return apiserverAccount(this.#cluster, { namespace: this.place.operator, name: 'other', but });
   }
 
   /** Has `ending` done with the world's end. */
@@ -121,48 +103,30 @@ export class DrainWorld {
   }
 
   async removeNode(): Promise<void> {
-    await this.#cluster.admin.delete(`/api/v1/nodes/${this.nodeName}`).catch((error: unknown) => {
+    await this.delete(`/api/v1/nodes/${this.place.nodeName}`).catch((error: unknown) => {
       if (!(error instanceof NotFoundError)) throw error;
     });
   }
 
-  /** A pod that is ready on the node, whose kubelet is the test. */
-  async addPod(name: string, options: PodOptions = {}): Promise<void> {
-    const { admin } = this.#cluster;
-    const { namespace = this.namespace, labels = { app: 'web' }, annotations = {}, tolerations = [] } = options;
-    const path = `/api/v1/namespaces/${namespace}/pods`;
-    await admin.create(path, {
-      metadata: { name, labels, annotations },
-      spec: {
-        nodeName: this.nodeName,
-        tolerations: [TOLERATION, ...tolerations],
-        containers: [{ name: 'main', image: 'web' }],
-        ...(options.volumes && { volumes: options.volumes }),
-      },
-    });
-    await this.#reportPod(name, { namespace, phase: options.phase ?? 'Running' });
-  }
-
-  /** What the pod's kubelet says of it. */
-  async #reportPod(name: string, { namespace = this.namespace, phase = 'Running' }): Promise<void> {
-    const conditions = [{ type: 'Ready', status: phase === 'Running' ? 'True' : 'False' }];
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
-    await this.#cluster.admin.patch(path, { status: { phase, conditions } });
+  /** A pod that lets itself be on the node, whose kubelet is the test. */
+  override addPod(name: string, options: PodOptions = {}): Promise<KubeObject> {
+    const tolerations = [TOLERATION, ...(options.tolerations ?? [])];
+    return super.addPod(name, { labels: { app: 'web' }, ...options, tolerations });
   }
 
   /** Resolves when a pod is ending. */
-  async isEnding(name: string, namespace = this.namespace): Promise<void> {
+  async isEnding(name: string, namespace?: string): Promise<void> {
     await eventually(async () =>
       expect((await this.pod(name, namespace)).metadata).toHaveProperty('deletionTimestamp'),
     );
   }
 
-  async pod(name: string, namespace = this.namespace): Promise<Pod> {
-    return this.#cluster.admin.get(`/api/v1/namespaces/${namespace}/pods/${name}`);
+  async pod(name: string, namespace = this.place.namespace): Promise<Pod> {
+    return await this.get(`/api/v1/namespaces/${namespace}/pods/${name}`);
   }
 
   async budget(name: string, minAvailable: number): Promise<void> {
-    await this.#cluster.admin.create(this.#budgets(), {
+    await this.create(this.#budgets(), {
       metadata: { name },
       spec: { minAvailable, selector: { matchLabels: { app: 'web' } } },
     });
@@ -171,7 +135,7 @@ export class DrainWorld {
   /** Once its controller has counted it. */
   async counted(name: string): Promise<void> {
     await eventually(async () =>
-      expect((await this.#cluster.admin.get(`${this.#budgets()}/${name}`))['status']).toMatchObject({
+      expect((await this.get(`${this.#budgets()}/${name}`))['status']).toMatchObject({
         observedGeneration: 1,
         expectedPods: 1,
       }),
@@ -179,91 +143,41 @@ export class DrainWorld {
   }
 
   async removeBudget(name: string): Promise<void> {
-    await this.#cluster.admin.delete(`${this.#budgets()}/${name}`);
+    await this.delete(`${this.#budgets()}/${name}`);
   }
 
   #budgets(): string {
-    return `/apis/policy/v1/namespaces/${this.namespace}/poddisruptionbudgets`;
+    return `/apis/policy/v1/namespaces/${this.place.namespace}/poddisruptionbudgets`;
   }
 
   /** The pod's containers have ended, once it is ending at all. */
-  async endPod(name: string, namespace = this.namespace): Promise<void> {
+  override async endPod(name: string, namespace?: string): Promise<void> {
     await this.isEnding(name, namespace);
     await this.removePod(name, namespace);
   }
 
-  async removePod(name: string, namespace = this.namespace): Promise<void> {
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
-    await this.#cluster.admin.delete(path, { gracePeriodSeconds: 0 });
-  }
-
-  async node(): Promise<Node> {
-    return this.#cluster.admin.get(`/api/v1/nodes/${this.nodeName}`);
+  removePod(name: string, namespace?: string): Promise<void> {
+    return super.endPod(name, namespace);
   }
 
   async isCordoned(): Promise<boolean> {
     return (await this.node()).spec?.unschedulable === true;
   }
 
-  async marks(): Promise<Marks | undefined> {
-    return readMarks(await this.node());
-  }
-
   async patchNode(patch: object): Promise<void> {
-    await this.#cluster.admin.patch(`/api/v1/nodes/${this.nodeName}`, patch);
-  }
-
-  /** What the host runs from now on, and the identity of its boot. */
-  async boots(version: string, bootID: string): Promise<void> {
-    const nodeInfo = { osImage: `Bottlerocket OS ${version} (aws-k8s-1.33)`, bootID };
-    const conditions = [{ type: 'Ready', status: 'True' }];
-    await this.#cluster.admin.patch(`/api/v1/nodes/${this.nodeName}/status`, { status: { nodeInfo, conditions } });
+    await this.patch(`/api/v1/nodes/${this.place.nodeName}`, patch);
   }
 
   /** What the apiserver has said on the node, as reason and message. On a real cluster the node controller says that the node has come. */
-  async events(): Promise<readonly string[]> {
-    const { items } = await this.#cluster.admin.list('/api/v1/namespaces/default/events');
-    return items
-      .filter((event) => at(event, 'involvedObject', 'name') === this.nodeName)
-      .filter((event) => text(at(event, 'source', 'component')) === 'brupop-apiserver')
-      .map((event) => `${text(event['reason'])}: ${text(event['message'])}`);
+  async said(): Promise<readonly string[]> {
+    return (await this.told())
+      .filter(({ involvedObject }) => involvedObject.name === this.place.nodeName)
+      .filter(({ source }) => source.component === 'brupop-apiserver')
+      .map(({ reason, message }) => `${reason}: ${message}`);
   }
 
   async progress(): Promise<DrainProgress | null | undefined> {
     return (await this.shadow()).status?.drain;
-  }
-
-  async shadow(): Promise<ShadowObject> {
-    return (await this.#cluster.admin.get(this.#shadowPath())) as unknown as ShadowObject;
-  }
-
-  async setSpec(spec: object): Promise<void> {
-    await this.#cluster.admin.patch(this.#shadowPath(), { spec });
-  }
-
-  async setStatus(status: object): Promise<void> {
-    await this.#cluster.admin.patch(`${this.#shadowPath()}/status`, { status });
-  }
-
-  #shadowPath(): string {
-    return `${shadowsPath(this.operator)}/${shadowName(this.nodeName)}`;
-  }
-
-  async #addShadow(): Promise<void> {
-    const { nodeName: name, nodeUid: uid } = this.agent;
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid }];
-    await this.#cluster.admin.create(shadowsPath(this.operator), {
-      apiVersion: API_VERSION,
-      kind: KIND,
-      metadata: { name: shadowName(name), ownerReferences },
-      spec: { state: 'RebootedIntoUpdate', version: '1.39.0' },
-    });
-    await this.setStatus({
-      current_version: '1.38.0',
-      target_version: '1.39.0',
-      current_state: 'StagedAndPerformedUpdate',
-      crash_count: 0,
-    });
   }
 }
 

@@ -14,7 +14,7 @@ const NEVER = new AbortController().signal;
 
 /** A pod of the operator's own. */
 const controller = () => ({
-  namespace: on.world.operator,
+  namespace: on.world.place.operator,
   labels: { [COMPONENT_LABEL]: COMPONENTS.controller },
 });
 const claimed = (name: string): object => ({ name, persistentVolumeClaim: { claimName: name } });
@@ -27,12 +27,16 @@ async function addDaemon(): Promise<string> {
   const affinity = {
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [world.nodeName] }] }],
+        nodeSelectorTerms: [
+          { matchFields: [{ key: 'metadata.name', operator: 'In', values: [world.place.nodeName] }] },
+        ],
       },
     },
   };
-  await cluster.admin.patch(`/api/v1/nodes/${world.nodeName}/status`, { status: { allocatable: { pods: '10' } } });
-  await cluster.admin.create(`/apis/apps/v1/namespaces/${world.namespace}/daemonsets`, {
+  await cluster.admin.patch(`/api/v1/nodes/${world.place.nodeName}/status`, {
+    status: { allocatable: { pods: '10' } },
+  });
+  await cluster.admin.create(`/apis/apps/v1/namespaces/${world.place.namespace}/daemonsets`, {
     metadata: { name: 'daemon' },
     spec: {
       selector: { matchLabels: labels },
@@ -43,7 +47,9 @@ async function addDaemon(): Promise<string> {
     },
   });
   return eventually(async () => {
-    const { items } = await cluster.admin.list('/api/v1/pods', { fieldSelector: `spec.nodeName=${world.nodeName}` });
+    const { items } = await cluster.admin.list('/api/v1/pods', {
+      fieldSelector: `spec.nodeName=${world.place.nodeName}`,
+    });
     expect(items).toHaveLength(1);
     return items[0]!.metadata.name;
   });
@@ -79,7 +85,7 @@ play('a drain', {
     expect((await on.world.marks())?.drained).toBeDefined();
     expect(await on.world.progress()).toMatchObject({ pods_left: 0, blocked_by: [] });
     await eventually(async () =>
-      expect(await on.world.events()).toEqual([
+      expect(await on.world.said()).toEqual([
         expect.stringMatching('^DrainStarted: '),
         expect.stringMatching('^DrainFinished: '),
       ]),
@@ -88,7 +94,7 @@ play('a drain', {
 
   'waits for a pod that ends already, and asks for no eviction': async () => {
     await on.world.addPod('web-1');
-    await on.cluster.admin.delete(`/api/v1/namespaces/${on.world.namespace}/pods/web-1`);
+    await on.cluster.admin.delete(`/api/v1/namespaces/${on.world.place.namespace}/pods/web-1`);
     const { drain, tap } = on.world.replica();
     const drained = drain();
     await eventually(() => expect(tap.watches).toHaveLength(2));
@@ -140,8 +146,8 @@ play('a drain', {
     await on.world.endPod('web-1');
     await drained;
     expect((await on.world.pod('tolerates')).metadata).not.toHaveProperty('deletionTimestamp');
-    const came = `; pods that tolerate the cordon came since: ${on.world.namespace}/tolerates`;
-    await eventually(async () => expect(await on.world.events()).toContainEqual(expect.stringContaining(came)));
+    const came = `; pods that tolerate the cordon came since: ${on.world.place.namespace}/tolerates`;
+    await eventually(async () => expect(await on.world.said()).toContainEqual(expect.stringContaining(came)));
   },
 
   'asks no more for a pod that is gone': async () => {
@@ -164,7 +170,7 @@ play('a drain', {
     const drained = replica.drain();
     await eviction.reached;
     await on.world.removePod('web-1');
-    const path = `/api/v1/namespaces/${on.world.namespace}/pods`;
+    const path = `/api/v1/namespaces/${on.world.place.namespace}/pods`;
     const spec = { nodeName: on.cluster.node, containers: [{ name: 'main', image: 'web' }] };
     await eventually(() => on.cluster.admin.create(path, { metadata: { name: 'web-1' }, spec }));
     eviction.wake();
@@ -220,19 +226,23 @@ play('a drain', {
     await on.world.addPod('controller', controller());
     const drained = on.world.replica().drain();
     await on.world.isEnding('web-1');
-    expect((await on.world.pod('controller', on.world.operator)).metadata).not.toHaveProperty('deletionTimestamp');
+    expect((await on.world.pod('controller', on.world.place.operator)).metadata).not.toHaveProperty(
+      'deletionTimestamp',
+    );
     await on.world.endPod('web-1');
-    await on.world.endPod('controller', on.world.operator);
+    await on.world.endPod('controller', on.world.place.operator);
     await drained;
   },
 
   'leaves the operator’s own pods where no other node could take them': async () => {
     await on.world.addPod('controller', controller());
     await on.world.addPod('web-1');
-    const drained = on.world.replica({ transport: alone(on.world.transport, on.world.nodeName) }).drain();
+    const drained = on.world.replica({ transport: alone(on.world.replicas, on.world.place.nodeName) }).drain();
     await on.world.endPod('web-1');
     await drained;
-    expect((await on.world.pod('controller', on.world.operator)).metadata).not.toHaveProperty('deletionTimestamp');
+    expect((await on.world.pod('controller', on.world.place.operator)).metadata).not.toHaveProperty(
+      'deletionTimestamp',
+    );
   },
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { refusal } from '../sim/cluster/harness.ts';
+import { refusal } from '../kube/client.ts';
 import { type Contract, contract } from './cluster.ts';
 
 let cluster: Contract;

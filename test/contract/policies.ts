@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { GROUP, PLURAL } from '../../runtime/api/shadow/names.ts';
-import { refusal } from '../sim/cluster/harness.ts';
+import { refusal } from '../kube/client.ts';
 import type { Contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 

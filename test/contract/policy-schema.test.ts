@@ -4,7 +4,7 @@ import { POLICY_CRD_NAME, POLICY_KIND, POLICY_PLURAL, POLICY_VERSION } from '../
 import { exchange } from '../e2e/controlplane/exchange.ts';
 import { find, manifests } from '../infra/manifests.ts';
 import { faultsOf } from '../api/policy/policies.ts';
-import { refusal } from '../sim/cluster/harness.ts';
+import { refusal } from '../kube/client.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 import { CRDS } from './gadget.ts';

@@ -6,7 +6,8 @@ import { play, stage } from './stage.ts';
 const on = stage();
 
 const undrainable: object = expect.objectContaining({ status: 409, reason: 'Undrainable' });
-const blocker = (): string => `PodDisruptionBudget ${on.world.namespace}/web (pod ${on.world.namespace}/web-1)`;
+const blocker = (): string =>
+  `PodDisruptionBudget ${on.world.place.namespace}/web (pod ${on.world.place.namespace}/web-1)`;
 
 /** A pod under a budget that has no spare, and never will. */
 async function addStuckPod(): Promise<void> {
@@ -17,7 +18,7 @@ async function addStuckPod(): Promise<void> {
 
 const told = (reason: string): Promise<void> =>
   eventually(async () =>
-    expect(await on.world.events()).toContainEqual(expect.stringMatching(`^${reason}: .*${blocker().split(' (')[0]}`)),
+    expect(await on.world.said()).toContainEqual(expect.stringMatching(`^${reason}: .*${blocker().split(' (')[0]}`)),
   );
 
 play('before a drain that cannot end as things are', {

@@ -2,7 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { httpsTransport } from '../../runtime/kube/https.ts';
 import { kubeconfigAccess } from '../../runtime/kube/kubeconfig.ts';
 import { type ServiceAddress, serveService } from '../../lab/sim/world/service.ts';
-import { Client } from '../sim/cluster/harness.ts';
+import { Client } from '../kube/client.ts';
 import { OWN_ADDRESS } from '../e2e/controlplane/pki.ts';
 import { DIALS_SERVICES } from '../e2e/controlplane/programs.ts';
 import { addAddress } from '../e2e/network.ts';

@@ -24,7 +24,7 @@ beforeEach(() => {
 
 const NOT_ALLOWED: object = expect.objectContaining({ status: 409, reason: 'NotAllowed' });
 const uncordon = (): Promise<void> => service.uncordon(on.world.agent);
-const updated = (): Promise<void> => on.world.boots('1.39.0', 'boot-2');
+const updated = (): Promise<unknown> => on.world.boots('1.39.0', 'boot-2');
 /** What it has written since. */
 const writes = (): unknown[] => replica.tap.requests.splice(0).filter(({ method }) => method !== 'GET');
 const cordon = (): Promise<void> => on.world.patchNode({ spec: { unschedulable: true } });
@@ -189,7 +189,7 @@ play('what stands on a node without marks', {
   'stays where the node’s image names no version, whatever is wanted': async () => {
     await byAnother();
     const status = { nodeInfo: { osImage: 'Debian' } };
-    await on.cluster.admin.patch(`/api/v1/nodes/${on.world.nodeName}/status`, { status });
+    await on.cluster.admin.patch(`/api/v1/nodes/${on.world.place.nodeName}/status`, { status });
     for (const version of ['1.39.0', null]) expect(await left({ version })).toEqual(UNTOUCHED);
   },
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { listNames, refusal, told } from '../sim/cluster/harness.ts';
+import { listNames, refusal, told } from '../kube/client.ts';
 import { type Contract, contract } from './cluster.ts';
 import { eventually } from './eventually.ts';
 

@@ -141,7 +141,7 @@ export class Duel {
 
   async #remove(name: string): Promise<void> {
     const node = (await this.stage.nodes.get(name))!;
-    await this.stage.transport.request({ method: 'DELETE', path: `/api/v1/nodes/${name}` });
+    await this.stage.delete(`/api/v1/nodes/${name}`);
     await this.#end(node);
   }
 
@@ -182,8 +182,7 @@ export class Duel {
   }
 
   async #nodes(): Promise<readonly Node[]> {
-    const list = (await this.stage.transport.request({ method: 'GET', path: '/api/v1/nodes' })) as { items: Node[] };
-    return list.items;
+    return this.stage.nodes.list();
   }
 
   async #permits(): Promise<readonly { readonly shadow: string; readonly nodeUid: string }[]> {

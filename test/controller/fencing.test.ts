@@ -169,7 +169,7 @@ describe('a permit', () => {
     await stage.loseAgent('a');
     // As the garbage collector does, before any plan has seen the one without the other.
     await stage.shadows.delete('brs-a', {});
-    await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/a' });
+    await stage.delete('/api/v1/nodes/a');
     await stage.pass();
     expect(await stage.permits()).toEqual(['brs-b']);
     const releases = await releasesOf(stage.transport).list({});
@@ -180,7 +180,7 @@ describe('a permit', () => {
     stage = await Stage.with('a', 'b');
     stage.start();
     await stage.pass();
-    await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/a' });
+    await stage.delete('/api/v1/nodes/a');
     await stage.loseAgent('a');
     await stage.join('a');
     await stage.pass();

@@ -94,7 +94,7 @@ describe('a leader takes no node for done by a cache from before its start', () 
   };
 
   test('its own start', async () => {
-    const old = await stage.transport.request({ method: 'GET', path: SHADOWS });
+    const old = await stage.get(SHADOWS);
     stage.start({ transport: blindTo(SHADOWS, stage.transport, old) });
     await stage.pass();
     await stillStarted();
@@ -102,7 +102,7 @@ describe('a leader takes no node for done by a cache from before its start', () 
 
   test('that of the leader before', async () => {
     const first = new AbortController();
-    const old = await stage.transport.request({ method: 'GET', path: SHADOWS });
+    const old = await stage.get(SHADOWS);
     stage.start({ signal: first.signal });
     await stage.pass();
     first.abort();

@@ -156,7 +156,7 @@ test('a node that is deleted in between keeps nobody', async () => {
   stage = await Stage.with('a', 'b');
   const transport = intercepted(stage.transport, async (request, go) => {
     if (request.method === 'PATCH' && request.path === '/api/v1/nodes/a/status') {
-      await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/a' }).catch((error: unknown) => {
+      await stage.delete('/api/v1/nodes/a').catch((error: unknown) => {
         if (!(error instanceof NotFoundError)) throw error;
       });
     }

@@ -102,7 +102,7 @@ const UNSEEN: readonly (readonly [what: string, path: string, change: () => Prom
     NODES_PATH,
     () => stage.patch(`${NODES_PATH}/a`, { metadata: { labels: { [MANAGED_LABEL]: null } } }),
   ],
-  ['that the node is gone', NODES_PATH, () => stage.transport.request({ method: 'DELETE', path: `${NODES_PATH}/a` })],
+  ['that the node is gone', NODES_PATH, () => stage.delete(`${NODES_PATH}/a`)],
   [
     'that the offer is gone',
     shadowsPath(NAMESPACE),
@@ -257,7 +257,7 @@ test('an answer that comes after the watch has shown the end of a node brings no
   line.meet = async ({ method, path }) => {
     if (method === 'GET' && path === podsPath(NAMESPACE) && isHeld) {
       isHeld = false;
-      await stage.transport.request({ method: 'DELETE', path: `${NODES_PATH}/a` });
+      await stage.delete(`${NODES_PATH}/a`);
       await stage.clock.sleep(3000);
     }
   };

@@ -66,11 +66,7 @@ describe('the list is taken off under its holder in mid-update', () => {
     ['by its annotation', () => loseList()],
     [
       'with the Lease',
-      () =>
-        stage.transport.request({
-          method: 'DELETE',
-          path: `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`,
-        }),
+      () => stage.delete(`/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`),
     ],
     [
       'by another list',

@@ -5,11 +5,12 @@ import { createManager, type Manager } from '../../runtime/controller/manager.ts
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import type { Collection } from '../../runtime/kube/collection.ts';
 import { type ShadowObject, shadowsOf } from '../../runtime/api/resources.ts';
-import type { KubeObject, Node } from '../../runtime/kube/objects.ts';
+import type { Node } from '../../runtime/kube/objects.ts';
 import { leasesOf, nodesOf } from '../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../runtime/kube/transport.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
-import { silentLogger } from '../../runtime/lib/log.ts';
+import { type Logger, silentLogger } from '../../runtime/lib/log.ts';
+import type { Random } from '../../runtime/lib/random.ts';
 import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
 import type { Status } from '../../runtime/api/shadow/model.ts';
 import {
@@ -24,7 +25,9 @@ import {
 import { crdSchema } from '../../runtime/api/shadow/schema.ts';
 import { VirtualClock } from '../../lab/sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
+import type { KubeJson } from '../../lab/sim/cluster/object.ts';
 import { OLDER_SCHEMA } from '../e2e/older-crd.ts';
+import { Client } from '../kube/client.ts';
 import { seeded } from '../random.ts';
 import { releaseCrd } from '../release-crd.ts';
 import { shadowCrd } from '../shadow-crd.ts';
@@ -45,25 +48,26 @@ interface Told {
 }
 
 /** A cluster in memory with nodes, agent pods and shadows, whose agents are moved by hand. */
-export class Stage {
+export class Stage extends Client {
   readonly clock: VirtualClock;
-  readonly #random = seeded(7);
   readonly cluster: EmbeddedCluster;
-  readonly transport: KubeTransport;
   readonly nodes: ReturnType<typeof nodesOf>;
   readonly shadows: Collection<ShadowObject>;
   readonly leases: ReturnType<typeof leasesOf>;
-  readonly #common = { namespace: NAMESPACE, random: this.#random, logger: silentLogger };
+  readonly #common: { readonly namespace: string; readonly random: Random; readonly logger: Logger };
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
   #controllers = 0;
   /** The DaemonSet of the agents, whose pods no drain evicts. */
-  #agents: KubeObject | undefined;
+  #agents: KubeJson | undefined;
 
   private constructor(clock: VirtualClock) {
+    const random = seeded(7);
+    const cluster = new EmbeddedCluster({ clock, random });
+    super(cluster.transport(ADMIN));
     this.clock = clock;
-    this.cluster = new EmbeddedCluster({ clock, random: this.#random });
-    this.transport = this.cluster.transport(ADMIN);
+    this.cluster = cluster;
+    this.#common = { namespace: NAMESPACE, random, logger: silentLogger };
     this.nodes = nodesOf(this.transport);
     this.shadows = shadowsOf(this.transport, NAMESPACE);
     this.leases = leasesOf(this.transport, NAMESPACE);
@@ -100,32 +104,24 @@ export class Stage {
     await stage.leases.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: {} });
     for (const one of [definition, releaseCrd()])
       await stage.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', one);
-    stage.#agents = (await stage.create(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`, {
+    stage.#agents = await stage.create(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`, {
       metadata: { name: 'brupop-agent' },
-    })) as KubeObject;
+    });
     for (const name of names) await stage.join(name);
     await stage.clock.advance(60_000);
     return stage;
   }
 
-  create(path: string, body: object): Promise<unknown> {
-    return this.transport.request({ method: 'POST', path, body });
-  }
-
-  patch(path: string, body: object): Promise<unknown> {
-    return this.transport.request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
-  }
-
   async join(name: string): Promise<void> {
-    const node = (await this.create('/api/v1/nodes', {
+    const { metadata } = await this.create('/api/v1/nodes', {
       metadata: { name, labels: { [MANAGED_LABEL]: '2.0.0', 'kubernetes.io/arch': 'amd64' } },
-    })) as Node;
+    });
     await this.patch(`/api/v1/nodes/${name}/status`, {
       status: { nodeInfo: { osImage: 'Bottlerocket OS 1.0.0 (aws-k8s-1.33)', bootID: 'boot-1' } },
     });
     await this.setReady(name, true);
     await this.startAgent(name);
-    await this.register(node);
+    await this.register({ metadata });
     await this.report(name, {
       current_version: '1.0.0',
       target_version: '1.1.0',
@@ -134,7 +130,7 @@ export class Stage {
     });
   }
 
-  async register({ metadata: { name, uid } }: Node): Promise<ShadowObject> {
+  async register({ metadata: { name, uid } }: Pick<Node, 'metadata'>): Promise<ShadowObject> {
     return this.shadows.create({
       apiVersion: API_VERSION,
       kind: KIND,
@@ -167,8 +163,7 @@ export class Stage {
   }
 
   async loseAgent(node: string): Promise<void> {
-    const path = `/api/v1/namespaces/${NAMESPACE}/pods/agent-${node}`;
-    await this.transport.request({ method: 'DELETE', path, body: { gracePeriodSeconds: 0 } });
+    await this.delete(`/api/v1/namespaces/${NAMESPACE}/pods/agent-${node}`, { gracePeriodSeconds: 0 });
   }
 
   async report(node: string, status: Partial<Status>): Promise<void> {
@@ -211,7 +206,7 @@ export class Stage {
   }
 
   async told(): Promise<readonly Told[]> {
-    return ((await this.transport.request({ method: 'GET', path: '/api/v1/events' })) as { items: Told[] }).items;
+    return (await this.list('/api/v1/events')).items as unknown as readonly Told[];
   }
 
   /** Reasons of all Events. */

@@ -41,8 +41,8 @@ async function rebooting(): Promise<void> {
 }
 
 const listed = async (path: string, without: string): Promise<readonly unknown[]> => {
-  const list = (await stage.transport.request({ method: 'GET', path })) as { items: { metadata: { name: string } }[] };
-  return list.items.filter(({ metadata }) => metadata.name !== without);
+  const { items } = await stage.list(path);
+  return items.filter(({ metadata }) => metadata.name !== without);
 };
 
 const isMarked = async (name: string): Promise<boolean> =>

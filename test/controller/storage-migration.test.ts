@@ -15,7 +15,7 @@ const storedVersions = async (): Promise<readonly string[] | undefined> =>
 /** As an installation is left that once stored v1. */
 async function storedAsV1(...names: readonly string[]): Promise<void> {
   stage = await Stage.with(...names);
-  const crd = (await stage.transport.request({ method: 'GET', path: CRD_PATH })) as {
+  const crd = (await stage.get(CRD_PATH)) as unknown as {
     spec: { versions: { name: string; storage: boolean }[] };
   };
   const [v2] = crd.spec.versions;

@@ -80,7 +80,7 @@ describe('U5: a node that does not return from its reboot', () => {
 
   test('gives its permit back when its Node is deleted', async () => {
     await gone();
-    await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/a' });
+    await stage.delete('/api/v1/nodes/a');
     await stage.pass();
     expect([await stage.permits(), await stage.spec('b')]).toEqual([['brs-b'], 'StagedAndPerformedUpdate 1.1.0']);
   });

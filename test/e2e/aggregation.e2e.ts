@@ -9,7 +9,7 @@ import { systemClock } from '../../runtime/lib/clock.ts';
 import { createCa } from '../../lab/sim/cluster/pki.ts';
 import { eventually } from '../contract/eventually.ts';
 import { realCluster } from '../contract/real.ts';
-import { Client } from '../sim/cluster/harness.ts';
+import { Client } from '../kube/client.ts';
 import { FRONT_PROXY } from './controlplane/pki.ts';
 import { kubectl } from './kubectl.ts';
 

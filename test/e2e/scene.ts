@@ -14,7 +14,8 @@ import { kubectl } from './kubectl.ts';
 /** Folder of the operator's manifests. */
 export const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
-const OPTIONS: SimOptions = {
+/** Of a fleet, where a file of scenarios says nothing else. */
+export const OPTIONS: SimOptions = {
   nodes: 5,
   concurrency: '1',
   from: '1.38.0',
@@ -24,16 +25,28 @@ const OPTIONS: SimOptions = {
   keep: false,
 };
 
-/** A fleet, a workload and the operator on a real control plane. */
-export interface Scene {
-  readonly cluster: RealCluster;
-  readonly options: SimOptions;
-  readonly fleet: Fleet;
-  readonly history: History;
+/** What a scenario may wait for. */
+export interface Outlook {
   /** `History.until`, which rejects when a part of the fleet fails meanwhile. */
   readonly until: <T>(check: (history: History) => T | undefined | false) => Promise<T>;
   /** Resolves when nothing more will happen to any node by itself. */
   readonly rolledOver: () => Promise<void>;
+}
+
+/** A fleet, a workload and the operator on a real control plane. */
+export interface Scene extends Outlook {
+  readonly cluster: RealCluster;
+  readonly options: SimOptions;
+  readonly fleet: Fleet;
+  readonly history: History;
+}
+
+export function outlook(history: History, { failed }: { readonly failed: Promise<never> }, to: string): Outlook {
+  const until: Outlook['until'] = (check) => Promise.race([history.until(check), failed]);
+  const rolledOver = async (): Promise<void> => {
+    await until(({ nodes, shadows }) => outcomeOf({ nodes, shadows }, to) === 'over');
+  };
+  return { until, rolledOver };
 }
 
 /** What a file of scenarios has running. Whatever is started through it ends with it. */
@@ -91,11 +104,7 @@ export class Stage {
     this.#watched = history.run(cluster.transport, this.#watching.signal);
     const fleet = await startFleet(cluster, options);
     this.#fleet = fleet;
-    const until: Scene['until'] = (check) => Promise.race([history.until(check), fleet.failed]);
-    const rolledOver = async (): Promise<void> => {
-      await until(({ nodes, shadows }) => outcomeOf({ nodes, shadows }, options.to) === 'over');
-    };
-    return { cluster, options, fleet, history, until, rolledOver };
+    return { cluster, options, fleet, history, ...outlook(history, fleet, options.to) };
   }
 
   async strike(): Promise<void> {

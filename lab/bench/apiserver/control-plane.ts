@@ -102,13 +102,13 @@ class Site {
     await objects.prepare();
     await addAccounts(objects);
     const account = APISERVER_SERVICE_ACCOUNT;
-    await objects.post(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts`, { metadata: { name: account } });
-    await objects.post('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    await objects.create(`/api/v1/namespaces/${NAMESPACE}/serviceaccounts`, { metadata: { name: account } });
+    await objects.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
       metadata: { name: account },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
       subjects: [{ kind: 'ServiceAccount', name: account, namespace: NAMESPACE }],
     });
-    await objects.post(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`, AGENTS);
+    await objects.create(`/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`, AGENTS);
     await this.#until(() => objects.get(`/api/v1/namespaces/${WORK}/serviceaccounts/default`).then(Boolean));
     const audience = 'https://kubernetes.default.svc';
     return { ...server, token: await projectedToken(objects, { account, audience, pod: null }) };
@@ -117,12 +117,12 @@ class Site {
   /** Boots a node, ready to be drained, and waits until its pods and its agent run. */
   async fill(node: string): Promise<void> {
     const { pods, endingSeconds } = this.#drain;
-    const api = { transport: this.#objects.admin, clock: systemClock, random: Math.random };
+    const api = { transport: this.#objects.transport, clock: systemClock, random: Math.random };
     const machine = new PaperNode({ name: node, api });
     await machine.boot({ osImage: 'Bottlerocket OS 1.38.0 (aws-k8s-1.33)', bootID: 'boot-1' });
     await this.#until(() => this.#objects.addShadow(node).then(() => true));
     for (let index = 0; index < pods; index++) {
-      await this.#objects.post(`/api/v1/namespaces/${WORK}/pods`, podOn(node, index, endingSeconds));
+      await this.#objects.create(`/api/v1/namespaces/${WORK}/pods`, podOn(node, index, endingSeconds));
     }
     await this.#until(async () => (await this.#on(node)).filter((pod) => isReady(pod)).length > pods);
   }

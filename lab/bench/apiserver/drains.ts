@@ -126,7 +126,7 @@ export async function endPods(
   { endingMs, signal }: { readonly endingMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const ending = new Set<string>();
-  for await (const { object } of objects.admin.watch({ path: '/api/v1/pods', signal })) {
+  for await (const { object } of objects.transport.watch({ path: '/api/v1/pods', signal })) {
     const { uid, name, namespace, deletionTimestamp } = (object as Pod).metadata;
     if (deletionTimestamp === undefined || ending.has(uid)) continue;
     ending.add(uid);

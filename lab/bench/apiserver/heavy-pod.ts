@@ -88,7 +88,7 @@ function numbered(count: number, make: (index: number) => object): readonly obje
 
 export async function addHeavyPod(objects: Objects, name: string, nodeName: string): Promise<void> {
   const pods = '/api/v1/namespaces/shop/pods';
-  await objects.post(pods, {
+  await objects.create(pods, {
     metadata: { name, labels: LABELS, managedFields: MANAGED_FIELDS },
     spec: { ...SPEC, nodeName },
   });

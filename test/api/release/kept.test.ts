@@ -18,7 +18,7 @@ afterEach(() => stage.end());
 
 const statusOf = async (name = NAME): Promise<ReleaseStatus | null | undefined> =>
   (await releasesOf(stage.transport).get(name))?.status;
-const remove = (path: string): Promise<unknown> => stage.transport.request({ method: 'DELETE', path });
+const remove = (path: string): Promise<unknown> => stage.delete(path);
 
 /** As an agent says of a reboot that came back to the older version. */
 const failed = (time: string) => ({

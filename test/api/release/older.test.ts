@@ -74,7 +74,7 @@ describe('an update whose permit an older controller has held', () => {
     await stage.pass();
     await stage.loseAgent('a');
     await stage.shadows.delete('brs-a', {});
-    await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/a' });
+    await stage.delete('/api/v1/nodes/a');
     await stage.pass(5000);
     expect([await failures(), await stage.permits()]).toMatchObject([[{ node: 'a', reason: 'Gone' }], ['brs-b']]);
   });

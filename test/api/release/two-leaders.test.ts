@@ -22,7 +22,7 @@ const failures = async () => Object.values((await statusOf()).failures ?? {});
 async function remove(node: string): Promise<void> {
   await stage.loseAgent(node);
   await stage.shadows.delete(`brs-${node}`, {});
-  await stage.transport.request({ method: 'DELETE', path: `/api/v1/nodes/${node}` });
+  await stage.delete(`/api/v1/nodes/${node}`);
 }
 
 /** The way to the cluster of a process that stops before the first request in question, and goes on when it is told to: no signal reaches it. */

@@ -48,7 +48,7 @@ async function authenticateAs(bound: Readonly<Record<string, string>>): Promise<
       ),
     },
   });
-  const { admin: transport, clock } = world;
+  const { transport, clock } = world;
   const ports = { reviews: { review }, pods: podsOf(transport, NAMESPACE), nodes: nodesOf(transport) };
   const authenticator = new Authenticator({ ...ports, clock, random: Math.random, namespace: NAMESPACE });
   return outcome(authenticator.authenticate(await credentials(), ADDRESS));
@@ -67,7 +67,7 @@ describe('an agent', () => {
   test('is known on a Node that was made anew under its name, while its pod is there', async () => {
     const sent = await credentials();
     await replica.authenticator.authenticate(sent, ADDRESS);
-    await world.admin.request({ method: 'DELETE', path: '/api/v1/nodes/n1' });
+    await world.delete('/api/v1/nodes/n1');
     expect(await authenticate({ ...sent, nodeUid: 'to come' })).toBe('403 Forbidden');
     await world.clock.advance(10_000);
     await world.addNode('n1');

@@ -31,19 +31,19 @@ describe('after a drain that failed, with "warn"', () => {
 
   beforeEach(async () => {
     const failure = { state: 'RebootedIntoUpdate', reason: 'DrainFailed', message: 'no', time: FAILED_AT } as const;
-    await world.setStatus('n1', {
+    await world.setStatus({
       crash_count: 1,
       state_transition_failure_timestamp: FAILED_AT,
       last_failure: failure,
     });
     await world.addPod('innocent-1');
     const { uid } = (await addWeb()).metadata;
-    await world.setStatus('n1', { drain_failed: { left: [uid] } });
+    await world.setStatus({ drain_failed: { left: [uid] } });
   });
 
   test('a pod that was not left is no reason: its budget may be relaxed once its node is cordoned', async () => {
     await addBudget(world, 'web');
-    await world.setStatus('n1', { drain_failed: { left: ['another'] } });
+    await world.setStatus({ drain_failed: { left: ['another'] } });
     expect((await again())[0]).toBe('pending');
     expect((await world.shadow()).status?.drain_failed ?? null).toBeNull();
   });
@@ -101,7 +101,7 @@ test('a drain that has failed says what it has left and when the last of that is
   let tries = 0;
   replica.tap.before = async ({ body }) => {
     // Somebody else writes the shadow just before.
-    if (JSON.stringify(body ?? {}).includes('"left"') && tries++ === 0) await world.setStatus('n1', { crash_count: 1 });
+    if (JSON.stringify(body ?? {}).includes('"left"') && tries++ === 0) await world.setStatus({ crash_count: 1 });
   };
   await world.clock.advance(1000);
   expect(await outcome(drain)).toBe('504 DrainTimeout');

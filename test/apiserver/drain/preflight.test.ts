@@ -65,7 +65,7 @@ describe('before a drain that cannot end as things are', () => {
     expect(first).toEqual({ since: expect.any(String), version: '1.39.0' });
     await world.clock.advance(900_000);
     // Called off, and begun again.
-    await world.setStatus('n1', { current_state: 'StagedAndPerformedUpdate', drain: null });
+    await world.setStatus({ current_state: 'StagedAndPerformedUpdate', drain: null });
     expect(await refuses()).toBe('409 Undrainable');
     await world.clock.advance(899_000);
     expect(await refuses()).toBe('409 Undrainable');
@@ -88,7 +88,7 @@ describe('before a drain that cannot end as things are', () => {
       { since: '2020-01-01T00:00:00Z', version: '1.38.9' },
       { since: '2099-01-01T00:00:00Z', version: '1.39.0' },
     ]) {
-      await world.setStatus('n1', { drain_refused });
+      await world.setStatus({ drain_refused });
       expect(await refuses()).toBe('409 Undrainable');
       const since = rfc3339(world.clock.now());
       expect((await world.shadow()).status?.drain_refused).toEqual({ since, version: '1.39.0' });
@@ -103,8 +103,8 @@ describe('before a drain that cannot end as things are', () => {
     expect(await messages()).toContainEqual(expect.stringMatching(/^DrainBlocked: .*shop\/web-1/));
     await world.clock.advance(60_000);
     expect(await outcome(drain)).toBe('504 DrainTimeout');
-    await world.setStatus('n1', { current_state: 'ErrorReset' });
-    await world.setSpec('n1', { state: 'Idle' });
+    await world.setStatus({ current_state: 'ErrorReset' });
+    await world.setSpec({ state: 'Idle' });
     await service.uncordon(agent);
     const { metadata, spec } = await world.node();
     expect([spec?.unschedulable, metadata.labels ?? {}, await world.marks()]).toEqual([undefined, {}, undefined]);
@@ -120,7 +120,7 @@ describe('before a drain that cannot end as things are', () => {
     await world.endPod('web-1');
     await addWeb();
     await addBudget(world, 'web');
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.38.0' });
+    await world.boots('1.38.0', 'boot-2');
     const agent = await world.agent('n1', 'boot-2');
     await replica.service.excludeFromLb(agent);
     await expectReleasedAtDeadline(replica, agent);
@@ -133,8 +133,8 @@ describe('before a drain that cannot end as things are', () => {
     await replica.service.excludeFromLb(agent);
     await addBudget(world, 'web');
     await expectReleasedAtDeadline(replica, agent);
-    await world.setStatus('n1', { current_state: 'StagedAndPerformedUpdate' });
-    await world.setSpec('n1', { state: 'RebootedIntoUpdate' });
+    await world.setStatus({ current_state: 'StagedAndPerformedUpdate' });
+    await world.setSpec({ state: 'RebootedIntoUpdate' });
     expect(await outcome(replica.service.excludeFromLb(agent))).toBe('409 Undrainable');
   });
 
@@ -170,11 +170,7 @@ describe('a pod that may take longer to end than its drain may', () => {
   });
 
   test('counts by the grace that it was given, where it is ending already', async () => {
-    await world.admin.request({
-      method: 'DELETE',
-      path: '/api/v1/namespaces/shop/pods/db-0',
-      body: { gracePeriodSeconds: 60 },
-    });
+    await world.delete('/api/v1/namespaces/shop/pods/db-0', { gracePeriodSeconds: 60 });
     await drained({});
     expect(await told()).toEqual([expect.stringMatching(/longer to end: shop\/db-1 \(1801 s\)$/)]);
   });
@@ -187,7 +183,7 @@ describe('a pod that may take longer to end than its drain may', () => {
 
 test('a budget refuses no drain that is as the API server stores it, before its controller has counted', async () => {
   await world.addPod('web-1', { labels: { app: 'web' } });
-  await world.post('/apis/policy/v1/namespaces/shop/poddisruptionbudgets', {
+  await world.create('/apis/policy/v1/namespaces/shop/poddisruptionbudgets', {
     metadata: { name: 'web' },
     spec: { selector: { matchLabels: { app: 'web' } }, maxUnavailable: 1 },
   });

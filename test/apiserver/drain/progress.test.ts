@@ -77,7 +77,7 @@ describe('the progress of a drain', () => {
   test('ends at no pods at once also where nobody waits, and nobody asks', async () => {
     await addPods(1);
     const replica = await left();
-    await world.setStatus('n1', { crash_count: 1 });
+    await world.setStatus({ crash_count: 1 });
     await world.endPod('web-0');
     await settle();
     expect(await progress()).toEqual(DONE);
@@ -87,7 +87,7 @@ describe('the progress of a drain', () => {
   test('is not written where nobody waits into a status in which it was ended', async () => {
     await addPods(1);
     await left();
-    await world.setStatus('n1', { drain: null });
+    await world.setStatus({ drain: null });
     await world.endPod('web-0');
     await settle();
     expect(await progress()).toBeUndefined();
@@ -121,7 +121,7 @@ describe('the progress of a drain', () => {
     void started(replica.service.cordonAndDrain(await world.agent()));
     await settle();
     await world.endPod('web-0');
-    await world.setStatus('n1', { crash_count: 1 });
+    await world.setStatus({ crash_count: 1 });
     await world.clock.advance(4_000);
     expect(await progress()).toEqual({ ...DONE, pods_left: 2 });
     expect(stated(replica)).toEqual([3, 2, 2]);
@@ -134,7 +134,7 @@ describe('the progress of a drain', () => {
     void started(replica.service.cordonAndDrain(await world.agent()));
     await settle();
     await world.endPod('web-0');
-    await world.setStatus('n1', { drain: null });
+    await world.setStatus({ drain: null });
     await world.clock.advance(60_000);
     expect(await progress()).toBeUndefined();
     expect(stated(replica)).toEqual([2, 1]);

@@ -24,7 +24,7 @@ function setReady(isReady: boolean): Promise<unknown> {
 /** A pod that nothing but a reboot ends: somebody has deleted it. */
 async function addStuck(): Promise<void> {
   await world.addPod('stuck', { graceSeconds: GRACE / SECOND });
-  await world.admin.request({ method: 'DELETE', path: '/api/v1/namespaces/shop/pods/stuck' });
+  await world.delete('/api/v1/namespaces/shop/pods/stuck');
 }
 
 const told = async (): Promise<readonly string[]> =>
@@ -61,7 +61,7 @@ describe('a pod that has not ended five minutes after it was due', () => {
   test('keeps no volumes for which its drain would wait', async () => {
     const volume = await world.addClaim('data', 'vol-1');
     await world.addPod('stuck', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] });
-    await world.admin.request({ method: 'DELETE', path: '/api/v1/namespaces/shop/pods/stuck' });
+    await world.delete('/api/v1/namespaces/shop/pods/stuck');
     await world.useVolumes([volume]);
     await world.clock.advance(GRACE + 5 * MINUTE);
     expect(await outcome(started(world.replica().service.cordonAndDrain(await world.agent())))).toBe('ok');

@@ -15,7 +15,7 @@ const isCordoned = async (): Promise<boolean> => (await world.node()).spec?.unsc
 const bumpNode = (): Promise<unknown> =>
   world.patch('/api/v1/nodes/n1', { metadata: { annotations: { 'brupop.bottlerocket.aws/released': 'x' } } });
 
-const deleteShadow = (): Promise<unknown> => world.admin.request({ method: 'DELETE', path: `${SHADOWS}/brs-n1` });
+const deleteShadow = (): Promise<unknown> => world.delete(`${SHADOWS}/brs-n1`);
 
 async function expectUntouched(): Promise<void> {
   expect(await isCordoned()).toBe(false);
@@ -29,10 +29,10 @@ describe('a drain that stalls in one replica cordons nothing once another has br
     const late = started(first.service.cordonAndDrain(await world.agent()));
     await stalled.reached();
     await second.service.cordonAndDrain(await world.agent());
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
+    await world.boots('1.39.0', 'boot-2');
     await second.service.uncordon(await world.agent('n1', 'boot-2'));
-    await world.setStatus('n1', { current_state: 'Idle', current_version: '1.39.0' });
-    await world.setSpec('n1', { state: 'Idle' });
+    await world.setStatus({ current_state: 'Idle', current_version: '1.39.0' });
+    await world.setSpec({ state: 'Idle' });
     await stalled.release();
     expect(await outcome(late)).toBe('409 NotAllowed');
     await expectUntouched();
@@ -170,10 +170,10 @@ const ENDINGS: readonly (readonly [string, () => Promise<unknown>])[] = [
   [
     'an unplanned reboot boots the new version',
     async () => {
-      await world.reboot('n1', { bootID: 'boot-2', version: '1.39.0' });
-      await world.setStatus('n1', { current_state: 'RebootedIntoUpdate', current_version: '1.39.0' });
-      await world.setSpec('n1', { state: 'Idle' });
-      await world.setStatus('n1', { current_state: 'Idle' });
+      await world.boots('1.39.0', 'boot-2');
+      await world.setStatus({ current_state: 'RebootedIntoUpdate', current_version: '1.39.0' });
+      await world.setSpec({ state: 'Idle' });
+      await world.setStatus({ current_state: 'Idle' });
       await bumpNode();
     },
   ],
@@ -204,7 +204,7 @@ test('a drain that sleeps before it writes the status while its spec is set to r
   const asleep = hold(tap, ({ method, path }) => method === 'PATCH' && path.endsWith('/status'));
   const drain = started(service.cordonAndDrain(await world.agent()));
   await asleep.reached();
-  await world.setSpec('n1', { state: 'Idle' });
+  await world.setSpec({ state: 'Idle' });
   await asleep.release();
   expect(await outcome(drain)).toBe('409 NotAllowed');
   expect((await world.shadow()).status?.drain).toBeUndefined();
@@ -217,13 +217,13 @@ describe('the cordon of an old request that woke after an unplanned reboot stays
     const asleep = hold(first.tap, where);
     const old = started(first.service.cordonAndDrain(await world.agent('n1', 'boot-1')));
     await asleep.reached();
-    await world.reboot('n1', { bootID: 'boot-2', version: '1.38.0' });
+    await world.boots('1.38.0', 'boot-2');
     await asleep.release();
     expect(await outcome(old)).toBe('ok');
     expect(await world.marks()).toMatchObject({ boot: 'boot-1', owns: expect.arrayContaining(['cordon']) });
     await second.service.cordonAndDrain(await world.agent('n1', 'boot-2'));
     expect(await world.marks()).toMatchObject({ boot: 'boot-2', owns: expect.arrayContaining(['cordon']) });
-    await world.reboot('n1', { bootID: 'boot-3', version: '1.39.0' });
+    await world.boots('1.39.0', 'boot-3');
     await second.service.uncordon(await world.agent('n1', 'boot-3'));
     await expectUntouched();
   });

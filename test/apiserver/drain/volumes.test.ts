@@ -102,13 +102,13 @@ describe('a drain whose pods are gone', () => {
 
   test('makes nothing of claims of pods that stay where no CSI driver’s volume is bound to them', async () => {
     const claims = '/api/v1/namespaces/shop/persistentvolumeclaims';
-    await world.post(claims, { metadata: { name: 'unbound' }, spec: {} });
-    await world.post('/api/v1/persistentvolumes', {
+    await world.create(claims, { metadata: { name: 'unbound' }, spec: {} });
+    await world.create('/api/v1/persistentvolumes', {
       metadata: { name: 'nfs' },
       spec: { nfs: { path: '/', server: 'a' } },
     });
-    await world.post(claims, { metadata: { name: 'shared' }, spec: { volumeName: 'nfs' } });
-    await world.post(claims, { metadata: { name: 'lost' }, spec: { volumeName: 'gone' } });
+    await world.create(claims, { metadata: { name: 'shared' }, spec: { volumeName: 'nfs' } });
+    await world.create(claims, { metadata: { name: 'lost' }, spec: { volumeName: 'gone' } });
     await world.addPod('agent', { owner: 'daemon', volumes: ['unbound', 'shared', 'lost', 'missing'].map(claimed) });
     const { drain } = await waiting(world.replica());
     await world.useVolumes([]);

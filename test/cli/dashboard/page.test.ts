@@ -218,7 +218,7 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       await stage.pass();
       await says(tile('a'), 'draining');
       await stage.join('e');
-      await stage.transport.request({ method: 'DELETE', path: '/api/v1/nodes/d' });
+      await stage.delete('/api/v1/nodes/d');
       await stage.pass();
       await says(tile('e'), 'waiting');
       await tile('d').waitFor({ state: 'detached' });

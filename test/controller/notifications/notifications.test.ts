@@ -251,9 +251,9 @@ test('a memory that somebody deletes is made again at once, also while there is 
   stage = await Stage.with('a', 'b');
   await controller();
   const path = `${configMapsPath(NAMESPACE)}/${NOTIFICATIONS_STATE}`;
-  await stage.transport.request({ method: 'DELETE', path });
+  await stage.delete(path);
   await stage.pass(5000);
-  expect(JSON.stringify(await stage.transport.request({ method: 'GET', path }))).toMatch('1.1.0');
+  expect(JSON.stringify(await stage.get(path))).toMatch('1.1.0');
   await stage.update('a');
   await stage.update('b');
   await stage.pass(600_000);

@@ -1,9 +1,6 @@
-import { apiStatusError, type ApiStatusError, type KubeStatus } from '../../../runtime/kube/errors.ts';
-import type { KubeTransport, WatchEvent } from '../../../runtime/kube/transport.ts';
-import { settle, VirtualClock } from '../../../lab/sim/clock.ts';
-import { ADMIN, type ClusterOptions, EmbeddedCluster, type UserInfo } from '../../../lab/sim/cluster/cluster.ts';
-import type { KubeJson } from '../../../lab/sim/cluster/object.ts';
-import { seeded } from '../../random.ts';
+import { apiStatusError, type ApiStatusError, type KubeStatus } from '../../runtime/kube/errors.ts';
+import type { KubeTransport, WatchEvent } from '../../runtime/kube/transport.ts';
+import type { KubeJson } from '../../lab/sim/cluster/object.ts';
 
 export interface ListOf {
   readonly metadata: {
@@ -63,20 +60,6 @@ export class Client {
   }
 }
 
-export interface World {
-  readonly clock: VirtualClock;
-  readonly cluster: EmbeddedCluster;
-  readonly admin: Client;
-  readonly as: (user: UserInfo) => Client;
-}
-
-export function world(options: Partial<ClusterOptions> = {}): World {
-  const clock = new VirtualClock();
-  const cluster = new EmbeddedCluster({ clock, random: seeded(), ...options });
-  const as = (user: UserInfo): Client => new Client(cluster.transport(user));
-  return { clock, cluster, admin: as(ADMIN), as };
-}
-
 /** The refusal that `promise` ends with. */
 export async function refusal(promise: Promise<unknown>): Promise<KubeStatus> {
   try {
@@ -91,13 +74,6 @@ export async function refusal(promise: Promise<unknown>): Promise<KubeStatus> {
 export function told(events: readonly WatchEvent<KubeJson>[]): string[] {
   return events.map(({ type, object }) => (type === 'BOOKMARK' ? type : `${type} ${object.metadata?.name ?? ''}`));
 }
-
-export const NODES = '/api/v1/nodes';
-export const PODS = '/api/v1/namespaces/default/pods';
-
-export const node = (name: string, more: object = {}): object => ({ metadata: { name }, ...more });
-
-export { settle };
 
 export function listNames({ items }: ListOf): string[] {
   return items.map(({ metadata }) => metadata.name);
