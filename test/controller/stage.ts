@@ -27,6 +27,7 @@ import { VirtualClock } from '../../lab/sim/clock.ts';
 import { ADMIN, EmbeddedCluster } from '../../lab/sim/cluster/cluster.ts';
 import type { KubeJson } from '../../lab/sim/cluster/object.ts';
 import { OLDER_SCHEMA } from '../e2e/older-crd.ts';
+import { inTime } from '../in-time.ts';
 import { Client } from '../kube/client.ts';
 import { seeded } from '../random.ts';
 import { releaseCrd } from '../release-crd.ts';
@@ -279,7 +280,8 @@ export class Stage extends Client {
 
   async end(): Promise<void> {
     this.#stop.abort();
-    await Promise.all([this.pass(5000), ...this.#running]);
+    await this.pass(5000);
+    await inTime('the end of the controllers', Promise.all(this.#running));
   }
 }
 

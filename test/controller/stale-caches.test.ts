@@ -208,6 +208,7 @@ test('a node starts once its condition is acknowledged, and no other view than t
     expect(await stage.permits()).toEqual(['brs-a']);
     expect(await stage.spec('b')).toBe('Idle');
   } finally {
+    acknowledgement.resolve();
     catchUp();
   }
 });
