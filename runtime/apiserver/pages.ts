@@ -21,7 +21,7 @@ export function pagesInTurn(transport: KubeTransport): KubeTransport {
   };
 }
 
-/** Lists that have begun go first: the API server lets one expire that takes long. */
+/** Further pages go before first ones: the API server expires a list that takes too long. */
 class Turns {
   #running = 0;
   readonly #begun: (() => void)[] = [];
@@ -32,7 +32,7 @@ class Turns {
     await new Promise<void>((resolve) => (hasBegun ? this.#begun : this.#others).push(resolve));
   }
 
-  /** Hands the turn on. */
+  /** Lets the next request go. */
   done(): void {
     this.#running--;
     (this.#begun.shift() ?? this.#others.shift())?.();

@@ -6,9 +6,9 @@ import { ownersOf } from '../api/shadow/owner.ts';
 
 /** Requests of an agent come in bursts. */
 const MAX_SHADOWS = 100;
-/** A UID each, and more than a cluster has nodes. */
+/** More than a cluster has nodes; each entry is a UID. */
 const MAX_OWNERS = 20_000;
-/** A cluster that is restored from a backup gives resourceVersions again. */
+/** A version is reused after the cluster was restored from a backup. */
 const RECENT_MS = 10_000;
 
 export interface Shadows extends Pick<Collection<ShadowObject>, 'get' | 'create' | 'patchStatus'> {

@@ -31,7 +31,7 @@ export function decisionText({ version, family, decision, decided }: ReleaseView
 
 const namesOf = (nodes: Halted['failed']): readonly string[] => nodes.map(({ node }) => node);
 
-/** Who goes on all the same, and what ends it. */
+/** Which nodes go on in spite of the halt, and the commands that end it. */
 export function haltedRemedy({ version, mayFail }: Halted, here: Here = AS_IS): string {
   const allow = here(`${NAME} allow ${version}`);
   if (mayFail === undefined) return `Nodes whose drain has begun go on. ${allow} lets others start.`;

@@ -32,7 +32,7 @@ export async function snapshotOfLeader(cluster: Cluster): Promise<SnapshotReport
 
 async function askLeader<T extends Answering>({ transport, namespace }: Cluster, path: string): Promise<Asked<T>> {
   const services = collectionPath({ version: 'v1', plural: 'services', namespace });
-  // Of the right `services/proxy`, this is the resource's name.
+  // RBAC checks this whole text as the name of the Service (`resourceNames` of `services/proxy`).
   const service = `http:${CONTROLLER_SERVICE}:${CONTROLLER_PORT_NAME}`;
   const request = { method: 'GET', path: `${services}/${service}/proxy/${path}`, timeoutMs: PATIENCE_MS } as const;
   try {

@@ -143,7 +143,7 @@ export class Controller {
   }
 }
 
-/** Nothing is left to be added to the ledgers of what an earlier controller knew. */
+/** The ledgers hold all failures that were known before ledgers were kept. */
 const isSeeded = ({ snapshot, ledger }: Preview): boolean =>
   !snapshot.releases.seeds || (snapshot.notCurrent === undefined && ledger.length === 0);
 

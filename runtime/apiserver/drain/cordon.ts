@@ -68,8 +68,8 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
 }
 
 /**
- * The drain that has cordoned the node already. Its progress is a report, which keeps nobody from going on where it is refused, unless the record
- * of a reboot has to change with it.
+ * Joins the drain that has cordoned the node already. Where its progress is refused the drain goes on, because that is only a report, unless the
+ * record of a reboot has to change in the same write.
  */
 async function joining(ports: Ports, look: Look, agent: VerifiedAgent): Promise<Drain> {
   const { drain, shadow } = look;
@@ -83,7 +83,7 @@ async function joining(ports: Ports, look: Look, agent: VerifiedAgent): Promise<
   }
 }
 
-/** A refusal is told, and thrown on: the agent asks again. */
+/** Tells people of a refusal, and throws it: the agent asks again. */
 async function writeCordon(ports: Ports, drain: Drain, cordon: NodePatch): Promise<Node> {
   try {
     return await ports.nodes.patch(drain.node.metadata.name, { ...cordon });
@@ -94,7 +94,7 @@ async function writeCordon(ports: Ports, drain: Drain, cordon: NodePatch): Promi
 }
 
 /**
- * Throws where what has to precede a drain has been refused for as long as the drain may take: nothing is done to a node for an attempt that is over.
+ * Throws where the writes before the drain have been refused for as long as the whole drain may take: the attempt is over, so the node is left alone.
  * @throws RefusedError 504
  */
 export function expectInTime(
@@ -115,7 +115,7 @@ export const progressAhead = async (ports: Ports, call: DrainCall): Promise<Drai
   (await lookAt(ports, call)).drain.progress;
 
 /**
- * Throws where the preflight would refuse a drain now. What is done to a node before such a drain would last as long as the refusal.
+ * Throws where the preflight would refuse a drain now. A change to the node that precedes the drain would otherwise last as long as the refusal.
  * @throws RefusedError 409, as `cordonForDrain` does
  */
 export async function expectDrainable(ports: Ports, call: DrainCall, snapshot: NodeSnapshot): Promise<void> {
@@ -191,7 +191,7 @@ async function judgeDrain(
 
 const NONE: Blocked = new Map();
 
-/** The drain that this attempt has tried to begin. Its time runs from then, though the Node could not be marked with it. */
+/** The drain that this attempt has tried to begin, where the mark on the Node was refused. Its deadline counts from the first try. */
 function refusedBefore({ node, shadow }: NodeSnapshot): Pick<DrainProgress, 'started_at' | 'blocked_by'> | undefined {
   const { started_at, blocked_by = [] } = shadow.status?.drain ?? {};
   const isRefused = readMarks(node)?.since == null && refusalsIn(blocked_by).length > 0;
@@ -225,7 +225,7 @@ function laterProgress(
 ): DrainProgress {
   const stated = status?.drain;
   if (stated?.started_at !== since) return progressOf(since, left, blocked ?? NONE);
-  // What refuses the proof is known until it is taken.
+  // A refusal of the proof stays told until the proof is written.
   if (left.length === 0) return { ...stated, pods_left: 0, blocked_by: refusalsIn(stated.blocked_by) };
   return blocked === undefined ? stated : progressOf(since, left, blocked);
 }
@@ -237,8 +237,8 @@ interface StatusPatch {
 }
 
 /**
- * Writes with the resourceVersion that was read. What was said just now keeps its time: whatever changes the shadow wakes its agent, and one that
- * is refused would ask again at once.
+ * Writes with the resourceVersion that was read. The same progress keeps its time for a while: each change of the shadow wakes its agent, and an
+ * agent that is refused would ask again at once.
  * @returns the drain as it stands then
  */
 async function writeProgress(
@@ -264,7 +264,7 @@ function endOfProbe(agent: VerifiedAgent, { status }: ShadowObject): { readonly 
   return agent.bootId === null && reboot != null && reboot.requested_at == null ? { reboot: null } : {};
 }
 
-/** What was said of drains that did not begin, or failed, ends with the one that begins. */
+/** A drain that begins clears what the status says of earlier ones that were refused or failed. */
 function endOfEarlier({ status }: ShadowObject): Pick<StatusPatch, 'drain_refused' | 'drain_failed'> {
   return {
     ...(status?.drain_refused != null && { drain_refused: null }),

@@ -26,7 +26,7 @@ interface DrainRequest {
   readonly request?: string | undefined;
 }
 
-/** What comes of a look at the node: the run that the request waits for, or whether the node was proven to be empty. */
+/** After a look at the node: the run to wait for; the node is proven to be empty; or somebody changed it, so look again. */
 type Outcome = DrainRun | 'proven' | 'changed';
 
 const REMEMBERED = 1000;

@@ -180,7 +180,7 @@ export class DrainRun {
     return 'closed';
   }
 
-  /** Writes on the node, for every replica, what it cannot keep from there. The node is seen again then, and whatever changes it. */
+  /** Notes in the marks, for every replica, whose pods come back past the scheduler. */
   async #noteReturning(): Promise<void> {
     const { nodes, logger } = this.#ports;
     const { node, id } = this.#drain;

@@ -60,7 +60,7 @@ export function reportEmpty(ports: EndPorts, drain: Pick<Ended, 'name' | 'since'
   return restate(ports, { ...drain, signal }, { drain: progressOf(drain.since, [], new Map()) });
 }
 
-/** Says what a drain that has failed has left: another one before that can have changed would evict others for nothing. Never rejects. */
+/** Says which pods a failed drain has left: no other drain begins before they can have gone, or it would evict others for nothing. Never rejects. */
 export function reportFailed(ports: EndPorts, { node, since, list, progress }: Drain): Promise<void> {
   const pods = podsLeft(list);
   const left = pods.slice(0, MAX_LEFT).map(({ uid }) => uid);

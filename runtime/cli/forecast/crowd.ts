@@ -20,12 +20,12 @@ export interface Pair {
 interface Kin {
   /** Name of the policy; empty for the variables. */
   readonly policy: string;
-  /** The shadow of the one that stays in front, and stands for those that do not. */
+  /** The shadow that stays in sight, and counts for those that do not. */
   readonly speaker: string;
   behind: number;
 }
 
-/** Those of them in one zone, and alike in whether they prepare updates: they take turns by age. */
+/** Those of them in one zone that prepare updates ahead, or those that do not: they take turns by age. */
 interface Line {
   readonly kin: Kin;
   readonly room: number;
@@ -33,7 +33,7 @@ interface Line {
   readonly front: Map<string, Pair>;
   /** Waiting out of sight, the next one last. */
   behind: Pair[];
-  /** With nothing to do, by the version that they run. Of one that is proven, a node tells as much as all: the last one that was updated. */
+  /** With nothing to do, by the version that they run. Of a proven version the node that was updated last is enough. */
   readonly idle: Map<string, Idle>;
 }
 
@@ -43,9 +43,9 @@ interface Idle {
 }
 
 export interface CrowdTerms {
-  /** How many of a line wait in front: more than can start, or prepare, at once. @param members nodes that the policy rules */
+  /** How many of a line wait in sight: more than can start, or prepare, at once. @param members nodes that the policy rules */
   readonly roomUnder: (rules: Ruling['rules'], members: number) => number;
-  /** It comes last, and is always in front. */
+  /** The controller's own. Its turn is the last, and it is always in sight. */
   readonly ownNode: string;
   /** Whether a policy has proven what the node runs. */
   readonly isProven: (pair: Pair, policy: string) => boolean;
@@ -63,7 +63,7 @@ export class Crowd {
   readonly #hidden = new Map<string, Pair>();
   /** As `changes` tells them. */
   readonly #moves = new Map<string, Pair | undefined>();
-  /** Kin of which other nodes are out of sight than before. */
+  /** Kin whose number out of sight has changed since `changes`. */
   readonly #kin = new Set<Kin>();
 
   constructor(snapshot: Snapshot, terms: CrowdTerms) {
@@ -98,7 +98,7 @@ export class Crowd {
     for (const pair of pairs.filter((one) => !isBehindOffer(one))) this.#rest(line, pair);
   }
 
-  /** Who comes before the last one in front goes there, too. Nobody leaves it again: it may have been named to prepare its update. */
+  /** Fills the front by age. A node that is in front stays there: it may have been named to prepare its update. */
   #join(line: Line, pairs: readonly Pair[]): void {
     const inTurn = [...line.front.values(), ...line.behind, ...pairs].toSorted(byTurn);
     for (const pair of inTurn.slice(0, line.room)) line.front.set(pair.shadow.name, pair);
@@ -191,7 +191,7 @@ export class Crowd {
     for (const idle of line.idle.values()) this.#settle(line, idle);
   }
 
-  /** What has changed since the last time: who has come in sight, or gone out of it, and for how many more others each speaker counts. */
+  /** Since the last call: nodes that came in sight or went out of it, and for how many others each speaker counts now. */
   changes(): Changes {
     const alike = new Map([...this.#kin].map(({ speaker, behind }) => [speaker, behind]));
     const moves = new Map(this.#moves);
@@ -204,7 +204,7 @@ export class Crowd {
 interface Changes {
   /** By name of the shadow; undefined for one that is out of sight. */
   readonly moves: ReadonlyMap<string, Pair | undefined>;
-  /** For how many others nodes in sight count: by name of the shadow. */
+  /** For how many others a speaker counts, by name of its shadow. */
   readonly alike: ReadonlyMap<string, number>;
 }
 
@@ -217,7 +217,7 @@ const isBehindOffer = ({ shadow: { status } }: Pair): boolean => status?.target_
 /** As plans give turns, where nobody has asked and none has failed. */
 const byTurn = (a: Pair, b: Pair): number => a.node.createdAt - b.node.createdAt || compare(a.node.name, b.node.name);
 
-/** Nothing but a start can be due on it, and its turn depends on its age alone. */
+/** All that can happen to it is a start, and its age alone decides its turn. */
 function isPlain(info: NodeInfo, { ruledSince }: Snapshot, { ownNode }: CrowdTerms): info is NodeInfo & Pair {
   const { node, shadow, permit, silentSince, phase } = info;
   if (!shadow || permit || silentSince !== undefined || phase !== RESTING) return false;

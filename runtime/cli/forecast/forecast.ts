@@ -50,7 +50,7 @@ interface Limits {
   readonly plans?: number;
   /** Whether it has taken long enough. */
   readonly isOver?: () => boolean;
-  /** Every plan looks at every node, which takes a time that grows with the square of the fleet. */
+  /** Every plan looks at every node: exact, but the time grows with the square of the fleet. */
   readonly allInSight?: boolean;
   /** Is told again and again how many updates were simulated. */
   readonly progress?: (starts: number) => void;

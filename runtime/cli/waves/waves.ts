@@ -12,7 +12,7 @@ import type { Cluster } from '../command.ts';
 import { ifAllowed, readReleases } from '../reading.ts';
 import { shadowName } from '../../api/shadow/names.ts';
 
-/** What is said of waves is said of this. */
+/** What the sentences about waves are made from. */
 export interface Waves {
   readonly nodes: readonly { readonly name: string; readonly shadowName: string; readonly family: string }[];
   readonly shadows: readonly { readonly name: string; readonly status?: Status | undefined }[];
@@ -21,7 +21,7 @@ export interface Waves {
   };
 }
 
-/** Reads it of the whole fleet, for releases that are read already. Of what the user may not read nothing is said. */
+/** Reads the whole fleet, for releases that are read already. What the user may not read counts as empty. */
 export async function readWaves(
   { transport, namespace }: Cluster,
   releases: readonly ReleaseResource[],
@@ -33,7 +33,7 @@ export async function readWaves(
   return wavesOf(nodes.value, shadows.value, releases);
 }
 
-/** Reads it of these nodes, with the releases. */
+/** Reads these nodes alone, and the releases. */
 export async function readWavesOf({ transport, namespace }: Cluster, names: readonly string[]): Promise<Waves> {
   const [nodes, shadows, releases] = await Promise.all([
     eachOf(names, nodesOf(transport)),

@@ -101,7 +101,7 @@ export class LiveLook {
     });
   }
 
-  /** What is under way without a permit is on the list before another node gets one: it counts for what the plan has to know. */
+  /** Updates that are under way without a permit enter the list before a permit is given, so that the next plan counts them. */
   async #takeOver(view: ClusterView, signal: AbortSignal): Promise<void> {
     const takings = takeoversIn(view);
     if (takings.length === 0) return;

@@ -82,7 +82,7 @@ export class PermitLedger {
     return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...this.#lease };
   }
 
-  /** Whether another than a controller that keeps the ledgers of releases has led before this term. */
+  /** Whether the leader before this term kept no ledgers of releases, e.g. an older controller: they are filled from the shadows then. */
   get seeds(): boolean {
     return this.#keeper === 'other';
   }
@@ -222,10 +222,10 @@ export class PermitLedger {
   }
 }
 
-/** Who keeps the ledgers of releases: its identity, and the number of the term. An older controller leaves it alone, and counts terms as well. */
+/** Identity of the leader that keeps the ledgers of releases, and its term (leaseTransitions). An older leader changes the term alone. */
 export const KEEPER_ANNOTATION = `${GROUP}/ledger-keeper`;
 
-/** Of the term before: `self` where this process has said so already, `predecessor` where the leader before has. */
+/** Who kept the ledgers last: this process in this term, the leader of the term before, or neither. */
 type Keeper = 'unknown' | 'self' | 'predecessor' | 'other';
 
 function keeperOf({ metadata, spec }: Lease, identity: string): Keeper {

@@ -26,8 +26,8 @@ interface RemakingOptions {
 }
 
 /**
- * Makes the list of permits where a term has found none (rule L12). Until then nothing is known of writes that may be under way, and of nodes that
- * drains of whoever led before may still mark. So no shadow and no Node stays as anybody has read it, but those of updates that go on.
+ * Makes the list of permits where a term has found none (rule L12). Writes of earlier leaders, and marks of drains that they allowed, may still be
+ * on their way. So every shadow and Node is written once, except those of updates that go on: what was decided on an older version is a conflict.
  */
 export class Remaking {
   readonly #options: RemakingOptions;

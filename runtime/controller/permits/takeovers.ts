@@ -7,7 +7,7 @@ import type { Taking } from './entries.ts';
 /**
  * Nodes on which an update is under way without a permit: an older operator has begun it, or its permit was lost. Where there is no room for all of
  * them, the others come once some have ended.
- * @param also UIDs of nodes that are known to be such, whatever the view shows
+ * @param also UIDs of further nodes that are known to have one, though the view may not show it yet
  */
 export function takeoversIn(view: ClusterView, also: ReadonlySet<string> = new Set()): readonly Taking[] {
   let room = LIST_BYTES - view.permits.reduce((sum, permit) => sum + bytesOf(permit), 0);
@@ -18,7 +18,7 @@ export function takeoversIn(view: ClusterView, also: ReadonlySet<string> = new S
   });
 }
 
-/** A node that L3 (d) has freed is left as it is until an agent runs there, or it would be freed again and again. */
+/** Without marks and without an agent it would lose its permit again at once, by L3 (d). */
 function isTakeover({ node, shadow, silentSince }: NodeInfo): boolean {
   if (node.marks) return true;
   return shadow !== undefined && !shadow.stale && shadow.spec.state !== 'Idle' && silentSince === undefined;

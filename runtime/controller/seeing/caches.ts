@@ -133,7 +133,7 @@ export class Caches {
 
   /**
    * Observes what has changed, and returns the cluster as it is known now. Each change counts as first seen at this moment, and not up to a second
-   * later, when it would be observed anyway. A view from before would be planned together with the permits and expectations of this moment.
+   * later, when it would be observed anyway. An older view would not fit the permits and expectations of this moment.
    * @param permits as the Lease states them
    */
   look(moment: Moment, permits: readonly PermitView[]): ClusterView {

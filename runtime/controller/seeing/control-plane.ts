@@ -30,9 +30,9 @@ interface Seen {
 }
 
 /**
- * Whether somebody makes, and places, what takes the place of evicted pods. It is seen by the Leases for which kube-controller-manager and
- * kube-scheduler elect their leaders, as candidates do: by how long this process has seen the same renewal. At first sight the time that it states
- * counts; where that clock is behind, the next read shows a renewal. A Lease that is not there, or may not be read, says nothing.
+ * Whether kube-controller-manager and kube-scheduler are at work, which replace evicted pods. Their leaders' Leases tell, read as candidates read
+ * them: by how long this process has seen the same renewal. At first sight the stated time counts; where that clock is behind, the next read
+ * shows a renewal. A Lease that does not exist, or may not be read, says nothing.
  */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions;
@@ -44,7 +44,7 @@ export class ControlPlane {
     this.#leases = leasesOf(options.transport, 'kube-system');
   }
 
-  /** Who was away at the last read, as a sentence that stays the same for as long; undefined where nobody was. */
+  /** Which of them were away at the last read, as a sentence that changes only with them; undefined where none was. */
   get away(): string | undefined {
     const away = CONTROL_PLANE_LEASES.filter((name) => this.#seen.get(name)?.isAway === true);
     if (away.length === 0) return undefined;

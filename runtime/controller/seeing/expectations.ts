@@ -44,8 +44,8 @@ export class Expectations {
   }
 
   /**
-   * Forgets what was acknowledged before a list was asked for that the cache now shows. Such a list shows it by any version: after a restore of
-   * etcd from a backup, by a lower one for ever.
+   * Forgets writes that were acknowledged before the list was asked for that the cache now shows. The list contains them, even where its versions
+   * are lower, as they stay after etcd was restored from a backup.
    * @param askedAt monotonic
    */
   listed(askedAt: number): void {

@@ -19,7 +19,7 @@ interface Known {
   readonly remedy: string | undefined;
   /** When it was last known to be current, monotonic; -Infinity = not in this term. */
   at: number;
-  /** What the API server has answered first since then. */
+  /** The first error that the API server has answered with since then. */
   error: unknown;
   readonly relist: () => void;
 }

@@ -258,7 +258,7 @@ function upToDateSince({ status }: ShadowFacts, { last, now }: Looks): number | 
   return isSame ? known : notLater(instantOf(condition.lastTransitionTime), now);
 }
 
-/** A host that cannot look runs what it ran: a repository that is away takes no proof back. */
+/** A host that cannot look for updates goes on running its version, so its time on that version goes on too. */
 const wasUpToDate = (before: ShadowCondition | undefined, { lastTransitionTime }: ShadowCondition): boolean =>
   before?.reason === BLIND || (before?.status === 'True' && before.lastTransitionTime === lastTransitionTime);
 
@@ -276,7 +276,7 @@ function hasEnded({ facts: before, untouched }: SeenShadow, after: ShadowFacts):
   return (isUnderWay(before) && !untouched) || hasEndedUnseen(before, after);
 }
 
-/** An update that began and ended between two looks leaves one of these times. */
+/** An update that began and ended between two looks has changed one of these times. */
 function hasEndedUnseen(before: ShadowFacts, after: ShadowFacts): boolean {
   return before.finishStatedAt !== after.finishStatedAt || failureOf(before) !== failureOf(after);
 }

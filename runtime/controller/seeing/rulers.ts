@@ -7,8 +7,8 @@ type Seen = Pick<Snapshot, 'nodes' | 'policies'>;
 type Claims = Rulings['claims'];
 
 /**
- * Remembers which policy rules each node, and since when, where that is news (rule P1). At first sight only what node and policy state of
- * their age is: who leads anew holds nobody up.
+ * Remembers which policy rules each node, and since when, where that has changed lately (rule P1). At first sight the younger of node and policy
+ * tells how long it has ruled, so that a new leader delays no node that is older.
  */
 export class Rulers {
   #last: (Pick<Seen, 'nodes'> & { readonly claims: Claims }) | undefined;
@@ -18,7 +18,7 @@ export class Rulers {
   /** By UID of the node, since when another rules it. Monotonic. */
   readonly #news = new Map<string, number>();
 
-  /** To be called while this process does not lead: what it sees then is not kept up. */
+  /** To be called while this process does not lead: it observes too rarely then to know when a ruler changed. */
   forget(): void {
     this.#last = undefined;
     this.#rulers = new Map();

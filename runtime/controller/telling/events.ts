@@ -57,7 +57,7 @@ function tookMs({ completes }: Extract<Command, { kind: 'set-spec' }>, now: numb
   return completes?.beganAt === undefined ? undefined : Math.max(0, now - completes.beganAt);
 }
 
-/** How an update ends whose spec goes on from this shadow; undefined where it only goes a step further, or is over already. */
+/** The result of the update that a write to the spec of this shadow ends; undefined where that is a step on the way, or it is over already. */
 export function resultOf({ spec, status }: ShadowView): 'succeeded' | 'failed' | 'cancelled' | undefined {
   // Where there is no status, somebody has removed it, and the update ends as it is.
   if (!status) return spec.state === 'Idle' ? undefined : 'failed';

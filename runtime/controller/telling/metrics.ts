@@ -196,7 +196,7 @@ export class ControllerMetrics {
     return new Gauge({ name, help, labelNames, registers: [this.registry] });
   }
 
-  /** Shows how often each value occurs: 0 times, where it was shown once, or is always shown, and does not occur. */
+  /** Counts per label value. Values that were seen before, and those of `always`, stay at 0. */
   #tally(name: string, help: string, label: string): (values: readonly string[], always?: readonly string[]) => void {
     const gauge = this.#gauge(name, help, label);
     const shown = new Set<string>();
