@@ -33,7 +33,7 @@ import {
   RENEW_BEFORE_HOURS,
   value,
 } from './settings.ts';
-import { at, changed, joined, listed, type Transform, metadata, placed, pods, service } from './places.ts';
+import { at, changed, joined, listed, type Transform, metadata, placed, pods, service } from './edits.ts';
 import { NOTIFICATIONS, NOTIFIED_EGRESS } from './notifications.ts';
 import { call, type Defines, either, type Mapping, filled, Operand, type Tree } from './template.ts';
 

@@ -48,14 +48,17 @@ export async function startRollout(request: RolloutOptions): Promise<Rollout> {
   }
 }
 
-interface Place {
+interface Lifetime {
   readonly dir: string;
   readonly signal: AbortSignal;
   readonly ending: AbortController;
   readonly remove: () => Promise<void>;
 }
 
-async function start({ options, ...rest }: RolloutOptions, { dir, signal, ending, remove }: Place): Promise<Rollout> {
+async function start(
+  { options, ...rest }: RolloutOptions,
+  { dir, signal, ending, remove }: Lifetime,
+): Promise<Rollout> {
   const world = await createWorld({ ...rest, options, clock: systemClock, random: Math.random, dir, signal });
   const recorder = new Recorder();
   const end = new End({ to: options.to, clock: systemClock, signal });

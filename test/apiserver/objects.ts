@@ -11,7 +11,7 @@ import { shadowCrd } from '../shadow-crd.ts';
 export const SHADOWS = shadowsPath(NAMESPACE);
 
 /** Where the objects are. */
-export interface Place {
+export interface Names {
   /** The operator's namespace. */
   readonly operator: string;
   /** That of the other pods. */
@@ -21,16 +21,16 @@ export interface Place {
 
 /** The objects of a cluster, by an administrator's hand: of one node, where no other is named. */
 export class Objects extends Client {
-  readonly place: Place;
+  readonly names: Names;
 
-  constructor(admin: KubeTransport, place: Place = { operator: NAMESPACE, namespace: 'shop', nodeName: 'n1' }) {
+  constructor(admin: KubeTransport, names: Names = { operator: NAMESPACE, namespace: 'shop', nodeName: 'n1' }) {
     super(admin);
-    this.place = place;
+    this.names = names;
   }
 
   /** The resource, and the namespaces that everything else is in. */
   async prepare(): Promise<void> {
-    const { operator, namespace } = this.place;
+    const { operator, namespace } = this.names;
     for (const name of [operator, namespace]) await this.create('/api/v1/namespaces', { metadata: { name } });
     await this.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', shadowCrd());
   }
@@ -41,9 +41,9 @@ export class Objects extends Client {
   }
 
   /** In the middle of its update: prepared, and wanted rebooted. */
-  async addShadow(nodeName = this.place.nodeName): Promise<void> {
+  async addShadow(nodeName = this.names.nodeName): Promise<void> {
     const { uid } = (await this.node(nodeName)).metadata;
-    await this.create(shadowsPath(this.place.operator), {
+    await this.create(shadowsPath(this.names.operator), {
       apiVersion: API_VERSION,
       kind: KIND,
       metadata: {
@@ -57,7 +57,7 @@ export class Objects extends Client {
   }
 
   /** What the host runs from now on, and the identity of its boot. */
-  boots(version: string, bootID: string, nodeName = this.place.nodeName): Promise<unknown> {
+  boots(version: string, bootID: string, nodeName = this.names.nodeName): Promise<unknown> {
     const nodeInfo = { osImage: `Bottlerocket OS ${version} (aws-k8s-1.33)`, bootID };
     const conditions = [{ type: 'Ready', status: 'True' }];
     return this.patch(`/api/v1/nodes/${nodeName}/status`, { status: { nodeInfo, conditions } });
@@ -71,13 +71,13 @@ export class Objects extends Client {
     return this.patch(`${this.#shadowPath(nodeName)}/status`, { status });
   }
 
-  #shadowPath(nodeName = this.place.nodeName): string {
-    return `${shadowsPath(this.place.operator)}/${shadowName(nodeName)}`;
+  #shadowPath(nodeName = this.names.nodeName): string {
+    return `${shadowsPath(this.names.operator)}/${shadowName(nodeName)}`;
   }
 
   /** Ready, unless it has ended. */
   async addPod(name: string, options: PodOptions = {}): Promise<KubeObject> {
-    const { namespace = this.place.namespace, node = this.place.nodeName, owner, phase = 'Running' } = options;
+    const { namespace = this.names.namespace, node = this.names.nodeName, owner, phase = 'Running' } = options;
     const kinds = { DaemonSet: owner, ReplicaSet: options.replicaSet };
     const owners = Object.entries(kinds).flatMap(([kind, of]) =>
       of === undefined ? [] : [this.#controller(namespace, kind, of)],
@@ -120,7 +120,7 @@ export class Objects extends Client {
   }
 
   /** What the node's kubelet does once a pod's containers have ended. */
-  async endPod(name: string, namespace = this.place.namespace): Promise<void> {
+  async endPod(name: string, namespace = this.names.namespace): Promise<void> {
     await this.delete(`/api/v1/namespaces/${namespace}/pods/${name}`, { gracePeriodSeconds: 0 });
   }
 
@@ -128,7 +128,7 @@ export class Objects extends Client {
     return (await this.list('/api/v1/pods')).items;
   }
 
-  async node(name = this.place.nodeName): Promise<Node> {
+  async node(name = this.names.nodeName): Promise<Node> {
     return await this.get(`/api/v1/nodes/${name}`);
   }
 
@@ -140,7 +140,7 @@ export class Objects extends Client {
     return (await this.get(this.#shadowPath(nodeName))) as unknown as ShadowObject;
   }
 
-  setCordon(unschedulable: boolean, name = this.place.nodeName): Promise<unknown> {
+  setCordon(unschedulable: boolean, name = this.names.nodeName): Promise<unknown> {
     return this.patch(`/api/v1/nodes/${name}`, { spec: { unschedulable: unschedulable || null } });
   }
 

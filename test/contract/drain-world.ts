@@ -19,7 +19,7 @@ import { eventually } from './eventually.ts';
 import type { Replica, ReplicaOptions } from './replica.ts';
 import { shadowCrd } from '../shadow-crd.ts';
 
-interface Parts extends Pick<DrainWorld, 'agent' | 'place' | 'replicas'> {}
+interface Parts extends Pick<DrainWorld, 'agent' | 'names' | 'replicas'> {}
 
 /** What lets a pod be on a world's node. */
 export const TOLERATION = { key: 'contract', operator: 'Exists' };
@@ -34,8 +34,8 @@ export class DrainWorld extends Objects {
   /** What the apiserver's own roles did not allow. */
   readonly #refusals: string[] = [];
 
-  private constructor(cluster: Contract, { place, agent, replicas }: Parts) {
-    super(cluster.admin.transport, place);
+  private constructor(cluster: Contract, { names, agent, replicas }: Parts) {
+    super(cluster.admin.transport, names);
     this.#cluster = cluster;
     this.agent = agent;
     this.replicas = noting(replicas, this.#refusals);
@@ -51,8 +51,8 @@ export class DrainWorld extends Objects {
       spec: { taints: [{ key: TOLERATION.key, effect: 'NoSchedule' }] },
     });
     const agent = { nodeName: metadata.name, nodeUid: metadata.uid, bootId: 'boot-1' };
-    const place = { operator, namespace, nodeName: metadata.name };
-    const world = new DrainWorld(cluster, { place, agent, replicas: transport });
+    const names = { operator, namespace, nodeName: metadata.name };
+    const world = new DrainWorld(cluster, { names, agent, replicas: transport });
     await world.boots('1.38.0', 'boot-1');
     await world.addShadow();
     return world;
@@ -63,7 +63,7 @@ export class DrainWorld extends Objects {
     const tap = new Tapped(transport);
     const { service } = createApiserver({
       transport: tap,
-      namespace: this.place.operator,
+      namespace: this.names.operator,
       config: {
         DRAIN_TIMEOUT_MS: timeoutSec * 1000,
         DRAIN_PREFLIGHT: preflight,
@@ -84,7 +84,7 @@ export class DrainWorld extends Objects {
 
   /** An account with roles that can be withdrawn; one for a world. @param but a resource that they leave out */
   account(but?: string): Promise<Account> {
-    return apiserverAccount(this.#cluster, { namespace: this.place.operator, name: 'other', but });
+    return apiserverAccount(this.#cluster, { namespace: this.names.operator, name: 'other', but });
   }
 
   /** Has `ending` done with the world's end. */
@@ -103,7 +103,7 @@ export class DrainWorld extends Objects {
   }
 
   async removeNode(): Promise<void> {
-    await this.delete(`/api/v1/nodes/${this.place.nodeName}`).catch((error: unknown) => {
+    await this.delete(`/api/v1/nodes/${this.names.nodeName}`).catch((error: unknown) => {
       if (!(error instanceof NotFoundError)) throw error;
     });
   }
@@ -121,7 +121,7 @@ export class DrainWorld extends Objects {
     );
   }
 
-  async pod(name: string, namespace = this.place.namespace): Promise<Pod> {
+  async pod(name: string, namespace = this.names.namespace): Promise<Pod> {
     return await this.get(`/api/v1/namespaces/${namespace}/pods/${name}`);
   }
 
@@ -147,7 +147,7 @@ export class DrainWorld extends Objects {
   }
 
   #budgets(): string {
-    return `/apis/policy/v1/namespaces/${this.place.namespace}/poddisruptionbudgets`;
+    return `/apis/policy/v1/namespaces/${this.names.namespace}/poddisruptionbudgets`;
   }
 
   /** The pod's containers have ended, once it is ending at all. */
@@ -165,13 +165,13 @@ export class DrainWorld extends Objects {
   }
 
   async patchNode(patch: object): Promise<void> {
-    await this.patch(`/api/v1/nodes/${this.place.nodeName}`, patch);
+    await this.patch(`/api/v1/nodes/${this.names.nodeName}`, patch);
   }
 
   /** What the apiserver has said on the node, as reason and message. On a real cluster the node controller says that the node has come. */
   async said(): Promise<readonly string[]> {
     return (await this.told())
-      .filter(({ involvedObject }) => involvedObject.name === this.place.nodeName)
+      .filter(({ involvedObject }) => involvedObject.name === this.names.nodeName)
       .filter(({ source }) => source.component === 'brupop-apiserver')
       .map(({ reason, message }) => `${reason}: ${message}`);
   }

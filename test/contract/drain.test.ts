@@ -14,7 +14,7 @@ const NEVER = new AbortController().signal;
 
 /** A pod of the operator's own. */
 const controller = () => ({
-  namespace: on.world.place.operator,
+  namespace: on.world.names.operator,
   labels: { [COMPONENT_LABEL]: COMPONENTS.controller },
 });
 const claimed = (name: string): object => ({ name, persistentVolumeClaim: { claimName: name } });
@@ -28,15 +28,15 @@ async function addDaemon(): Promise<string> {
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: {
         nodeSelectorTerms: [
-          { matchFields: [{ key: 'metadata.name', operator: 'In', values: [world.place.nodeName] }] },
+          { matchFields: [{ key: 'metadata.name', operator: 'In', values: [world.names.nodeName] }] },
         ],
       },
     },
   };
-  await cluster.admin.patch(`/api/v1/nodes/${world.place.nodeName}/status`, {
+  await cluster.admin.patch(`/api/v1/nodes/${world.names.nodeName}/status`, {
     status: { allocatable: { pods: '10' } },
   });
-  await cluster.admin.create(`/apis/apps/v1/namespaces/${world.place.namespace}/daemonsets`, {
+  await cluster.admin.create(`/apis/apps/v1/namespaces/${world.names.namespace}/daemonsets`, {
     metadata: { name: 'daemon' },
     spec: {
       selector: { matchLabels: labels },
@@ -48,7 +48,7 @@ async function addDaemon(): Promise<string> {
   });
   return eventually(async () => {
     const { items } = await cluster.admin.list('/api/v1/pods', {
-      fieldSelector: `spec.nodeName=${world.place.nodeName}`,
+      fieldSelector: `spec.nodeName=${world.names.nodeName}`,
     });
     expect(items).toHaveLength(1);
     return items[0]!.metadata.name;
@@ -94,7 +94,7 @@ play('a drain', {
 
   'waits for a pod that ends already, and asks for no eviction': async () => {
     await on.world.addPod('web-1');
-    await on.cluster.admin.delete(`/api/v1/namespaces/${on.world.place.namespace}/pods/web-1`);
+    await on.cluster.admin.delete(`/api/v1/namespaces/${on.world.names.namespace}/pods/web-1`);
     const { drain, tap } = on.world.replica();
     const drained = drain();
     await eventually(() => expect(tap.watches).toHaveLength(2));
@@ -146,7 +146,7 @@ play('a drain', {
     await on.world.endPod('web-1');
     await drained;
     expect((await on.world.pod('tolerates')).metadata).not.toHaveProperty('deletionTimestamp');
-    const came = `; pods that tolerate the cordon came since: ${on.world.place.namespace}/tolerates`;
+    const came = `; pods that tolerate the cordon came since: ${on.world.names.namespace}/tolerates`;
     await eventually(async () => expect(await on.world.said()).toContainEqual(expect.stringContaining(came)));
   },
 
@@ -170,7 +170,7 @@ play('a drain', {
     const drained = replica.drain();
     await eviction.reached;
     await on.world.removePod('web-1');
-    const path = `/api/v1/namespaces/${on.world.place.namespace}/pods`;
+    const path = `/api/v1/namespaces/${on.world.names.namespace}/pods`;
     const spec = { nodeName: on.cluster.node, containers: [{ name: 'main', image: 'web' }] };
     await eventually(() => on.cluster.admin.create(path, { metadata: { name: 'web-1' }, spec }));
     eviction.wake();
@@ -226,21 +226,21 @@ play('a drain', {
     await on.world.addPod('controller', controller());
     const drained = on.world.replica().drain();
     await on.world.isEnding('web-1');
-    expect((await on.world.pod('controller', on.world.place.operator)).metadata).not.toHaveProperty(
+    expect((await on.world.pod('controller', on.world.names.operator)).metadata).not.toHaveProperty(
       'deletionTimestamp',
     );
     await on.world.endPod('web-1');
-    await on.world.endPod('controller', on.world.place.operator);
+    await on.world.endPod('controller', on.world.names.operator);
     await drained;
   },
 
   'leaves the operator’s own pods where no other node could take them': async () => {
     await on.world.addPod('controller', controller());
     await on.world.addPod('web-1');
-    const drained = on.world.replica({ transport: alone(on.world.replicas, on.world.place.nodeName) }).drain();
+    const drained = on.world.replica({ transport: alone(on.world.replicas, on.world.names.nodeName) }).drain();
     await on.world.endPod('web-1');
     await drained;
-    expect((await on.world.pod('controller', on.world.place.operator)).metadata).not.toHaveProperty(
+    expect((await on.world.pod('controller', on.world.names.operator)).metadata).not.toHaveProperty(
       'deletionTimestamp',
     );
   },

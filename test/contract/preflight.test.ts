@@ -7,7 +7,7 @@ const on = stage();
 
 const undrainable: object = expect.objectContaining({ status: 409, reason: 'Undrainable' });
 const blocker = (): string =>
-  `PodDisruptionBudget ${on.world.place.namespace}/web (pod ${on.world.place.namespace}/web-1)`;
+  `PodDisruptionBudget ${on.world.names.namespace}/web (pod ${on.world.names.namespace}/web-1)`;
 
 /** A pod under a budget that has no spare, and never will. */
 async function addStuckPod(): Promise<void> {

@@ -32,7 +32,7 @@ const really = onReal(async () => undefined) ? test : test.skip;
 really.each(['Forbidden', 'Invalid'] as const)(
   'a status that an admission policy refuses as %s is told from everything that may pass',
   async (reason) => {
-    await deniesFailures(on.cluster, on.world.place.operator, reason);
+    await deniesFailures(on.cluster, on.world.names.operator, reason);
     await expectRefused();
   },
 );

@@ -189,7 +189,7 @@ play('what stands on a node without marks', {
   'stays where the node’s image names no version, whatever is wanted': async () => {
     await byAnother();
     const status = { nodeInfo: { osImage: 'Debian' } };
-    await on.cluster.admin.patch(`/api/v1/nodes/${on.world.place.nodeName}/status`, { status });
+    await on.cluster.admin.patch(`/api/v1/nodes/${on.world.names.nodeName}/status`, { status });
     for (const version of ['1.39.0', null]) expect(await left({ version })).toEqual(UNTOUCHED);
   },
 

@@ -12,7 +12,7 @@ const on = stage();
 const SHORT = { timeoutSec: 2 };
 
 /** A drain of `web-1` that ends at its deadline, because of `why`. */
-async function expectFailed(replica: Replica, why: string, namespace = on.world.place.namespace): Promise<void> {
+async function expectFailed(replica: Replica, why: string, namespace = on.world.names.namespace): Promise<void> {
   const failed = replica.drain();
   await expect(failed).rejects.toEqual(expect.objectContaining({ status: 504, reason: 'DrainTimeout' }));
   await expect(failed).rejects.toThrow(`${namespace}/web-1 (${why}`);
@@ -27,14 +27,14 @@ async function evictionsAreGuarded(
   more: Pick<Guard, 'timeoutSeconds'> = {},
 ): Promise<Webhook> {
   const { cluster, world } = on;
-  const { namespace } = world.place;
+  const { namespace } = world.names;
   const guarded = await guard(cluster, { namespace, resource: 'pods/eviction', operation: 'CREATE', decide, ...more });
   world.atEnd(guarded.remove);
   return guarded.webhook;
 }
 
 const inEffect = (code: number): Promise<void> =>
-  evictionIsRefused(on.cluster, { namespace: on.world.place.namespace, name: 'web-1' }, code);
+  evictionIsRefused(on.cluster, { namespace: on.world.names.namespace, name: 'web-1' }, code);
 
 play('an eviction that must wait', {
   'is asked for again after a pause, and the budget in its way is named': async () => {
@@ -46,7 +46,7 @@ play('an eviction that must wait', {
     await eventually(async () => {
       expect(tap.requests.filter(evicts).length).toBeGreaterThan(1);
       expect((await on.world.progress())?.blocked_by).toEqual([
-        `PodDisruptionBudget ${on.world.place.namespace}/web (pod ${on.world.place.namespace}/web-1)`,
+        `PodDisruptionBudget ${on.world.names.namespace}/web (pod ${on.world.names.namespace}/web-1)`,
       ]);
     });
     await on.world.removeBudget('web');
@@ -72,7 +72,7 @@ play('an eviction that never succeeds ends at the deadline, with who is left and
   '429 of a budget': async () => {
     await on.world.addPod('web-1');
     await on.world.budget('web', 1);
-    await expectFailed(on.world.replica(SHORT), `PodDisruptionBudget ${on.world.place.namespace}/web`);
+    await expectFailed(on.world.replica(SHORT), `PodDisruptionBudget ${on.world.names.namespace}/web`);
   },
 
   '429 of a server that says when': onReal(async () => {
@@ -96,14 +96,14 @@ play('an eviction that never succeeds ends at the deadline, with who is left and
 
   '403 of an admission policy': onReal(async () => {
     await on.world.addPod('web-1');
-    await deniesEvictions(on.cluster, on.world.place.namespace, 'Forbidden');
+    await deniesEvictions(on.cluster, on.world.names.namespace, 'Forbidden');
     await inEffect(403);
     await expectFailed(on.world.replica(SHORT), 'refused with 403');
   }),
 
   '422 of an admission policy': onReal(async () => {
     await on.world.addPod('web-1');
-    await deniesEvictions(on.cluster, on.world.place.namespace, 'Invalid');
+    await deniesEvictions(on.cluster, on.world.names.namespace, 'Invalid');
     await inEffect(422);
     await expectFailed(on.world.replica(SHORT), 'refused with 422');
   }),

@@ -11,7 +11,7 @@ export const LONGEST_START_MS = 20_000;
 const MOST_MB = 35;
 const SAMPLE_MS = 20;
 
-export interface Place {
+export interface CgroupOptions {
   readonly stand: Stand;
   /** Binary of Node. */
   readonly node: string;
@@ -29,7 +29,7 @@ export interface Running {
 
 /** Starts an agent in a cgroup of its own and, once it has said what it runs, lets `measure` look at it. */
 export async function inCgroup<T>(
-  { stand, node, limitMiB, env }: Place,
+  { stand, node, limitMiB, env }: CgroupOptions,
   measure: (running: Running) => Promise<T>,
 ): Promise<T> {
   const cgroup = await MemoryCgroup.create(limitMiB);

@@ -9,7 +9,7 @@ import { GROUP } from '../../../runtime/api/shadow/names.ts';
 import { CORPUS } from '../../../test/apiserver/fuzz.ts';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
 import { quantile } from '../controller/cpu.ts';
-import type { Place, Replica } from './replica.ts';
+import type { Endpoint, Replica } from './replica.ts';
 import { type Identity, type Stand, withStand } from './stand.ts';
 
 const MIB = 2 ** 20;
@@ -22,7 +22,7 @@ const MOST_MB = 240;
 interface Abuse {
   readonly name: string;
   /** Begins it on these sockets; who has to be an agent is one. */
-  readonly begin: (place: Place, agent: Identity) => readonly Socket[];
+  readonly begin: (endpoint: Endpoint, agent: Identity) => readonly Socket[];
 }
 
 const OBJECT = `${JSON.stringify({ apiVersion: V1, kind: 'BottlerocketShadow', metadata: {}, spec: { state: 'Idle' } })},`;
@@ -36,27 +36,36 @@ const SIZES = [
 ];
 
 const ABUSES: readonly Abuse[] = [
-  { name: 'a review of 24 MiB of objects', begin: (place) => [review(place, OBJECTS, 24 * MIB)] },
-  { name: 'a review of 32 MiB of objects', begin: (place) => [review(place, OBJECTS, 32 * MIB)] },
-  { name: '64 reviews of 4 MiB of objects', begin: (place) => times(64, () => review(place, OBJECTS, 4 * MIB)) },
-  { name: '64 reviews of 4 MiB of brackets', begin: (place) => times(64, () => review(place, BRACKETS, 4 * MIB)) },
-  { name: '64 reviews of 2 MiB of objects within each other', begin: (place) => times(64, () => whole(place, DEEP)) },
-  { name: '64 reviews of 4 MiB of names in one object', begin: (place) => times(64, () => whole(place, NAMES)) },
-  { name: '64 reviews of as many names as may be', begin: (place) => times(64, () => whole(place, FEWER_NAMES)) },
+  { name: 'a review of 24 MiB of objects', begin: (endpoint) => [review(endpoint, OBJECTS, 24 * MIB)] },
+  { name: 'a review of 32 MiB of objects', begin: (endpoint) => [review(endpoint, OBJECTS, 32 * MIB)] },
+  { name: '64 reviews of 4 MiB of objects', begin: (endpoint) => times(64, () => review(endpoint, OBJECTS, 4 * MIB)) },
+  {
+    name: '64 reviews of 4 MiB of brackets',
+    begin: (endpoint) => times(64, () => review(endpoint, BRACKETS, 4 * MIB)),
+  },
+  {
+    name: '64 reviews of 2 MiB of objects within each other',
+    begin: (endpoint) => times(64, () => whole(endpoint, DEEP)),
+  },
+  { name: '64 reviews of 4 MiB of names in one object', begin: (endpoint) => times(64, () => whole(endpoint, NAMES)) },
+  { name: '64 reviews of as many names as may be', begin: (endpoint) => times(64, () => whole(endpoint, FEWER_NAMES)) },
   {
     name: '1,400 connections that ask for metrics 40 times and read nothing',
-    begin: (place) => times(1_400, () => metered(place)),
+    begin: (endpoint) => times(1_400, () => metered(endpoint)),
   },
-  { name: '2 reviews of 32 MiB that stall', begin: (place) => times(2, () => stalled(place, 32 * MIB)) },
-  { name: 'reviews of all sizes that stall', begin: (place) => SIZES.map((size) => stalled(place, size)) },
-  { name: '200 answers of 3 MiB that nobody reads', begin: (place) => times(200, () => unread(place)) },
+  { name: '2 reviews of 32 MiB that stall', begin: (endpoint) => times(2, () => stalled(endpoint, 32 * MIB)) },
+  { name: 'reviews of all sizes that stall', begin: (endpoint) => SIZES.map((size) => stalled(endpoint, size)) },
+  { name: '200 answers of 3 MiB that nobody reads', begin: (endpoint) => times(200, () => unread(endpoint)) },
   {
     name: '3,000 drains pipelined on one connection',
-    begin: (place, agent) => [pipelined(place, drainOf(agent), 3_000)],
+    begin: (endpoint, agent) => [pipelined(endpoint, drainOf(agent), 3_000)],
   },
-  { name: '300,000 pings pipelined on 30', begin: (place) => times(30, () => pipelined(place, PING, 10_000)) },
-  { name: '3,000 connections to the port of probes', begin: (place) => times(3_000, () => plain(place)) },
-  { name: '30,000 metrics pipelined on 30', begin: (place) => times(30, () => plain(place, METRICS.repeat(1_000))) },
+  { name: '300,000 pings pipelined on 30', begin: (endpoint) => times(30, () => pipelined(endpoint, PING, 10_000)) },
+  { name: '3,000 connections to the port of probes', begin: (endpoint) => times(3_000, () => plain(endpoint)) },
+  {
+    name: '30,000 metrics pipelined on 30',
+    begin: (endpoint) => times(30, () => plain(endpoint, METRICS.repeat(1_000))),
+  },
 ];
 
 const DEEP = `${'{"34":'.repeat(300_000)}0${'}'.repeat(300_000)}`;
@@ -87,7 +96,7 @@ async function measured(context: BenchContext, { name, begin }: Abuse): Promise<
     if (!agent) throw new Error('expected an agent');
     await objects.addPod('web-1', { node: agent.nodeName });
     const memory = new Memory(replica);
-    const sockets = begin(replica.place, agent);
+    const sockets = begin(replica.endpoint, agent);
     for (const socket of sockets) socket.on('error', () => undefined);
     const conversions = await converted(replica);
     await memory.look();
@@ -112,13 +121,13 @@ async function measured(context: BenchContext, { name, begin }: Abuse): Promise<
 async function converted(replica: Replica): Promise<readonly number[]> {
   const asked: Promise<number>[] = [];
   for (let left = SECONDS * 20; left > 0 && replica.isRunning; left--) {
-    asked.push(convert(replica.place).catch(() => Infinity));
+    asked.push(convert(replica.endpoint).catch(() => Infinity));
     await sleep(50);
   }
   return Promise.all(asked);
 }
 
-async function convert({ port, servername, caPem: ca }: Place): Promise<number> {
+async function convert({ port, servername, caPem: ca }: Endpoint): Promise<number> {
   const began = performance.now();
   const target = { host: '127.0.0.1', port, servername, ca, agent: false, timeout: 30_000 };
   const outgoing = request({ ...target, method: 'POST', path: PUBLIC_PATHS.crdConvert });
@@ -152,7 +161,7 @@ class Memory {
     const { highest } = await this.#replica.memoryMb().catch(() => ({ highest: 0 }));
     this.highest = Math.max(this.highest, highest || 0);
     // What the kubelet allows a probe.
-    const probe = fetch(`http://127.0.0.1:${this.#replica.place.httpPort}/healthz`, {
+    const probe = fetch(`http://127.0.0.1:${this.#replica.endpoint.httpPort}/healthz`, {
       signal: AbortSignal.timeout(5_000),
     });
     await probe.catch(() => this.unanswered++);
@@ -164,23 +173,23 @@ const times = (count: number, begin: () => Socket): readonly Socket[] => Array.f
 /** Not that of the Kubernetes API, or of the probes. */
 const STRANGER = '127.0.0.2';
 
-function open({ port, servername, caPem: ca }: Place): Socket {
+function open({ port, servername, caPem: ca }: Endpoint): Socket {
   return connect({ host: '127.0.0.1', port, servername, ca, localAddress: STRANGER } as ConnectionOptions);
 }
 
 const START = `{"request":{"uid":"u","desiredAPIVersion":"${V2}","objects":[`;
 
 /** Headers and the beginning of a review of `size` bytes. */
-function begun(place: Place, size: number): Socket {
-  const socket = open(place);
+function begun(endpoint: Endpoint, size: number): Socket {
+  const socket = open(endpoint);
   socket.write(`POST ${PUBLIC_PATHS.crdConvert} HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n${START}`);
   return socket;
 }
 
 /** A review of `piece`, which ends with a comma or may be cut anywhere, over and over. */
-function review(place: Place, piece: Buffer, size: number): Socket {
+function review(endpoint: Endpoint, piece: Buffer, size: number): Socket {
   const end = `${OBJECT.slice(0, -1)}]}}`;
-  const socket = begun(place, size);
+  const socket = begun(endpoint, size);
   let left = size - START.length - end.length;
   const more = (): void => {
     while (left >= piece.length && !socket.destroyed) {
@@ -195,15 +204,15 @@ function review(place: Place, piece: Buffer, size: number): Socket {
 }
 
 /** A review of one object. */
-function whole(place: Place, object: string): Socket {
-  const socket = begun(place, START.length + object.length + 3);
+function whole(endpoint: Endpoint, object: string): Socket {
+  const socket = begun(endpoint, START.length + object.length + 3);
   socket.write(`${object}]}}`);
   return socket.resume();
 }
 
 /** Asks again every quarter of a second. */
-function metered(place: Place): Socket {
-  const socket = open(place);
+function metered(endpoint: Endpoint): Socket {
+  const socket = open(endpoint);
   let left = 40;
   const timer = setInterval(() => {
     if (left-- === 0 || socket.destroyed) clearInterval(timer);
@@ -214,22 +223,22 @@ function metered(place: Place): Socket {
 }
 
 /** All but the last byte. */
-function stalled(place: Place, size: number): Socket {
-  const socket = begun(place, size);
+function stalled(endpoint: Endpoint, size: number): Socket {
+  const socket = begun(endpoint, size);
   socket.write(Buffer.alloc(size - START.length - 1, ' '));
   return socket.resume();
 }
 
-function unread(place: Place): Socket {
+function unread(endpoint: Endpoint): Socket {
   const metadata = { labels: { a: 'x'.repeat(3 * MIB) } };
   const object = JSON.stringify({ apiVersion: V1, kind: 'BottlerocketShadow', metadata, spec: { state: 'Idle' } });
-  const socket = begun(place, START.length + object.length + 3);
+  const socket = begun(endpoint, START.length + object.length + 3);
   socket.write(`${object}]}}`);
   return socket.pause();
 }
 
-function pipelined(place: Place, asked: string, count: number): Socket {
-  const socket = open(place);
+function pipelined(endpoint: Endpoint, asked: string, count: number): Socket {
+  const socket = open(endpoint);
   socket.write(asked.repeat(count));
   return socket.pause();
 }
@@ -239,7 +248,7 @@ function drainOf({ nodeName, nodeUid, token }: Identity): string {
   return `POST ${PATHS.cordonAndDrain} HTTP/1.1\r\nHost: a\r\n${headers.join('\r\n')}\r\nContent-Length: 0\r\n\r\n`;
 }
 
-function plain({ httpPort }: Place, asked = 'GET /'): Socket {
+function plain({ httpPort }: Endpoint, asked = 'GET /'): Socket {
   const socket = connectPlain({ host: '127.0.0.1', port: httpPort, localAddress: STRANGER });
   socket.write(asked);
   return socket.pause();

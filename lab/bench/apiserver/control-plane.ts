@@ -54,7 +54,7 @@ export async function drainOnControlPlane(drain: ControlPlaneDrain): Promise<Dra
   try {
     await site.fill('by-agent');
     const agent = await site.identity('by-agent');
-    const ours = await secondsOf(() => drainAs(agent, replica.place));
+    const ours = await secondsOf(() => drainAs(agent, replica.endpoint));
     await site.fill('by-kubectl');
     const kubectl = await secondsOf(() => run('kubectl', [...KUBECTL_DRAIN, 'by-kubectl'], kubeconfig));
     if (other) await site.fill('by-other');

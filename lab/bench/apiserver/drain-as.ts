@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentApiClient } from '../../../runtime/agent/apiserver/client.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
-import type { Place } from './replica.ts';
+import type { Endpoint } from './replica.ts';
 import type { Identity } from './stand.ts';
 
 /** Has a node drained as its agent does, which asks again for as long as it is told to. Whether it was. */
-export async function drainAs({ nodeName, nodeUid, token }: Identity, place: Place): Promise<boolean> {
+export async function drainAs({ nodeName, nodeUid, token }: Identity, endpoint: Endpoint): Promise<boolean> {
   const dir = await mkdtemp(join(tmpdir(), 'brupop-bench-'));
   const [caPath, tokenPath] = [join(dir, 'ca.crt'), join(dir, 'token')];
-  await writeFile(caPath, place.caPem);
+  await writeFile(caPath, endpoint.caPem);
   await writeFile(tokenPath, token);
-  const { port, servername } = place;
+  const { port, servername } = endpoint;
   const api = agentApiClient({ host: '127.0.0.1', port, servername, caPath, tokenPath, clock: systemClock });
   try {
     for (;;) {

@@ -102,7 +102,7 @@ export async function drainAll({ objects, replica, agents }: Stand): Promise<num
   const seconds: number[] = [];
   await Promise.all(
     agents.map(async (agent) => {
-      if (await drainAs(agent, replica.place)) seconds.push((performance.now() - began) / 1000);
+      if (await drainAs(agent, replica.endpoint)) seconds.push((performance.now() - began) / 1000);
     }),
   );
   for (const agent of agents) await release(objects, agent);

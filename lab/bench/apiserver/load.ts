@@ -3,12 +3,12 @@ import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { HEADERS, PATHS } from '../../../runtime/api/agent/protocol.ts';
-import type { Place } from './replica.ts';
+import type { Endpoint } from './replica.ts';
 import type { Identity } from './stand.ts';
 
 /** What the process of this file does: a job comes in by IPC, and what came of it goes out. */
 export interface Load {
-  readonly place: Place;
+  readonly endpoint: Endpoint;
   readonly agents: readonly Identity[];
   /** Statuses a second, at even distances, whether or not those before are answered. */
   readonly rate: number;
@@ -51,7 +51,7 @@ class Generator {
 
   constructor(load: Load) {
     this.#load = load;
-    this.#secureContext = createSecureContext({ ca: load.place.caPem });
+    this.#secureContext = createSecureContext({ ca: load.endpoint.caPem });
     this.#kept = load.agents
       .slice(0, load.agents.length * load.kept)
       .map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
@@ -96,7 +96,7 @@ class Generator {
 
   /** @param crashCount makes each status another */
   #put(index: number, crashCount: number): Promise<number> {
-    const { port, servername } = this.#load.place;
+    const { port, servername } = this.#load.endpoint;
     const { headers, body } = status(this.#load.agents[index], crashCount);
     const tls = { servername, secureContext: this.#secureContext, agent: this.#kept[index] ?? false };
     const options = { ...tls, host: '127.0.0.1', port, method: 'PUT', path: PATHS.resource, headers };

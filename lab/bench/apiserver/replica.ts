@@ -21,7 +21,7 @@ export interface Api {
 }
 
 /** Where an apiserver listens. */
-export interface Place {
+export interface Endpoint {
   readonly port: number;
   /** Of metrics and probes, without TLS. */
   readonly httpPort: number;
@@ -40,14 +40,14 @@ const PROBE = `
 
 /** One apiserver as a process of its own, with files and flags as its pod has them. */
 export class Replica {
-  readonly place: Place;
+  readonly endpoint: Endpoint;
   readonly #dir: string;
   readonly #ca: CertificateAuthority;
   readonly #child: ChildProcess;
   #certificates = 1;
 
-  private constructor(parts: { place: Place; dir: string; ca: CertificateAuthority; child: ChildProcess }) {
-    this.place = parts.place;
+  private constructor(parts: { endpoint: Endpoint; dir: string; ca: CertificateAuthority; child: ChildProcess }) {
+    this.endpoint = parts.endpoint;
     this.#dir = parts.dir;
     this.#ca = parts.ca;
     this.#child = parts.child;
@@ -66,8 +66,8 @@ export class Replica {
     await putCertificate(dir, ca, 0);
     const [port = 0, httpPort = 0] = await freePorts(2);
     const child = launch({ root, dir, api, port, httpPort, cgroup });
-    const place = { port, httpPort, servername: SERVERNAME, caPem: ca.certPem };
-    const replica = new Replica({ place, dir, ca, child });
+    const endpoint = { port, httpPort, servername: SERVERNAME, caPem: ca.certPem };
+    const replica = new Replica({ endpoint, dir, ca, child });
     await replica.#ready(httpPort);
     return replica;
   }

@@ -10,7 +10,7 @@ import type { Stand } from './stand.ts';
 const TOKEN_SECONDS = 7.5;
 const MOST_MS = 100;
 
-export interface UnderLoad extends Omit<Load, 'place' | 'agents'> {
+export interface UnderLoad extends Omit<Load, 'endpoint' | 'agents'> {
   readonly root: string;
   /** Begins each figure's name. */
   readonly how: string;
@@ -22,7 +22,7 @@ export async function underLoad(stand: Stand, { root, how, ...load }: UnderLoad)
   metered.takeMostReviews();
   const began = performance.now();
   const before = { apiserver: await replica.cpuSeconds(), cluster: process.cpuUsage() };
-  const result = await generate(root, { ...load, place: replica.place, agents });
+  const result = await generate(root, { ...load, endpoint: replica.endpoint, agents });
   const apiserver = (await replica.cpuSeconds()) - before.apiserver;
   const cluster = process.cpuUsage(before.cluster);
   const periods = Math.ceil((performance.now() - began) / 1000 / TOKEN_SECONDS);

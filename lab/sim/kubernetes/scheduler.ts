@@ -10,7 +10,7 @@ const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
 const PATIENCE = 'no node is ready, schedulable and fit for this pod';
 
 /** A node and the pods on it, those that were placed in this round included. */
-interface Place {
+interface NodeInfo {
   readonly node: Node;
   readonly pods: Pod[];
 }
@@ -23,12 +23,12 @@ export function schedule(world: World, clock: Pick<Clock, 'now'>): readonly Kube
     world.pods.filter((pod) => !isPodTerminal(pod)),
     ({ spec }) => spec?.nodeName,
   );
-  const places = world.nodes.map((node) => ({ node, pods: byNode.get(node.metadata.name) ?? [] }));
+  const infos = world.nodes.map((node) => ({ node, pods: byNode.get(node.metadata.name) ?? [] }));
   return waiting.flatMap((pod) => {
-    const place = best(pod, places);
-    if (!place) return wait(pod, clock);
-    place.pods.push(pod);
-    return [bind(pod, place.node)];
+    const info = best(pod, infos);
+    if (!info) return wait(pod, clock);
+    info.pods.push(pod);
+    return [bind(pod, info.node)];
   });
 }
 
@@ -41,18 +41,18 @@ function byAge(a: Pod, b: Pod): number {
   return older.localeCompare(younger) || a.metadata.name.localeCompare(b.metadata.name);
 }
 
-function best(pod: Pod, places: readonly Place[]): Place | undefined {
-  const feasible = places.filter((place) => isFeasible(pod, place, places));
-  const scores = scoresOf(pod, feasible, places);
-  const score = (place: Place): number => scores.get(place) ?? 0;
+function best(pod: Pod, infos: readonly NodeInfo[]): NodeInfo | undefined {
+  const feasible = infos.filter((info) => isFeasible(pod, info, infos));
+  const scores = scoresOf(pod, feasible, infos);
+  const score = (info: NodeInfo): number => scores.get(info) ?? 0;
   const ranked = feasible.toSorted((a, b) => score(b) - score(a) || a.pods.length - b.pods.length || byName(a, b));
   return ranked[0];
 }
 
-const byName = (a: Place, b: Place): number => a.node.metadata.name.localeCompare(b.node.metadata.name);
+const byName = (a: NodeInfo, b: NodeInfo): number => a.node.metadata.name.localeCompare(b.node.metadata.name);
 
-function isFeasible(pod: Pod, place: Place, places: readonly Place[]): boolean {
-  const { node } = place;
+function isFeasible(pod: Pod, info: NodeInfo, infos: readonly NodeInfo[]): boolean {
+  const { node } = info;
   const spec = pod.spec ?? {};
   const apart = spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   return (
@@ -60,7 +60,7 @@ function isFeasible(pod: Pod, place: Place, places: readonly Place[]): boolean {
     isOpen(spec, node) &&
     toleratesNode(spec.tolerations, node) &&
     fitsNode(spec, node) &&
-    apart.every((term) => matching(term, pod, podsNear(place, term, places)) === 0)
+    apart.every((term) => matching(term, pod, podsNear(info, term, infos)) === 0)
   );
 }
 
@@ -73,17 +73,17 @@ function isOpen({ tolerations = [] }: PodSpec, node: Node): boolean {
  * What speaks for each node by the pod's preferences. As the real scheduler has it, each kind of preference is brought to one scale before
  * they are added up: weights tell terms of one kind apart, and no kind from another.
  */
-function scoresOf(pod: Pod, feasible: readonly Place[], places: readonly Place[]): ReadonlyMap<Place, number> {
+function scoresOf(pod: Pod, feasible: readonly NodeInfo[], infos: readonly NodeInfo[]): ReadonlyMap<NodeInfo, number> {
   const { affinity = {}, topologySpreadConstraints: spread = [] } = pod.spec ?? {};
   const liked = affinity.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const disliked = affinity.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
-  const near = (place: Place, term: PodAffinityTerm): number => matching(term, pod, podsNear(place, term, places));
+  const near = (info: NodeInfo, term: PodAffinityTerm): number => matching(term, pod, podsNear(info, term, infos));
   const kinds = [
     feasible.map(({ node }) => total(liked, ({ weight, preference }) => (fitsTerm(preference, node) ? weight : 0))),
-    feasible.map((place) => -total(disliked, ({ weight, podAffinityTerm }) => weight * near(place, podAffinityTerm))),
-    feasible.map((place) => -total(spread, (term) => near(place, term))),
+    feasible.map((info) => -total(disliked, ({ weight, podAffinityTerm }) => weight * near(info, podAffinityTerm))),
+    feasible.map((info) => -total(spread, (term) => near(info, term))),
   ].map(scaled);
-  return new Map(feasible.map((place, index) => [place, total(kinds, (scores) => scores[index] ?? 0)]));
+  return new Map(feasible.map((info, index) => [info, total(kinds, (scores) => scores[index] ?? 0)]));
 }
 
 function scaled(scores: readonly number[]): readonly number[] {
@@ -98,12 +98,12 @@ function total<T>(items: readonly T[], of: (item: T) => number): number {
 const HOSTNAME = 'kubernetes.io/hostname';
 
 /** Pods of all nodes of the node's domain; none where it is in none. Every node is a host, also without its label. */
-function podsNear(place: Place, { topologyKey }: PodAffinityTerm, places: readonly Place[]) {
-  if (topologyKey === HOSTNAME) return place.pods;
-  const domain = ({ node }: Place): string | undefined => node.metadata.labels?.[topologyKey];
-  return domain(place) === undefined
+function podsNear(info: NodeInfo, { topologyKey }: PodAffinityTerm, infos: readonly NodeInfo[]) {
+  if (topologyKey === HOSTNAME) return info.pods;
+  const domain = ({ node }: NodeInfo): string | undefined => node.metadata.labels?.[topologyKey];
+  return domain(info) === undefined
     ? []
-    : places.filter((other) => domain(other) === domain(place)).flatMap(({ pods }) => pods);
+    : infos.filter((other) => domain(other) === domain(info)).flatMap(({ pods }) => pods);
 }
 
 function matching({ labelSelector: selector }: PodAffinityTerm, pod: Pod, others: readonly Pod[]): number {

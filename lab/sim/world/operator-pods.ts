@@ -22,7 +22,7 @@ export interface OperatorPodsOptions {
   /** Of the Service of the operator's apiserver. */
   readonly endpoints: Pick<ServiceEndpoints, 'update'>;
   /** Variables that take the place of what a pod states. */
-  readonly environment: (place: Place) => Readonly<Record<string, string>>;
+  readonly environment: (location: PodLocation) => Readonly<Record<string, string>>;
   /** What a pod's container runs; undefined for a pod that no program stands behind. */
   readonly program: (pod: Pod) => StartProgram | undefined;
   /** How the files of running pods are kept up to date. @default once a minute */
@@ -40,7 +40,7 @@ export interface Renewal extends Pick<PodTokenOptions, 'reissue'> {
 }
 
 /** Where a pod's program finds its files on this machine. */
-export interface Place {
+export interface PodLocation {
   /** What the pod states. */
   readonly stated: Readonly<Record<string, string>>;
   readonly mounts: Mounts;

@@ -24,7 +24,7 @@ const RENEWED_MS = 0.8 * TOKEN_SECONDS * 1000;
 const RETRIED_MS = 60_000;
 
 /** A node as the operator's containers find it. */
-export interface Place {
+export interface ContainerNode {
   readonly name: string;
   readonly machine: Machine;
   readonly hand: Hand;
@@ -54,18 +54,18 @@ export class OperatorPods {
   }
 
   /** The program of a pod that is the operator's. */
-  program(pod: Pod, place: Place): Program | undefined {
+  program(pod: Pod, where: ContainerNode): Program | undefined {
     const component = pod.metadata.labels?.[COMPONENT_LABEL];
-    if (component === COMPONENTS.agent) return this.#agent(place);
-    if (component === COMPONENTS.apiserver) return this.#replica('apiserver', place);
-    return component === COMPONENTS.controller ? this.#replica('controller', place) : undefined;
+    if (component === COMPONENTS.agent) return this.#agent(where);
+    if (component === COMPONENTS.apiserver) return this.#replica('apiserver', where);
+    return component === COMPONENTS.controller ? this.#replica('controller', where) : undefined;
   }
 
   agent(node: string): Process | undefined {
     return this.#running.get(`agent-${node}`) ?? this.#running.get(`upstream-agent-${node}`);
   }
 
-  #replica(kind: 'apiserver' | 'controller', { name: node, machine }: Place): Program {
+  #replica(kind: 'apiserver' | 'controller', { name: node, machine }: ContainerNode): Program {
     let running: Process | undefined;
     return {
       start: (pod, ended) => {
@@ -83,21 +83,21 @@ export class OperatorPods {
     return `${kind}-${number}`;
   }
 
-  #agent(place: Place): Program {
-    const { name: node, machine } = place;
+  #agent(where: ContainerNode): Program {
+    const { name: node, machine } = where;
     let running: Process | undefined;
     return {
       start: async (pod, ended) => {
         const refusal = this.#troubles.refusal(node, machine.host.version);
         if (refusal !== undefined) return refusal;
         const boot = machine.host.boot?.id;
-        const token = new Token(pod, place);
+        const token = new Token(pod, where);
         await token.renew();
         // The host may have gone down meanwhile.
         if (boot === undefined || machine.host.boot?.id !== boot) return 'ContainerCreating';
         const isUpstream = programOf(pod) === 'upstream-agent';
         const process = `${isUpstream ? 'upstream-agent' : 'agent'}-${node}`;
-        const [host, program] = [this.#host(place, token), isUpstream && { program: upstreamAgent }];
+        const [host, program] = [this.#host(where, token), isUpstream && { program: upstreamAgent }];
         const container = { process, kind: 'agent', node, pod: pod.metadata.name, host, ...program } as const;
         const mine = this.#run(container, machine, ended);
         running = mine;
@@ -116,7 +116,7 @@ export class OperatorPods {
     });
   }
 
-  #host({ name, machine: { host } }: Place, token: Token): HostAccess {
+  #host({ name, machine: { host } }: ContainerNode, token: Token): HostAccess {
     return {
       connect: (clock) => new InProcessHostTransport({ host, clock, pinned: true }),
       bootId: () => {
@@ -154,16 +154,16 @@ function end(process: Process | undefined, how: Stop): void {
 class Token {
   text = '';
   readonly #pod: Pod;
-  readonly #place: Place;
+  readonly #where: ContainerNode;
 
-  constructor(pod: Pod, place: Place) {
+  constructor(pod: Pod, where: ContainerNode) {
     this.#pod = pod;
-    this.#place = place;
+    this.#where = where;
   }
 
   /** A kubelet that does not work makes none, and the old one expires in its time. @returns whether there is a new one */
   async renew(): Promise<boolean> {
-    const { hand, works } = this.#place;
+    const { hand, works } = this.#where;
     if (!works()) return false;
     const { name, uid } = this.#pod.metadata;
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name, uid };

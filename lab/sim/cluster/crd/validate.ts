@@ -5,7 +5,7 @@ import { excludedBy } from './rules.ts';
 import type { Schema } from './schema.ts';
 
 /** A value and where it stands, e.g. `status.crash_count`. */
-interface Place<T = unknown> {
+interface Located<T = unknown> {
   readonly value: T;
   readonly path: string;
 }
@@ -21,40 +21,40 @@ export function validate(schema: Schema, value: unknown, path = ''): readonly Ca
 }
 
 /** Adds what is broken to `faults`. Every write comes by here, and most break nothing: so nothing is made for those. */
-function check(schema: Schema, place: Place, faults: Cause[]): void {
-  const ofType = typeFault(schema, place);
+function check(schema: Schema, located: Located, faults: Cause[]): void {
+  const ofType = typeFault(schema, located);
   if (ofType) {
     faults.push(ofType);
     return;
   }
   // As in the API server, which finds a null in no enum, also where it is allowed and listed.
-  if (schema.enum) faults.push(...enumFault(schema, place));
-  if (place.value === null) return;
-  checkKind(schema, place, faults);
-  if (schema.allOf ?? schema.anyOf ?? schema.oneOf ?? schema.not) faults.push(...combinedFaults(schema, place));
+  if (schema.enum) faults.push(...enumFault(schema, located));
+  if (located.value === null) return;
+  checkKind(schema, located, faults);
+  if (schema.allOf ?? schema.anyOf ?? schema.oneOf ?? schema.not) faults.push(...combinedFaults(schema, located));
 }
 
 /** By what the value is: number, text, list or object. */
-function checkKind(schema: Schema, place: Place, faults: Cause[]): void {
-  const { value, path } = place;
-  if (typeof value === 'number') faults.push(...numberFaults(schema, place, value));
-  else if (typeof value === 'string') faults.push(...textFaults(schema, place, value));
+function checkKind(schema: Schema, located: Located, faults: Cause[]): void {
+  const { value, path } = located;
+  if (typeof value === 'number') faults.push(...numberFaults(schema, located, value));
+  else if (typeof value === 'string') faults.push(...textFaults(schema, located, value));
   else if (Array.isArray(value)) arrayFaults(schema, { path, value: list(value) }, faults);
   else if (isFields(value)) objectFaults(schema, { path, value }, faults);
 }
 
-function fault(reason: string, place: Place, message: string): Cause {
-  return { reason, message, field: fieldOf(place) };
+function fault(reason: string, located: Located, message: string): Cause {
+  return { reason, message, field: fieldOf(located) };
 }
 
-function fieldOf({ path }: Place): string {
+function fieldOf({ path }: Located): string {
   return path === '' ? '<nil>' : path;
 }
 
 /** The form that most faults take: `Invalid value: "x": spec.state in body should ...`. */
-function invalid(place: Place, rule: string): Cause {
-  const shown = JSON.stringify(isFields(place.value) || Array.isArray(place.value) ? '...' : place.value);
-  return fault('FieldValueInvalid', place, `Invalid value: ${shown}: ${place.path} in body ${rule}`);
+function invalid(located: Located, rule: string): Cause {
+  const shown = JSON.stringify(isFields(located.value) || Array.isArray(located.value) ? '...' : located.value);
+  return fault('FieldValueInvalid', located, `Invalid value: ${shown}: ${located.path} in body ${rule}`);
 }
 
 function typeOf(value: unknown): string {
@@ -63,63 +63,63 @@ function typeOf(value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-function typeFault(schema: Schema, place: Place): Cause | undefined {
-  const found = typeOf(place.value);
+function typeFault(schema: Schema, located: Located): Cause | undefined {
+  const found = typeOf(located.value);
   if (found === 'null' && schema.nullable === true) return undefined;
   if (schema['x-kubernetes-int-or-string'] === true) {
     if (found === 'integer' || found === 'string') return undefined;
-    return typeInvalid(place, found, 'integer,string');
+    return typeInvalid(located, found, 'integer,string');
   }
   if (schema.type === undefined) return undefined;
   if (found === schema.type || (found === 'integer' && schema.type === 'number')) return undefined;
-  return typeInvalid(place, found, schema.type);
+  return typeInvalid(located, found, schema.type);
 }
 
-function typeInvalid(place: Place, found: string, wanted: string): Cause {
-  const message = `Invalid value: "${found}": ${place.path} in body must be of type ${wanted}: "${found}"`;
-  return fault('FieldValueTypeInvalid', place, message);
+function typeInvalid(located: Located, found: string, wanted: string): Cause {
+  const message = `Invalid value: "${found}": ${located.path} in body must be of type ${wanted}: "${found}"`;
+  return fault('FieldValueTypeInvalid', located, message);
 }
 
-function enumFault(schema: Schema, place: Place): readonly Cause[] {
-  if (!schema.enum || schema.enum.some((allowed) => allowed !== null && isDeepStrictEqual(allowed, place.value)))
+function enumFault(schema: Schema, located: Located): readonly Cause[] {
+  if (!schema.enum || schema.enum.some((allowed) => allowed !== null && isDeepStrictEqual(allowed, located.value)))
     return NONE;
-  return [unsupportedValue(fieldOf(place), place.value, schema.enum)];
+  return [unsupportedValue(fieldOf(located), located.value, schema.enum)];
 }
 
-function numberFaults(schema: Schema, place: Place, value: number): readonly Cause[] {
+function numberFaults(schema: Schema, located: Located, value: number): readonly Cause[] {
   const { multipleOf = 0 } = schema;
   const remains = multipleOf !== 0 && value % multipleOf !== 0;
   return [
-    ...minimumFault(schema, place, value),
-    ...maximumFault(schema, place, value),
-    ...(remains ? [invalid(place, `should be a multiple of ${multipleOf}`)] : []),
+    ...minimumFault(schema, located, value),
+    ...maximumFault(schema, located, value),
+    ...(remains ? [invalid(located, `should be a multiple of ${multipleOf}`)] : []),
   ];
 }
 
-function minimumFault({ minimum, exclusiveMinimum }: Schema, place: Place, value: number): readonly Cause[] {
+function minimumFault({ minimum, exclusiveMinimum }: Schema, located: Located, value: number): readonly Cause[] {
   if (minimum === undefined || value > minimum || (value === minimum && exclusiveMinimum !== true)) return NONE;
-  return [invalid(place, `should be greater than${exclusiveMinimum === true ? '' : ' or equal to'} ${minimum}`)];
+  return [invalid(located, `should be greater than${exclusiveMinimum === true ? '' : ' or equal to'} ${minimum}`)];
 }
 
-function maximumFault({ maximum, exclusiveMaximum }: Schema, place: Place, value: number): readonly Cause[] {
+function maximumFault({ maximum, exclusiveMaximum }: Schema, located: Located, value: number): readonly Cause[] {
   if (maximum === undefined || value < maximum || (value === maximum && exclusiveMaximum !== true)) return NONE;
-  return [invalid(place, `should be less than${exclusiveMaximum === true ? '' : ' or equal to'} ${maximum}`)];
+  return [invalid(located, `should be less than${exclusiveMaximum === true ? '' : ' or equal to'} ${maximum}`)];
 }
 
 /** RFC 3339, as Go reads it: the separator is a T and the offset is not optional. */
 const DATE_TIME =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
-function textFaults(schema: Schema, place: Place, value: string): readonly Cause[] {
+function textFaults(schema: Schema, located: Located, value: string): readonly Cause[] {
   const { pattern, format, minLength, maxLength } = schema;
   if ((pattern ?? format ?? minLength ?? maxLength) === undefined) return NONE;
   return [
-    ...lengthFaults(schema, place, value),
+    ...lengthFaults(schema, located, value),
     ...(pattern !== undefined && !patternOf(schema, pattern).test(value)
-      ? [invalid(place, `should match '${pattern}'`)]
+      ? [invalid(located, `should match '${pattern}'`)]
       : NONE),
     ...(format === 'date-time' && !DATE_TIME.test(value)
-      ? [invalid(place, `must be of type date-time: ${JSON.stringify(value)}`)]
+      ? [invalid(located, `must be of type date-time: ${JSON.stringify(value)}`)]
       : NONE),
   ];
 }
@@ -133,26 +133,30 @@ function patternOf(schema: Schema, pattern: string): RegExp {
   return known;
 }
 
-function lengthFaults({ minLength = 0, maxLength = Infinity }: Schema, place: Place, value: string): readonly Cause[] {
+function lengthFaults(
+  { minLength = 0, maxLength = Infinity }: Schema,
+  located: Located,
+  value: string,
+): readonly Cause[] {
   if (minLength === 0 && maxLength === Infinity) return NONE;
   const { length } = Array.from(value);
   return [
-    ...(length < minLength ? [invalid(place, `should be at least ${minLength} chars long`)] : NONE),
+    ...(length < minLength ? [invalid(located, `should be at least ${minLength} chars long`)] : NONE),
     ...(length > maxLength
-      ? [fault('FieldValueTooLong', place, `Too long: may not be more than ${maxLength} bytes`)]
+      ? [fault('FieldValueTooLong', located, `Too long: may not be more than ${maxLength} bytes`)]
       : NONE),
   ];
 }
 
-function arrayFaults(schema: Schema, place: Place<readonly unknown[]>, faults: Cause[]): void {
-  const { value: values, path } = place;
+function arrayFaults(schema: Schema, located: Located<readonly unknown[]>, faults: Cause[]): void {
+  const { value: values, path } = located;
   const { minItems = 0, maxItems = Infinity, items } = schema;
   const twice = schema.uniqueItems === true && values.some((value, index) => contains(values.slice(0, index), value));
   if (values.length > maxItems) {
-    faults.push(fault('FieldValueTooMany', place, `Too many: ${values.length}: must have at most ${maxItems} items`));
+    faults.push(fault('FieldValueTooMany', located, `Too many: ${values.length}: must have at most ${maxItems} items`));
   }
-  if (values.length < minItems) faults.push(invalid(place, `should have at least ${minItems} items`));
-  if (twice) faults.push(invalid(place, `shouldn't contain duplicates`));
+  if (values.length < minItems) faults.push(invalid(located, `should have at least ${minItems} items`));
+  if (twice) faults.push(invalid(located, `shouldn't contain duplicates`));
   if (!items) return;
   for (const [index, value] of values.entries()) check(items, { value, path: `${path}[${index}]` }, faults);
 }
@@ -161,37 +165,37 @@ function contains(values: readonly unknown[], value: unknown): boolean {
   return values.some((other) => isDeepStrictEqual(other, value));
 }
 
-function objectFaults(schema: Schema, place: Place<Fields>, faults: Cause[]): void {
-  const { value: object } = place;
+function objectFaults(schema: Schema, located: Located<Fields>, faults: Cause[]): void {
+  const { value: object } = located;
   const { required = [], minProperties = 0, maxProperties = Infinity } = schema;
-  const child = (key: string): Place => ({
+  const child = (key: string): Located => ({
     value: object[key],
-    path: place.path === '' ? key : `${place.path}.${key}`,
+    path: located.path === '' ? key : `${located.path}.${key}`,
   });
   const keys = Object.keys(object);
   for (const key of required) {
     if (object[key] === undefined) faults.push(fault('FieldValueRequired', child(key), 'Required value'));
   }
-  if (keys.length < minProperties) faults.push(invalid(place, `should have at least ${minProperties} properties`));
+  if (keys.length < minProperties) faults.push(invalid(located, `should have at least ${minProperties} properties`));
   if (keys.length > maxProperties) {
     faults.push(
-      fault('FieldValueTooMany', place, `Too many: ${keys.length}: must have at most ${maxProperties} items`),
+      fault('FieldValueTooMany', located, `Too many: ${keys.length}: must have at most ${maxProperties} items`),
     );
   }
-  faults.push(...exclusionFaults(schema, place));
+  faults.push(...exclusionFaults(schema, located));
   for (const key of keys) {
     const inner = propertySchema(schema, key);
     if (inner) check(inner, child(key), faults);
   }
 }
 
-function exclusionFaults({ 'x-kubernetes-validations': rules }: Schema, place: Place<Fields>): readonly Cause[] {
+function exclusionFaults({ 'x-kubernetes-validations': rules }: Schema, located: Located<Fields>): readonly Cause[] {
   if (!rules) return NONE;
   return rules.flatMap((rule) => {
     const excluded = excludedBy(rule);
-    if (excluded.length === 0 || excluded.some((name) => place.value[name] == null)) return [];
+    if (excluded.length === 0 || excluded.some((name) => located.value[name] == null)) return [];
     const { message } = rule as { readonly message?: string };
-    return [fault('FieldValueInvalid', place, `Invalid value: "object": ${message ?? 'failed rule'}`)];
+    return [fault('FieldValueInvalid', located, `Invalid value: "object": ${message ?? 'failed rule'}`)];
   });
 }
 
@@ -201,16 +205,16 @@ export function propertySchema(schema: Schema, key: string): Schema | undefined 
   return own ?? (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
 }
 
-function combinedFaults(schema: Schema, place: Place): readonly Cause[] {
-  const { value, path } = place;
+function combinedFaults(schema: Schema, located: Located): readonly Cause[] {
+  const { value, path } = located;
   const fits = (inner: Schema): boolean => validate(inner, value, path).length === 0;
   const { allOf = [], anyOf, oneOf, not } = schema;
   return [
     ...allOf.flatMap((inner) => validate(inner, value, path)),
-    ...(anyOf && !anyOf.some(fits) ? [invalid(place, 'must validate at least one schema (anyOf)')] : []),
+    ...(anyOf && !anyOf.some(fits) ? [invalid(located, 'must validate at least one schema (anyOf)')] : []),
     ...(oneOf && oneOf.filter(fits).length !== 1
-      ? [invalid(place, 'must validate one and only one schema (oneOf)')]
+      ? [invalid(located, 'must validate one and only one schema (oneOf)')]
       : []),
-    ...(not && fits(not) ? [invalid(place, 'must not validate the schema (not)')] : []),
+    ...(not && fits(not) ? [invalid(located, 'must not validate the schema (not)')] : []),
   ];
 }

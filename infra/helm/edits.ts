@@ -5,9 +5,9 @@ import { call, type Mapping, Operand, type Tree } from './template.ts';
 /** A change of an object before it becomes a template, for values that are more than a scalar. */
 export type Transform = (object: Mapping) => Mapping;
 
-/** An object with another tree at a place. @param place keys, separated by slashes */
-export function placed(tree: Tree | undefined, place: string, put: (before: Tree | undefined) => Tree): Mapping {
-  const [key = '', ...rest] = place.split('/');
+/** An object with another tree at a path. @param path keys, separated by slashes */
+export function placed(tree: Tree | undefined, path: string, put: (before: Tree | undefined) => Tree): Mapping {
+  const [key = '', ...rest] = path.split('/');
   const fields = (tree ?? {}) as Mapping;
   const inner = fields[key];
   const after = rest.length === 0 ? put(inner) : placed(inner, rest.join('/'), put);
@@ -16,9 +16,9 @@ export function placed(tree: Tree | undefined, place: string, put: (before: Tree
   return { ...fields, [key]: after };
 }
 
-/** The tree at a place. */
-export function at(tree: Tree | undefined, place: string): Tree | undefined {
-  return place.split('/').reduce((inner, key) => (inner as Mapping | undefined)?.[key], tree);
+/** The tree at a path. */
+export function at(tree: Tree | undefined, path: string): Tree | undefined {
+  return path.split('/').reduce((inner, key) => (inner as Mapping | undefined)?.[key], tree);
 }
 
 /** Adds the user's labels and annotations to an object. The operator's own win. */
@@ -43,7 +43,7 @@ interface Own {
 export const pods =
   (component: Component, own: Own = {}): Transform =>
   (workload) =>
-    changed(workload, placesOf(component, own));
+    changed(workload, editsOf(component, own));
 
 /** Puts the user's annotations of a Service in their place. */
 export const service =
@@ -53,14 +53,14 @@ export const service =
       call('merge', {}, value(`${component}.serviceAnnotations`), own),
     );
 
-/** An object with other trees at some places. */
-export function changed(object: Mapping, places: readonly Place[]): Mapping {
-  return places.reduce((before, [place, put]) => placed(before, place, put), object);
+/** An object with these edits. */
+export function changed(object: Mapping, edits: readonly Edit[]): Mapping {
+  return edits.reduce((before, [path, put]) => placed(before, path, put), object);
 }
 
-export type Place = readonly [place: string, put: (before: Tree | undefined) => Tree];
+export type Edit = readonly [path: string, put: (before: Tree | undefined) => Tree];
 
-function placesOf(component: Component, { resources = `${component}.resources`, keepsApart }: Own): readonly Place[] {
+function editsOf(component: Component, { resources = `${component}.resources`, keepsApart }: Own): readonly Edit[] {
   const own = (name: string) => value(`${component}.${name}`);
   return [
     ['metadata/labels', (before = {}) => call('merge', before, own('workloadLabels'))],
@@ -98,7 +98,7 @@ function onCordoned(component: Component, own: Tree): Tree {
   return component === 'agent' ? own : call('ternary', own, [], value('tolerateCordons'));
 }
 
-const UPDATE_STRATEGY: Place = [
+const UPDATE_STRATEGY: Edit = [
   'spec/updateStrategy',
   () =>
     call(
@@ -113,7 +113,7 @@ const UPDATE_STRATEGY: Place = [
 ];
 
 const HOST_NETWORK = value('apiserver.hostNetwork');
-const NETWORK: readonly Place[] = [
+const NETWORK: readonly Edit[] = [
   [`${POD}/hostNetwork`, () => HOST_NETWORK],
   [
     `${POD}/dnsPolicy`,
@@ -149,7 +149,7 @@ function nodes(component: Component, own: Mapping): Mapping {
 }
 
 /** A constraint without a selector is for the pods of the process. */
-function spread(component: Component): Place {
+function spread(component: Component): Edit {
   const selector = { matchLabels: selectorLabels(component) };
   const put = (own: Tree = []) => {
     const constraints = optional(`${component}.topologySpreadConstraints`, own);
