@@ -48,71 +48,32 @@ describe('a merge patch', () => {
 });
 
 describe('a JSON patch', () => {
-  const target = { a: { b: 1 }, list: [1, 2, 3], 'x/y~z': 0 };
-  /** Pointers from the free field on. */
-  const within = ({ path, from, ...rest }: { op: string; path: string; from?: string; value?: unknown }): object => ({
-    ...rest,
-    path: `/spec/free${path}`,
-    ...(from !== undefined && { from: `/spec/free${from}` }),
-  });
+  const target = { a: { b: 1 }, 'x/y~z': 0 };
 
   test.each([
     [
-      { op: 'add', path: '/a/c', value: 2 },
+      { op: 'add', path: '/spec/free/a/c', value: 2 },
       { ...target, a: { b: 1, c: 2 } },
     ],
     [
-      { op: 'add', path: '/list/1', value: 9 },
-      { ...target, list: [1, 9, 2, 3] },
-    ],
-    [
-      { op: 'add', path: '/list/-', value: 9 },
-      { ...target, list: [1, 2, 3, 9] },
-    ],
-    [
-      { op: 'replace', path: '/x~1y~0z', value: 5 },
+      { op: 'replace', path: '/spec/free/x~1y~0z', value: 5 },
       { ...target, 'x/y~z': 5 },
     ],
     [
-      { op: 'replace', path: '/nothing', value: 1 },
-      { ...target, nothing: 1 },
+      { op: 'remove', path: '/spec/free/a/b' },
+      { ...target, a: {} },
     ],
-    [
-      { op: 'replace', path: '/list/0', value: 5 },
-      { ...target, list: [5, 2, 3] },
-    ],
-    [
-      { op: 'remove', path: '/list/1' },
-      { ...target, list: [1, 3] },
-    ],
-    [
-      { op: 'move', from: '/a/b', path: '/list/0' },
-      { ...target, a: {}, list: [1, 1, 2, 3] },
-    ],
-    [
-      { op: 'copy', from: '/a', path: '/c' },
-      { ...target, c: { b: 1 } },
-    ],
-    [{ op: 'test', path: '/a', value: { b: 1 } }, target],
   ])('%j', async (operation, expected) => {
-    const patched = await cluster.admin.patch(await holding(target), [within(operation)], JSON_PATCH);
+    const patched = await cluster.admin.patch(await holding(target), [operation], JSON_PATCH);
     expect(at(patched, 'spec', 'free')).toEqual(expected);
   });
 
   test.each([
-    { op: 'test', path: '/a/b', value: 2 },
-    { op: 'remove', path: '/a/nothing' },
-    { op: 'add', path: '/list/7', value: 1 },
-    { op: 'add', path: '/nothing/b', value: 1 },
-  ])('%j does not apply', async (operation) => {
-    const patched = cluster.admin.patch(await holding(target), [within(operation)], JSON_PATCH);
-    expect(await refusal(patched)).toMatchObject({ code: 422, reason: 'Invalid' });
-  });
-
-  test.each([
-    [{ op: 'replace', path: '/metadata/resourceVersion', value: '1' }, 409],
-    [{ op: 'invent', path: '/a' }, 422],
+    [{ op: 'remove', path: '/spec/free/a/nothing' }, 422],
+    [{ op: 'add', path: '/spec/free/nothing/b', value: 1 }, 422],
+    [{ op: 'invent', path: '/spec' }, 422],
     [{ op: 'add', path: 'a', value: 1 }, 422],
+    [{ op: 'replace', path: '/metadata/resourceVersion', value: '1' }, 409],
   ])('%j is refused with %i', async (operation, code) => {
     expect(await refusal(cluster.admin.patch(await holding(target), [operation], JSON_PATCH))).toMatchObject({ code });
   });
