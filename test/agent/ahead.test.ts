@@ -10,7 +10,7 @@ const actions = ({ host }: World): string[] => host.intervals.map(({ action }) =
 const isReady = ({ operator }: World): boolean => operator.shadow.value?.status?.staged?.version === '1.39.0';
 
 describe.each(DRIVERS)('a version that the controller has named to a node at rest, by %s', (driver) => {
-  test('is prepared and not activated, said so, and not downloaded again when its update begins', async () => {
+  test('is prepared but not activated, is reported as staged, and is not downloaded again when the update begins', async () => {
     await offered({ driver });
     world.operator.hint('1.39.0');
     await world.until(() => isReady(world));
@@ -29,7 +29,7 @@ describe.each(DRIVERS)('a version that the controller has named to a node at res
     expect(world.operator.status.staged).toEqual({});
   });
 
-  test('is prepared by nobody at a node that is offered another one', async () => {
+  test('is not prepared on a node that is offered another version', async () => {
     await offered({ driver });
     world.operator.hint('1.40.0');
     await world.advance(10 * MINUTE_MS);
@@ -48,7 +48,7 @@ describe.each(DRIVERS)('a version that the controller has named to a node at res
     expect(actions(world)).not.toContain('activate');
   });
 
-  test('is off the record before another one is written over it', async () => {
+  test('is taken from the status before another version is written over it', async () => {
     await offered({ driver });
     world.operator.hint('1.39.0');
     await world.until(() => isReady(world));
@@ -58,7 +58,7 @@ describe.each(DRIVERS)('a version that the controller has named to a node at res
     expect(world.operator.status.staged).toEqual({});
   });
 
-  test('is forgotten with a boot that nobody has asked for, which stays on the old version, and prepared anew', async () => {
+  test('is prepared anew after an unasked boot, which stays on the old version', async () => {
     await offered({ driver });
     world.operator.hint('1.39.0');
     await world.until(() => isReady(world));
@@ -71,7 +71,7 @@ describe.each(DRIVERS)('a version that the controller has named to a node at res
 });
 
 describe('a version that cannot be prepared at rest', () => {
-  test('is said with the reason, blames nobody, is tried again after minutes, and keeps no look for updates', async () => {
+  test('is reported with its reason, blames no release, is tried again minutes later, and delays no look for updates', async () => {
     await offered();
     world.host.inject('prepare');
     world.operator.hint('1.39.0');
@@ -88,7 +88,7 @@ describe('a version that cannot be prepared at rest', () => {
     expect(world.operator.status.staged?.error).toBeUndefined();
   });
 
-  test('is no longer said to have failed once nobody asks for it', async () => {
+  test('is no longer reported once the controller asks for it no more', async () => {
     await offered();
     world.host.inject('prepare');
     world.operator.hint('1.39.0');
@@ -99,7 +99,7 @@ describe('a version that cannot be prepared at rest', () => {
 });
 
 describe('a cluster that does not keep what is prepared ahead', () => {
-  test('has nothing prepared, and is told of it by no more than one report', async () => {
+  test('gets one report, and nothing is prepared', async () => {
     await offered({ drops: ['staged'] });
     world.operator.hint('1.39.0');
     await world.advance(MINUTE_MS);

@@ -54,7 +54,7 @@ describe('the last drain', () => {
     },
   );
 
-  test('comes before the request is recorded: who dies in it was asked for nothing', async () => {
+  test('comes before the request is recorded: for a node that dies in it no reboot was requested', async () => {
     build().operator.before = (ask) => {
       if (ask === 'cordonAndDrain') expect(world.operator.status.reboot).toMatchObject({ version: '1.39.0' });
       if (ask === 'cordonAndDrain') expect(world.operator.status.reboot?.requested_at).toBeUndefined();
@@ -102,7 +102,7 @@ describe('a watch that lags', () => {
     expect(reports(world)).toEqual([]);
   });
 
-  test('and shows a newer shadow without the probe says at once that it was dropped', async () => {
+  test('that shows a newer shadow without the probe tells at once that the probe was dropped', async () => {
     await whileDraining({ drops: ['reboot'] });
     world.host.crash();
     const dropped = new Promise<void>((resolve) => {
@@ -131,7 +131,7 @@ describe('an unplanned reboot while a drain runs', () => {
     expect(world.operator.log).toContain('StagedAndPerformedUpdate ->1.39.0 probe');
   });
 
-  test('may come twice', async () => {
+  test('may happen twice', async () => {
     await whileDraining();
     for (const _ of [1, 2]) {
       const probes = world.operator.log.length;

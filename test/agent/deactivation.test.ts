@@ -20,7 +20,7 @@ describe('an activation that was cut off between its flags and its status', () =
     expect([reports(world), world.asked('prepare-update')]).toEqual([[], 2]);
   });
 
-  test('by an agent that knows nothing of it: the host says so when it is asked again', async () => {
+  test('is made good by a restarted agent too, which learns of it from the host', async () => {
     cutOff();
     await world.until(() => world.asked('activate-update') === 1);
     world.restart();

@@ -69,7 +69,7 @@ describe('a fault of the host', () => {
   });
 });
 
-test('a host in live mode is not drained for what it cannot do', async () => {
+test('a host in live mode, which cannot be upgraded, is not drained', async () => {
   start();
   world.disk.write('/run/k3os/mode', 'live\n');
   world.operator.before = (ask) => expect(ask).not.toBe('cordonAndDrain');
@@ -77,7 +77,7 @@ test('a host in live mode is not drained for what it cannot do', async () => {
   expect(world.operator.status.last_failure).toMatchObject({ reason: 'Unsupported' });
 });
 
-test('what somebody had boot next by hand is undone, where it was seen what ran before', async () => {
+test('a version that a person set to boot next is undone, where the agent has seen which one ran', async () => {
   start();
   world.operator.obeying = false;
   await world.until(() => world.operator.status.current_state === 'Idle');
@@ -87,7 +87,7 @@ test('what somebody had boot next by hand is undone, where it was seen what ran 
   expect([links(), world.operator.status.target_version]).toEqual([WHOLE.old, '1.38.0']);
 });
 
-test('an agent that comes after an upgrade knows what runs by what booted, and not by what boots next', async () => {
+test('an agent that starts after an upgrade takes the booted version for the running one, not the next one', async () => {
   start();
   world.host.inject('reboot-ignored');
   world.operator.before = (ask) => {
@@ -103,7 +103,7 @@ test('an agent that comes after an upgrade knows what runs by what booted, and n
   });
 });
 
-test('what was half done when its agent was killed is undone by the next, whose mount cannot be written yet', async () => {
+test('a half-done upgrade of an agent that was killed is undone by the next one, whose mount is read-only at first', async () => {
   start();
   world.operator.before = (ask) => {
     if (ask !== 'cordonAndDrain') return;

@@ -22,7 +22,7 @@ async function lock(version: string): Promise<void> {
 const reboots = (): number => world.host.intervals.filter(({ action }) => action === 'reboot').length;
 
 describe('a download that took another version than the status names', () => {
-  test('because one came out in between ends without a failure and without an activation, and the new offer is followed', async () => {
+  test('because a release came out in between ends the attempt without a failure or an activation, and the new offer is followed', async () => {
     await offered();
     world.host.inject('released');
     want('1.39.0');
@@ -44,7 +44,7 @@ describe('a download that took another version than the status names', () => {
     expect([reports(world).length, reboots(), world.asked('prepare-update')]).toEqual([0, 1, 2]);
   });
 
-  test('and does so again, though the status has been renewed, is a failure of the host and of no release', async () => {
+  test('and does so again after the status was renewed, is a failure of the host and of no release', async () => {
     await offered();
     world.host.inject('torn-settings');
     want('1.39.0');
@@ -87,7 +87,7 @@ describe('a download that took another version than the status names', () => {
   });
 });
 
-test('at every moment of such a download an agent that is killed boots what is wanted, and nothing else', async () => {
+test('an agent that is killed at any moment of such a download boots the wanted version, and no other', async () => {
   const prepare = ({ host }: World): void => host.inject('torn-settings', { uses: 1 });
   const worlds = await everyMoment({ disturb: (each) => each.restart(), prepare });
   expect(worlds.length).toBeGreaterThan(150);
@@ -127,7 +127,7 @@ describe('what is in the permit', () => {
     expect([reports(world).length, world.asked('prepare-update')]).toEqual([0, 2]);
   });
 
-  test('is what was written last: where another version took its place, it is downloaded again', async () => {
+  test('is downloaded again where another version was written over it', async () => {
     await offered();
     world.operator.want(staged('1.39.0'));
     await world.until(() => world.operator.status.current_state === 'StagedAndPerformedUpdate');
@@ -160,7 +160,7 @@ describe('what is in the permit', () => {
     expect(world.asked('prepare-update')).toBe(1);
   });
 
-  test('is what the status says where the host has other words for it; that is logged', async () => {
+  test('is taken from the status where the host names it differently, which is logged', async () => {
     await offered();
     world.host.inject('reworded');
     want('1.39.0');

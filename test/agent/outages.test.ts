@@ -91,7 +91,7 @@ describe('the watch of the shadow', () => {
   test.each([
     ['breaks', new UnreachableError('reset')],
     ['is too old (410)', new GoneError('WATCH shadows', { code: 410, reason: 'Expired' })],
-  ])('%s: what was wanted meanwhile is done', async (_, error) => {
+  ])('%s: a wish that was written meanwhile is carried out', async (_, error) => {
     const { world, tap } = await atRest();
     tap.beforeWatch = () => {
       throw error;

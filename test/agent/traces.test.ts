@@ -27,7 +27,7 @@ describe('trace 10: the second drain fails once the host is activated, and an un
     expect(world.host.version).toBe('1.38.0');
   });
 
-  test('while nobody has answered the failure', async () => {
+  test('while the controller has not answered the failure', async () => {
     failing();
     world.operator.before = (ask) => {
       if (ask === 'cordonAndDrain') world.operator.holding = true;
@@ -83,7 +83,7 @@ describe('trace 12: a record of a reboot that is left over fails no later update
     expect(reports(world)).toEqual([]);
   });
 
-  test('and none is left over: neither by a failure, nor by a success', async () => {
+  test('and neither a failure nor a success leaves one', async () => {
     build().host.inject('boot');
     world.operator.before = (ask) => {
       if (ask === 'cordonAndDrain') world.operator.holding = true;
@@ -170,7 +170,7 @@ describe('trace 15: a node that was replaced under its name does not obey the sh
   });
 });
 
-describe('trace 20: what a node failed on', () => {
+describe('trace 20: the version that a node failed on', () => {
   test('is blamed for as long as the node does not run it, also when it fails on, and then runs, another version', async () => {
     build().host.inject('boot');
     await world.until(() => world.restored);
@@ -210,7 +210,7 @@ test('an offer that is withdrawn is said at once, and fails after the 120 second
   expect(world.asked('prepare-update')).toBe(0);
 });
 
-test('trace 21: what an older apiserver wrote late all the same is put right, though it was said before', async () => {
+test('trace 21: a late status that an older apiserver wrote is corrected by another report', async () => {
   await offered({ older: true });
   world.operator.overwrite({ target_version: '1.38.0' });
   await world.advance(150_000);

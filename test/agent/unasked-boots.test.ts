@@ -44,7 +44,7 @@ describe('a node that has finished an update', () => {
     });
   });
 
-  test.each([0, 48])('and boots what it ran before, %d hours later, is Reverted, at rest', async (hours) => {
+  test.each([0, 48])('and boots its earlier version %d hours later is Reverted, at rest', async (hours) => {
     await world.advance(hours * HOUR_MS);
     await rollBack();
     expect(said()).toEqual({ crashes: 1, reason: 'Reverted', version: '1.39.0', failed: ['1.39.0'] });
@@ -90,7 +90,7 @@ describe('a node that has finished an update', () => {
     expect(said()).toEqual({ crashes: 1, reason: 'Unstable', version: '1.39.0', failed: ['1.39.0'] });
   });
 
-  test('and boots once within the hour, and as often as it likes later, is not', async () => {
+  test('and boots once within the hour, and any number of times later, is not Unstable', async () => {
     await unplannedReboot(world);
     await world.advance(HOUR_MS);
     for (const _ of [1, 2, 3]) await unplannedReboot(world);
@@ -113,7 +113,7 @@ describe('a node that has finished an update', () => {
     expect(world.operator.status.finished?.version).toBe('1.37.0');
   });
 
-  test('and boots in an attempt at another one does so for that attempt', async () => {
+  test('and boots unasked during a further update counts for that update', async () => {
     world.releases.publish({ version: '1.40.0' });
     world.host.inject('boot');
     world.operator.obeying = true;
@@ -126,7 +126,7 @@ describe('a node that has finished an update', () => {
     expect(world.operator.status.finished).toMatchObject({ unasked_boots: 1 });
   });
 
-  test('and goes back while another one is tried is Reverted once that attempt is over', async () => {
+  test('and goes back during a further update is Reverted once that update is over', async () => {
     world.host.inject('repository-gone');
     world.operator.want(staged('1.40.0'));
     await rollBack();
@@ -143,13 +143,13 @@ describe('a node that has finished an update', () => {
     expect(said()).toEqual(NOTHING);
   });
 
-  test('and boots twice on another one, which somebody has put there, says nothing of either', async () => {
+  test('and boots twice on a version that was installed by hand is neither Reverted nor Unstable', async () => {
     world.operator.overwrite({ finished: { ...world.operator.status.finished!, version: '1.38.5' } });
     for (const _ of [1, 2, 3]) await unplannedReboot(world);
     expect(said()).toEqual(NOTHING);
   });
 
-  test('goes on reporting where it cannot be told', async () => {
+  test('is Reverted once the apiserver can be reached again', async () => {
     world.operator.answer = (ask) => (ask === 'putStatus' ? { kind: 'again', message: 'ECONNREFUSED' } : undefined);
     await rollBack();
     expect(said()).toEqual(NOTHING);
@@ -158,7 +158,7 @@ describe('a node that has finished an update', () => {
   });
 });
 
-test('a cluster that drops what was finished is told nothing, and offered what there is', async () => {
+test('a cluster that drops the finished update gets no Reverted, and the offer as ever', async () => {
   build({ drops: ['finished'] });
   await world.until(() => world.updated);
   world.operator.obeying = false;

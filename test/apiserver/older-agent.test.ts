@@ -25,7 +25,7 @@ async function after(before: Partial<Status>, said: AgentStatus): Promise<Partia
 }
 
 describe('an agent of the older implementation that follows one of ours', () => {
-  test('has its own failures on record: what ours left does not hide them, and is not forgotten', async () => {
+  test('gets its own failures recorded beside the one that ours left', async () => {
     const status = await after({ failed_versions: ['1.30.0'], last_failure: OURS, crash_count: 0 }, older({}));
     expect(status).toMatchObject({ crash_count: 1, failed_versions: ['1.30.0', '1.39.0'] });
     expect(status.last_failure ?? null).toBeNull();
@@ -42,7 +42,7 @@ describe('an agent of the older implementation that follows one of ours', () => 
     expect(await after(before, said)).toMatchObject({ failed_versions: ['1.30.0'], last_failure: OURS });
   });
 
-  test('says nothing of looks that fail: what ours has said of them does not stay for ever', async () => {
+  test('does not report failed looks, so those that ours reported are cleared', async () => {
     const check = { failing_since: OURS.time, succeeded_at: null, error: 'no answer' };
     expect((await after({ check }, older({ current_state: 'Idle' }))).check ?? null).toBeNull();
   });

@@ -182,7 +182,7 @@ describe('a request to the apiserver', () => {
     });
   });
 
-  test('to nobody is to be asked again', async () => {
+  test('that no replica receives is to be asked again', async () => {
     const gone = client();
     server.close();
     expect(await gone.act(CALLER, 'uncordon')).toEqual({ kind: 'again', message: 'ECONNREFUSED' });

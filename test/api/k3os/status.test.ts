@@ -35,7 +35,7 @@ describe('the newest release', () => {
     expect(reasons(shown(away).status)).toEqual(['Accepted Valid', 'Resolved SourceUnavailable']);
   });
 
-  test('is nobody’s turn where there is no node', () => {
+  test('is no node’s turn where there is none', () => {
     expect(reasons(shown({ channels: latest, nodes: [] }).status)).toEqual(['Accepted Valid', 'Resolved NoNodes']);
     expect(shown({ channels: latest, nodes: [] }).status.polling).toBe('');
   });
@@ -74,7 +74,7 @@ describe('a release that is named', () => {
   });
 });
 
-test('nobody asks for a channel that cannot be obeyed, or that is one of two', () => {
+test('no node polls for an invalid channel, or for one of two', () => {
   const broken = [channel({ url: 'ftp://k3os' })];
   expect(shown({ channels: broken }).status.polling).toBe('');
   expect(reasons(shown({ channels: broken }).status)).toEqual(['Accepted Invalid', 'Resolved NotAccepted']);

@@ -64,11 +64,11 @@ describe('what somebody else did before', () => {
 });
 
 describe('a second drain', () => {
-  test('of the same boot joins: nothing to write', () => {
+  test('of the same boot joins the first, and writes nothing', () => {
     expect(cordonPatch(cordoned(node()), { ...attempt, id: 'a2', now: '2026-01-01T01:00:00Z' })).toBeUndefined();
   });
 
-  test('by an agent that does not say its boot joins too, and nobody knows any more for which boot it is', () => {
+  test('by an agent that does not state its boot joins too, and the marks state no boot any more', () => {
     const unsaid = { ...attempt, id: 'a2', now: '2026-01-01T01:00:00Z', boot: null };
     const again = cordoned(cordoned(node()), unsaid);
     expect(readMarks(again)).toEqual({ ...readMarks(cordoned(node())), boot: null });
@@ -100,7 +100,7 @@ describe('the proof that a node is empty', () => {
       drained: 'then',
     });
   });
-  test('changes the node each time, also within a second, so that what was decided before it cannot be written', () => {
+  test('changes the node each time, even within a second, so that an earlier decision is a conflict', () => {
     const first = apply(after, drainedPatch(after, 'a1', { id: 'p1', now: 'then' }));
     const again = apply(first, drainedPatch(first, 'a1', { id: 'p2', now: 'then' }));
     const third = apply(again, drainedPatch(again, 'a1', { id: 'p3', now: 'then' }));
@@ -119,7 +119,7 @@ describe('exclusion from load balancers', () => {
     expect(excluded.metadata.labels).toEqual({ [LB_LABEL]: 'True' });
     expect(readMarks(excluded)).toEqual({ id: 'a1', since: null, boot: 'boot-1', owns: ['lb'] });
   });
-  test('twice is once', () => expect(excludeFromLbPatch(excluded, attempt)).toBeUndefined());
+  test('is not written twice', () => expect(excludeFromLbPatch(excluded, attempt)).toBeUndefined());
   test('alone is undone to the last trace', () => {
     expect(bare(apply(excluded, removeExclusionPatch(excluded)))).toEqual(bare(node()));
   });
@@ -140,7 +140,7 @@ describe('exclusion from load balancers', () => {
   });
 });
 
-describe('what somebody changed since', () => {
+describe('a field that somebody else has changed since', () => {
   const changed = (before: MarkedNode): MarkedNode => ({
     ...before,
     metadata: {
@@ -233,5 +233,5 @@ describe('a cordon that somebody took away', () => {
     const theirs: MarkedNode = { ...disowned, spec: { unschedulable: true } };
     expect(released(theirs).spec?.unschedulable).toBe(true);
   });
-  test('is nothing to say while it stands', () => expect(disownCordonPatch(cordoned(node()))).toBeUndefined());
+  test('is not disowned while it stands', () => expect(disownCordonPatch(cordoned(node()))).toBeUndefined());
 });

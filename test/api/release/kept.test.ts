@@ -45,13 +45,13 @@ describe('the ledger of a release', () => {
   });
 });
 
-describe('what a controller of ours finds', () => {
+describe('a failure that a new leader finds', () => {
   const begin = async (): Promise<void> => {
     stage = await Stage.with('a', 'b');
     await stage.report('a', failed(rfc3339(stage.clock.now())));
   };
 
-  test('of an older one is entered from shadows, and that it was is on the Lease', async () => {
+  test('after an older controller is entered from the shadows, which the Lease then says', async () => {
     await begin();
     stage.start();
     await stage.pass();
@@ -61,7 +61,7 @@ describe('what a controller of ours finds', () => {
     expect(metadata.annotations?.[KEEPER_ANNOTATION]).toBe(`controller-1 ${spec?.leaseTransitions}`);
   });
 
-  test('of an object that somebody has deleted is not entered again, nor by the next leader of ours', async () => {
+  test('of a deleted ledger is not entered again, by this leader or the next', async () => {
     await begin();
     const first = new AbortController();
     stage.start({ signal: first.signal });
@@ -76,7 +76,7 @@ describe('what a controller of ours finds', () => {
     expect(await statusOf()).toMatchObject({ failed: 0 });
   });
 
-  test('after an older controller has led in between is entered, but for what a person has cleared since', async () => {
+  test('after an older controller led in between is entered, unless a person has cleared it since', async () => {
     await begin();
     const first = new AbortController();
     stage.start({ signal: first.signal });
@@ -98,7 +98,7 @@ describe('what a controller of ours finds', () => {
   });
 });
 
-describe('nothing starts, and the verdict names what lacks', () => {
+describe('nothing starts, and the verdict names what is missing', () => {
   test('where the cluster has no definition of releases', async () => {
     stage = await Stage.with('a');
     await remove(CRD);

@@ -52,7 +52,7 @@ function stopping(which: (request: KubeRequest) => boolean) {
 const writesFailures = ({ method, path, body }: KubeRequest): boolean =>
   method === 'PATCH' && path === `${RELEASES_PATH}/${NAME}/status` && JSON.stringify(body).includes('NotReturned');
 
-test('what asked for a reboot and is gone with its shadow has failed, though no leader has seen both', async () => {
+test('a node that requested its reboot and is gone with its shadow has failed, though no leader saw both', async () => {
   stage = await Stage.with('a', 'b');
   const first = new AbortController();
   stage.start({ signal: first.signal });
@@ -68,7 +68,7 @@ test('what asked for a reboot and is gone with its shadow has failed, though no 
   expect(await stage.permits()).toEqual(['brs-b']);
 });
 
-test('a failure that a deposed leader enters after the next one has ended the attempt well halts nobody for long', async () => {
+test('a failure that a deposed leader enters late, after the attempt has ended well, halts the release only for a while', async () => {
   stage = await Stage.with('a', 'b');
   const deposed = stopping(writesFailures);
   stage.start({ transport: deposed.transport });

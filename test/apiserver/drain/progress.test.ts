@@ -53,7 +53,7 @@ describe('the progress of a drain', () => {
     expect(stated(replica)).toEqual([6, 2, 0]);
   });
 
-  test('is said again each half minute, so that its age tells whether anybody still says it', async () => {
+  test('is written again each half minute, so that its age shows whether a replica still works', async () => {
     await addPods(1);
     const replica = world.replica();
     const drain = started(replica.service.cordonAndDrain(await world.agent()));
@@ -74,7 +74,7 @@ describe('the progress of a drain', () => {
     expect(await progress()).toEqual(DONE);
   });
 
-  test('ends at no pods at once also where nobody waits, and nobody asks', async () => {
+  test('ends at no pods at once where no request waits or comes', async () => {
     await addPods(1);
     const replica = await left();
     await world.setStatus({ crash_count: 1 });
@@ -115,7 +115,7 @@ describe('the progress of a drain', () => {
     expect(await progress()).toMatchObject({ ...DONE, pods_left: 2 });
   });
 
-  test('that a status of the agent came before is written all the same', async () => {
+  test('is written although a status of the agent came first', async () => {
     await addPods(3);
     const replica = world.replica();
     void started(replica.service.cordonAndDrain(await world.agent()));

@@ -89,7 +89,7 @@ describe('a pod that has not ended five minutes after it was due', () => {
     expect(await outcome(drain)).toBe('ok');
   });
 
-  test('has not been for so long by the API server’s clock, where only the replica’s own is ahead', async () => {
+  test('is still waited for where only the replica’s clock is ahead of the API server’s', async () => {
     await addStuck();
     await world.clock.advance(GRACE);
     const replica = world.replica({ aheadMs: 10 * MINUTE });
