@@ -14,9 +14,10 @@ import {
   shadowName,
 } from '../../../runtime/api/shadow/names.ts';
 import { oneOf, shuffled } from './chance.ts';
-import type { Family } from './family.ts';
+import { ownLabels } from '../../sim/kubernetes/kubelet/node-status.ts';
+import { archOf, type Family, osImageOf } from './family.ts';
 import type { Hand } from './hand.ts';
-import { lostStatus, ownLabels } from './node-status.ts';
+import { lostStatus } from './node-status.ts';
 
 /** What a node has behind it when the run begins. */
 export type Beginning =
@@ -112,7 +113,7 @@ async function leaveNode(name: string, beginning: Beginning, parts: PastParts): 
   const { before, kubelet, now } = parts;
   const family = parts.family(name);
   const labels = {
-    ...ownLabels(name, family),
+    ...ownLabels(name, archOf(family)),
     ...parts.labels(name),
     ...(beginning !== 'unmanaged' && { [MANAGED_LABEL]: MANAGED_LABEL_VALUE }),
   };
@@ -122,7 +123,7 @@ async function leaveNode(name: string, beginning: Beginning, parts: PastParts): 
   if (left) await shadow(before, made.metadata, left);
   await change(name, beginning, parts);
   if (!isDead(beginning)) return;
-  const osImage = `Bottlerocket OS ${parts.version} (${family.variant})`;
+  const osImage = osImageOf(family, parts.version);
   const status = { ...lostStatus(made, now - MONTH_MS), nodeInfo: { osImage, bootID: OLD_BOOT } };
   await kubelet(name).patch(`/api/v1/nodes/${name}/status`, { status }, 'strategic');
 }

@@ -21,5 +21,8 @@ export function familyOf(seed: number, node: string): Family {
   return isMixed && chance(seed, `environment/families/${node}`)() < 0.4 ? other : USUAL;
 }
 
+/** As a kubelet states it. */
+export const osImageOf = ({ variant }: Family, version: string): string => `Bottlerocket OS ${version} (${variant})`;
+
 /** As Kubernetes has it. */
 export const archOf = ({ arch }: Family): string => (arch === 'x86_64' ? 'amd64' : 'arm64');

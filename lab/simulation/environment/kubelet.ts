@@ -3,10 +3,11 @@ import type { Random } from '../../../runtime/lib/random.ts';
 import type { Boot } from '../../sim/hosts/machine.ts';
 import { isPodTerminal, type Pod } from '../../../runtime/kube/objects.ts';
 import { between } from './chance.ts';
-import type { Family } from './family.ts';
+import { machineStatus, ownLabels } from '../../sim/kubernetes/kubelet/node-status.ts';
+import { archOf, type Family, osImageOf } from './family.ts';
 import type { Hand } from './hand.ts';
 import type { Lookout } from './lookout.ts';
-import { kubeletStatus, machineStatus, ownLabels, READY, STARTING } from './node-status.ts';
+import { kubeletStatus, READY, STARTING } from './node-status.ts';
 import { PodRun, type Program } from './pod-run.ts';
 import type { Timers } from './timers.ts';
 import { isElsewhere, uniqueNameOf } from './volumes.ts';
@@ -160,11 +161,12 @@ export class Kubelet {
 
   async #register(boot: Boot): Promise<void> {
     const { name, hand, labels, lookout, family } = this.#parts;
-    const status = { ...machineStatus(name, boot, family), ...this.#conditions(false) };
+    const info = { osImage: osImageOf(family, boot.version), bootID: boot.id };
+    const status = { ...machineStatus(name, info, archOf(family)), ...this.#conditions(false) };
     // What an earlier boot had mounted is not in use any more.
     const anew = { status: { ...status, volumesInUse: null } };
     const patched = await hand.patch(`/api/v1/nodes/${name}/status`, anew, 'strategic');
-    const own = ownLabels(name, family);
+    const own = ownLabels(name, archOf(family));
     const metadata = { name, labels: { ...own, ...labels } };
     if (!patched) await hand.create('/api/v1/nodes', { metadata, spec: {}, status });
     if (this.#boot !== boot) return;

@@ -1,7 +1,5 @@
 import type { Condition, Node } from '../../../runtime/kube/objects.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
-import type { Boot } from '../../sim/hosts/machine.ts';
-import { archOf, type Family } from './family.ts';
 
 type Word = Required<Pick<Condition, 'status' | 'reason' | 'message'>>;
 
@@ -18,7 +16,6 @@ const LOST: Word = {
 };
 
 const PRESSURES = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
-const CAPACITY = { cpu: '4', memory: '16Gi', pods: '110' };
 
 /** What a kubelet says of its node. @param now by its own clock, milliseconds since the Unix epoch */
 export function kubeletStatus(node: Node | undefined, ready: Word, now: number): object {
@@ -31,32 +28,6 @@ export function kubeletStatus(node: Node | undefined, ready: Word, now: number):
 export function lostStatus(node: Node, now: number): object {
   const types = [...PRESSURES, 'Ready'];
   return { conditions: types.map((type) => transition(node, { type, ...LOST }, now)) };
-}
-
-/** With which a kubelet registers its Node. */
-export function ownLabels(name: string, family: Family): Readonly<Record<string, string>> {
-  return { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': archOf(family) };
-}
-
-/** What does not change from one look to the next. */
-export function machineStatus(name: string, { id, version }: Boot, family: Family): object {
-  return {
-    capacity: CAPACITY,
-    allocatable: CAPACITY,
-    addresses: [{ type: 'Hostname', address: name }],
-    nodeInfo: {
-      osImage: `Bottlerocket OS ${version} (${family.variant})`,
-      bootID: id,
-      machineID: name,
-      systemUUID: name,
-      architecture: archOf(family),
-      operatingSystem: 'linux',
-      kernelVersion: '6.1.0',
-      containerRuntimeVersion: 'containerd://2.0.0',
-      kubeletVersion: 'v1.33.0',
-      kubeProxyVersion: '',
-    },
-  };
 }
 
 function condition(node: Node | undefined, wanted: Condition, now: number): object {

@@ -11,10 +11,14 @@ export interface BootInfo {
 const KUBELET_VERSION = 'v1.33.0';
 const CAPACITY = { cpu: '4', memory: '16Gi', pods: '110' };
 
+/** With which a kubelet registers its Node. */
+export function ownLabels(name: string, architecture = 'amd64'): Readonly<Record<string, string>> {
+  return { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': architecture };
+}
+
 /** The Node object as a kubelet registers it. */
 export function registration(name: string, labels: Readonly<Record<string, string>>): object {
-  const own = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' };
-  return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { ...own, ...labels } }, spec: {} };
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { ...ownLabels(name), ...labels } }, spec: {} };
 }
 
 /** The node's lease. No controller here goes by it: a node that goes down says so, and nobody has to guess. */
@@ -33,20 +37,23 @@ export const renewed = (nowMs: number): object => ({
 });
 
 /** Status of a node that has booted and runs pods. @param time of the boot, RFC 3339 */
-export function booted(name: string, { osImage, bootID }: BootInfo, time: string): object {
+export function booted(name: string, boot: BootInfo, time: string): object {
+  const ready = { status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' } as const;
+  return { ...machineStatus(name, boot), conditions: [readyCondition(ready, time)] };
+}
+
+/** What a kubelet says of its machine once a boot. */
+export function machineStatus(name: string, { osImage, bootID }: BootInfo, architecture = 'amd64'): object {
   return {
     capacity: CAPACITY,
     allocatable: CAPACITY,
     addresses: [{ type: 'Hostname', address: name }],
-    conditions: [
-      readyCondition({ status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }, time),
-    ],
     nodeInfo: {
       osImage,
       bootID,
       machineID: name,
       systemUUID: name,
-      architecture: 'amd64',
+      architecture,
       operatingSystem: 'linux',
       kernelVersion: '6.1.0',
       containerRuntimeVersion: 'containerd://2.0.0',
