@@ -136,18 +136,16 @@ function lastEndOf(members: readonly AssessedNode[]): number {
 class Families {
   /** By family, the versions that any of its hosts runs or is offered. */
   readonly #versions = new Map<string, Set<string>>();
-  /** By family, the newest version that any of its hosts runs. */
-  readonly #running = new Map<string, string>();
+  /** By family, those that any of its hosts runs. */
+  readonly #running = new Map<string, Set<string>>();
   readonly #longestMs = new Map<string, number>();
 
   /** @param info a managed node */
   count({ node, shadow }: AssessedNode): void {
     if (!shadow?.status) return;
-    const versions = this.#versions.get(node.family) ?? new Set();
-    this.#versions.set(node.family, versions);
     const { current_version: current, target_version: target } = shadow.status;
-    versions.add(current).add(target);
-    this.#running.set(node.family, newerOf(this.#running.get(node.family) ?? current, current));
+    of(this.#versions, node.family).add(current).add(target);
+    of(this.#running, node.family).add(current);
     if (shadow.lastUpdateMs === undefined) return;
     this.#longestMs.set(node.family, Math.max(this.longestUpdateMs(node.family), shadow.lastUpdateMs));
   }
@@ -164,8 +162,8 @@ class Families {
 
   /** Whether it is newer than what any of its hosts runs. Of a family without hosts nothing is. */
   isAhead(family: string, version: string): boolean {
-    const newest = this.#running.get(family);
-    return newest !== undefined && compareSemver(version, newest) > 0;
+    const running = this.#running.get(family);
+    return running !== undefined && [...running].every((one) => compareSemver(version, one) > 0);
   }
 
   /** By family, the newest version that any of its hosts runs or is offered. */
@@ -177,4 +175,10 @@ class Families {
   longestUpdateMs(family: string): number {
     return this.#longestMs.get(family) ?? 0;
   }
+}
+
+function of(sets: Map<string, Set<string>>, family: string): Set<string> {
+  const known = sets.get(family) ?? new Set();
+  sets.set(family, known);
+  return known;
 }

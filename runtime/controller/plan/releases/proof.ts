@@ -7,7 +7,7 @@ import { saysOf } from '../facts/counts.ts';
 import { isBlamed } from '../facts/phase.ts';
 import { type Claim, type Place, placeOf } from '../facts/places.ts';
 import { NEVER } from '../facts/requeue.ts';
-import type { NodeInfo, NodeView, Settings, ShadowView } from '../facts/snapshot.ts';
+import type { NodeInfo, NodeView, Settings } from '../facts/snapshot.ts';
 
 /** How long a node may be away, milliseconds. */
 type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
@@ -46,13 +46,10 @@ export class Proof {
   readonly #book: Book;
   /** By UID, until when each counts: nodes on their way to it, except for those that have failed on it. */
   readonly #at: Readonly<Record<Risk, Map<string, number>>> = { moving: new Map(), disturbed: new Map() };
-  /** Likewise, nodes at rest on it. */
-  readonly #resting = new Map<string, number>();
+  /** Nodes at rest on it, which are looked at where it is not known to be proven. */
+  readonly #resting: NodeInfo[] = [];
   readonly #places = new Map<Risk, readonly Place[]>();
-  #well = 0;
-  /** When nodes at rest will have been well for long enough. */
-  readonly #wellAt: number[] = [];
-  #provenAt: number | undefined;
+  #enoughAt: number | undefined;
 
   /** @param family its counts are asked for once all nodes have been counted */
   constructor(rules: ProvingRules, family: { readonly counts: ProvingCounts }, book: Book) {
@@ -62,26 +59,23 @@ export class Proof {
   }
 
   /** The node is at rest and runs the release. */
-  rest(info: NodeInfo, shadow: ShadowView): void {
-    this.#provenAt = undefined;
-    this.#count(this.#resting, info.node, lostAt(info, this.#rules));
-    const wellAt = wellFrom(info, shadow, this.#rules.proof.soakMs);
-    if (wellAt <= this.#rules.now) this.#well += 1;
-    else if (wellAt !== NEVER) this.#wellAt.push(wellAt);
+  rest(info: NodeInfo): void {
+    this.#resting.push(info);
   }
 
   /** The node is on its way, and has not failed on the release. @param goneAt from when on it is lost */
-  risk(as: Risk, node: Pick<NodeView, 'uid'>, goneAt: number): void {
-    for (const counted of [this.#at[as], this.#book.over[as]]) this.#count(counted, node, goneAt);
+  risk(as: Risk, { uid }: Pick<NodeView, 'uid'>, goneAt: number): void {
+    if (!this.#isThere(goneAt)) return;
+    for (const counted of [this.#at[as], this.#book.over[as]]) counted.set(uid, goneAt);
   }
 
-  #count(counted: Map<string, number>, { uid }: Pick<NodeView, 'uid'>, goneAt: number): void {
-    if (goneAt > this.#rules.now) counted.set(uid, goneAt);
+  #isThere(goneAt: number): boolean {
+    return goneAt > this.#rules.now;
   }
 
   /** What was proven stays so. */
   get proven(): boolean {
-    return this.#book.isProven || (this.#well >= this.needed && !this.isHalted);
+    return this.#book.isProven || (this.#enoughWellAt <= this.#rules.now && !this.isHalted);
   }
 
   /** People have halted it, or as many nodes failed as may: such a halt keeps its limit, and ends only by fewer entries or by people. */
@@ -118,9 +112,17 @@ export class Proof {
   /** When it is proven, if all stays as it is: milliseconds since the Unix epoch. -Infinity = it is; NEVER = time alone does not prove it. */
   get provenAt(): number {
     if (this.proven) return -Infinity;
-    if (this.isHalted) return NEVER;
-    this.#provenAt ??= nth(this.#wellAt, this.needed - this.#well);
-    return this.#provenAt;
+    return this.isHalted ? NEVER : this.#enoughWellAt;
+  }
+
+  /** When enough nodes at rest will have been well for long enough. */
+  get #enoughWellAt(): number {
+    const { now, proof } = this.#rules;
+    this.#enoughAt ??= soonest(
+      this.#resting.map((info) => wellFrom(info, proof.soakMs)),
+      { count: this.needed, now },
+    );
+    return this.#enoughAt;
   }
 
   /** Nodes that may fail on the release. */
@@ -149,10 +151,15 @@ export class Proof {
     const { [as]: atRisk } = this.#at;
     const failed = decision === 'Allow' ? 0 : counted;
     return [
-      placeOf(this.needed, new Map([...this.#resting, ...atRisk])),
+      placeOf(this.needed, new Map([...this.#restingAt(), ...atRisk])),
       placeOf(this.mayFail, atRisk, atRisk.size + failed),
       over.place(as),
     ];
+  }
+
+  #restingAt(): readonly (readonly [uid: string, goneAt: number])[] {
+    const all = this.#resting.map((info) => [info.node.uid, lostAt(info, this.#rules)] as const);
+    return all.filter(([, goneAt]) => this.#isThere(goneAt));
   }
 
   /** Nodes that prove it. */
@@ -161,14 +168,19 @@ export class Proof {
   }
 }
 
-/** The instant by which so many of them have passed. */
-function nth(instants: readonly number[], count: number): number {
-  return count <= 0 ? -Infinity : (instants.toSorted((a, b) => a - b)[count - 1] ?? NEVER);
+/** The instant by which so many of them have passed; -Infinity where they have by now. */
+function soonest(
+  instants: readonly number[],
+  { count, now }: { readonly count: number; readonly now: number },
+): number {
+  const ahead = instants.filter((instant) => instant > now);
+  const missing = count - (instants.length - ahead.length);
+  return missing <= 0 ? -Infinity : (ahead.toSorted((a, b) => a - b)[missing - 1] ?? NEVER);
 }
 
 /** From when on a node that runs the release, and is at rest, has been well for long enough. */
-function wellFrom({ node, silentSince }: NodeInfo, shadow: ShadowView, soakMs: number): number {
-  if (!node.ready || silentSince !== undefined) return NEVER;
+function wellFrom({ node, shadow, silentSince }: NodeInfo, soakMs: number): number {
+  if (!node.ready || !shadow || silentSince !== undefined) return NEVER;
   if (soakMs === 0) return -Infinity;
   // Its agent is back, and its condition says so only with the next write. Until then it is not known since when the node has been well.
   if (conditionUpToDate(shadow.status)?.reason === 'AgentSilent') return NEVER;

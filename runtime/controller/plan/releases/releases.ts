@@ -248,7 +248,7 @@ class Tally implements OsRelease {
     this.finishedAt = Math.max(this.finishedAt, shadow.finishedAt ?? -Infinity);
     if (this.failed.has(info.node.uid)) return;
     this.canaries.push(info.node.name);
-    this.proof.rest(info, shadow);
+    this.proof.rest(info);
   }
 
   /** Policies that come after this one do not wait for a node that is away or that pauses after a failure: that may take a day. */
