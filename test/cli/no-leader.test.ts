@@ -59,6 +59,19 @@ test.each(['why', 'why a', 'plan', 'plan --until-done'])('%s begins with that', 
   expect(await reached.json(...args)).toMatchObject({ noLeader: noLeader() });
 });
 
+test('what nobody would act on is foretold to start once, and not to end', async () => {
+  const { starts, isCut, left } = await reached.json<Foretold>('plan', '--until-done');
+  expect(starts.map(({ node, endsAt }) => `${node} ${endsAt}`)).toEqual(['a undefined']);
+  expect(isCut).toBe(false);
+  expect(left.map(({ node, reason }) => `${node} ${reason}`)).toEqual(['a WaitingForSlot', 'b AgentSilent']);
+});
+
+interface Foretold {
+  readonly starts: readonly { readonly node: string; readonly endsAt?: string }[];
+  readonly isCut: boolean;
+  readonly left: readonly { readonly node: string; readonly reason: string }[];
+}
+
 test('another operator is named with the namespace of its shadows', async () => {
   await stage.create('/api/v1/namespaces', { metadata: { name: 'node-updates' } });
   const shadow = { apiVersion: API_VERSION, kind: KIND, metadata: { name: 'brs-a' }, spec: { state: 'Idle' } };

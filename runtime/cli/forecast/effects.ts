@@ -25,6 +25,13 @@ export function reached({ state, version }: Spec, status: Status, isFinished: bo
   };
 }
 
+/** Its update was ended without its agent. */
+export function abandoned(shadow: ShadowView): ShadowView {
+  const spec = { ...shadow.spec, state: 'Idle', version: null, state_transition_timestamp: null } as const;
+  const status = shadow.status && ({ ...shadow.status, current_state: 'Idle', reboot: null, drain: null } as const);
+  return { ...shadow, spec, status };
+}
+
 /** The node without the marks, and without the cordon that they own. */
 export function released(node: NodeView): NodeView {
   if (!node.marks) return node;

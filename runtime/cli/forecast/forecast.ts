@@ -83,8 +83,10 @@ class Rollout {
   readonly #durations: Durations;
   readonly #fleet: VirtualFleet;
   readonly #memory: Memory = {};
-  /** By name of the node: the verdicts on those that stay as they are. */
-  readonly #stuck: ReadonlyMap<string, Verdict>;
+  /** By name of the node: the verdicts at the beginning. */
+  readonly #before: ReadonlyMap<string, Verdict>;
+  /** Names of the nodes that stay as they are. */
+  readonly #stuck: ReadonlySet<string>;
   /** When the wave of a version opens for a node: by name of the shadow, and version. */
   readonly #waves: ReadonlyMap<string, number>;
   readonly #starts: ForecastStart[] = [];
@@ -110,7 +112,8 @@ class Rollout {
     const terms = { durations: this.#durations, stuck, ownNode, now: seen.now, arrivals };
     const roomUnder = limits.allInSight ? () => Infinity : roomsOf(snapshot, this.#settings);
     this.#fleet = new VirtualFleet(snapshot, { ...terms, roomUnder });
-    this.#stuck = new Map(seen.plan.verdicts.filter(({ node }) => stuck.has(node)).map((one) => [one.node, one]));
+    this.#before = new Map(seen.plan.verdicts.map((one) => [one.node, one]));
+    this.#stuck = stuck;
   }
 
   /** Makes one plan, carries it out, and moves the clock to the next change. @returns whether there is a next change */
@@ -162,11 +165,15 @@ class Rollout {
       mostAtOnce: this.#mostAtOnce,
       left: last.verdicts
         .filter(({ reason }) => !isDone(reason))
-        .map((verdict) => this.#stuck.get(verdict.node) ?? verdict),
+        .map((verdict) => (this.#stays(verdict.node) ? (this.#before.get(verdict.node) ?? verdict) : verdict)),
       isCut: this.#isCut,
       typicalMs: this.#durations.typicalMs,
       isDurationAssumed: this.#durations.isAssumed,
     };
+  }
+
+  #stays(node: string): boolean {
+    return this.#stuck.has(node) || this.#fleet.givenUp.has(node);
   }
 
   #endOf({ node, at }: ForecastStart): number | undefined {

@@ -2,18 +2,13 @@ import type { Command, SetHint, SetSpec, SetWish, Start } from '../../controller
 import { isUnderWay } from '../../controller/plan/facts/phase.ts';
 import type { PermitView } from '../../controller/plan/facts/permit.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
-import {
-  type NodeView,
-  type ReleaseView,
-  type ShadowView,
-  type Snapshot,
-} from '../../controller/plan/facts/snapshot.ts';
+import type { NodeView, ReleaseView, ShadowView, Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { releaseObjectName } from '../../api/release/names.ts';
 import { type Arrival, Arrivals, withOffer } from './arrivals.ts';
 import { Crowd, type CrowdTerms, type Pair } from './crowd.ts';
 import type { Durations } from './durations.ts';
-import { reached, released, wanting } from './effects.ts';
+import { abandoned, reached, released, wanting } from './effects.ts';
 
 /** Milliseconds until controller or agent has seen a write of the other. */
 export const REACTION_MS = 1000;
@@ -34,6 +29,8 @@ interface FleetTerms {
  * besides those that have failed already. A node that is not Ready, or has no agent, stays as it is.
  */
 export class VirtualFleet {
+  /** Names of nodes that were started in vain, and are not again. */
+  readonly givenUp = new Set<string>();
   readonly #nodes: Map<string, NodeView>;
   /** By name of the shadow. */
   readonly #shadows: Map<string, ShadowView>;
@@ -180,12 +177,23 @@ export class VirtualFleet {
       this.#permits.set(shadow, { ...permit, id: `${nodeUid} ${now}` });
       this.#wish(command, now);
       this.#crowd.started(shadow);
-    } else if (command.kind === 'set-spec' || command.kind === 'call-off') this.#wish(command, now);
+    } else if (command.kind === 'set-spec') this.#wish(command, now);
+    else if (command.kind === 'call-off' || command.kind === 'rescue') this.#end(command, now);
     else if (command.kind === 'set-hint') this.#hint(command, now);
     else if (command.kind === 'set-wish') this.#want(command);
     else if (command.kind === 'delete-shadow') this.#shadows.delete(command.shadow);
     else if ('nodeUid' in command) this.#note(command);
     else if ('node' in command) this.#leaveAlone(command.node);
+  }
+
+  /** Where nobody acts on the node, it would be started and ended for ever. */
+  #end(command: Extract<Command, { kind: 'call-off' | 'rescue' }>, now: number): void {
+    const { shadow: name, node } = command;
+    if (command.kind === 'call-off' && this.#workingNode(name)) return this.#wish(command, now);
+    this.givenUp.add(node);
+    this.#leaveAlone(node, true);
+    const shadow = this.#shadows.get(name);
+    if (shadow) this.#shadows.set(name, abandoned(shadow));
   }
 
   #note(command: Extract<Command, { kind: 'free' | 'bump' | 'note-reboot' | 'note-end' }>): void {
@@ -204,9 +212,10 @@ export class VirtualFleet {
   }
 
   /** The other commands write to a Node: they undo its marks and end the requests on it. */
-  #leaveAlone(name: string): void {
+  #leaveAlone(name: string, isHeld = false): void {
     for (const [key, node] of this.#nodes)
-      if (node.name === name) this.#nodes.set(key, { ...released(node), joinable: false, ...NO_REQUESTS });
+      if (node.name === name)
+        this.#nodes.set(key, { ...released(node), joinable: false, ...NO_REQUESTS, held: node.held || isHeld });
   }
 
   #hint({ shadow: name, version }: SetHint, now: number): void {
