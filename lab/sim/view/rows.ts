@@ -1,7 +1,9 @@
 import type { Node } from '../../../runtime/kube/objects.ts';
 import { readMarks } from '../../../runtime/api/marks/marks.ts';
+import { STEP_WORDS } from '../../../runtime/controller/plan/facts/steps.ts';
 import { shadowName } from '../../../runtime/api/shadow/names.ts';
 import type { ReleaseResource } from '../../../runtime/api/resources.ts';
+import type { State } from '../../../runtime/api/shadow/states.ts';
 import type { Shadow } from '../../../runtime/api/shadow/model.ts';
 import { type PublishedVersion, turnOf } from '../../../runtime/cli/waves/turns.ts';
 import { publishedIn, wavesOf } from '../../../runtime/cli/waves/waves.ts';
@@ -55,19 +57,30 @@ export function rowsOf({ nodes, shadows, releases, updates }: RowSource, nowMs: 
 
 function stateOf(node: Node, shadow: Shadow | undefined): string {
   const ready = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-  return [progress(shadow), ready ? '' : 'NotReady', cordon(node, shadow)].filter(Boolean).join(', ');
+  return [progress(node, shadow), ready ? '' : 'NotReady', node.spec?.unschedulable ? 'cordoned' : '']
+    .filter(Boolean)
+    .join(', ');
 }
 
-function progress(shadow: Shadow | undefined): string {
+/** In the words that the plug-in has for steps. */
+function progress(node: Node, shadow: Shadow | undefined): string {
   if (!shadow?.status) return 'no agent yet';
-  const reached = shadow.status.current_state;
-  return shadow.spec.state === reached ? reached : `${reached} → ${shadow.spec.state}`;
+  const { spec, status } = shadow;
+  const [before, after] = STEPS_TO[spec.state];
+  if (status.current_state === spec.state) return after;
+  if (spec.state !== 'RebootedIntoUpdate') return before;
+  if (status.current_version === spec.version) return after;
+  return readMarks(node)?.drained === undefined ? before : STEP_WORDS.rebooting;
 }
 
-function cordon(node: Node, shadow: Shadow | undefined): string {
-  if (!node.spec?.unschedulable) return '';
-  return readMarks(node) && shadow?.status?.drain?.pods_left ? 'draining' : 'cordoned';
-}
+/** What a node does until it has reached the state that is wanted, and then. */
+const STEPS_TO: Readonly<Record<State, readonly [before: string, after: string]>> = {
+  Idle: [STEP_WORDS.returning, 'idle'],
+  StagedAndPerformedUpdate: [STEP_WORDS.staging, STEP_WORDS.staged],
+  RebootedIntoUpdate: [STEP_WORDS.draining, STEP_WORDS.soaking],
+  MonitoringUpdate: [STEP_WORDS.soaking, STEP_WORDS.soaking],
+  ErrorReset: [STEP_WORDS.returning, STEP_WORDS.returning],
+};
 
 function reasonOf(shadow: Shadow | undefined): string {
   if (!shadow?.status) return '';
