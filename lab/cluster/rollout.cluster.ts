@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
+import { join } from 'node:path';
 import type { Lease, Pod } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { COMPONENTS, CONTROLLER_LEASE, GROUP, NAMESPACE } from '../../runtime/api/shadow/names.ts';
@@ -14,6 +16,7 @@ import { invariants } from '../../test/e2e/invariants.ts';
 import { kubectl, shadowsAsV1 } from '../../test/e2e/kubectl.ts';
 import { startLoad } from '../../test/e2e/load.ts';
 import { operatorPods, operatorRuns } from '../../test/e2e/operator.ts';
+import { Plugin } from '../../test/e2e/plugin.ts';
 import { containersOf, endsOf } from './containers.ts';
 import { operatorImage } from './images.ts';
 import { ownTime } from './own-time.ts';
@@ -104,6 +107,21 @@ test('every node ends up to date and in service, and the budget was kept', async
   process.stderr.write(`${lines.join('\n')}\n`);
   expect(faults).toEqual([]);
   expect(await invariants(stage)).toEqual([]);
+});
+
+test('logs and report have what the processes wrote', async () => {
+  const { dir } = stage.cluster;
+  const plugin = await Plugin.installed(dir);
+  const logs = await plugin.run('logs', 'node-2', '--since', '1h');
+  expect(logs).toMatchObject({ code: 0, err: '' });
+  for (const wrote of ['agent', 'controller', 'apiserver'])
+    expect(logs.out).toMatch(new RegExp(`^\\S+Z  ${wrote} +\\S`, 'm'));
+  const times = logs.out.split('\n').flatMap((line) => /^\d{4}-\S+Z(?=  )/.exec(line) ?? []);
+  expect(times).toEqual(times.toSorted());
+  const file = join(dir, 'report.json');
+  expect(await plugin.run('report', '-f', file)).toMatchObject({ code: 0, out: expect.stringContaining(file) });
+  const { logs: reported } = JSON.parse(await readFile(file, 'utf8')) as { logs: { lines: readonly object[] } };
+  expect(reported.lines.length).toBeGreaterThan(0);
 });
 
 test('the nodes of the controller and of apiservers were among them: another leader took over', async () => {

@@ -27,6 +27,7 @@ import { atRest, isCordoned, updating, verdict } from './looks.ts';
 import { operatorRuns } from './operator.ts';
 import { type Deeds, type Past, type Plan, Plugin, type Status, type Verdicts } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
+import { elsewhere, nobodyLeads, partsGone, reported, twoOperators, whileHalted } from './worst-moments.ts';
 
 /** `kubectl brupop` beside a rollout: what people see of it and tell it, and what was foreseen against what then happens. */
 
@@ -119,9 +120,8 @@ test('doctor finds a sound operator sound', async () => {
   // Nothing outside is reached here.
   const unread = { check: 'repositories', state: 'unknown', says: expect.stringContaining('no answer (') };
   expect(findings.filter(({ state }) => state !== 'ok')).toEqual([expect.objectContaining(unread)]);
-  const checks = 'parts versions leader agents definitions webhook certificates clocks policies repositories'.split(
-    ' ',
-  );
+  const checks =
+    'parts versions leader nodes agents definitions webhook certificates clocks policies repositories'.split(' ');
   expect(new Set(findings.map(({ check }) => check))).toEqual(new Set([...checks, 'your rights']));
   expect(await plugin.run('doctor')).toMatchObject({ code: 0, out: expect.stringMatching(/^ok {2}leader: /m) });
 });
@@ -141,6 +141,9 @@ test('brupop-view may run every command that reads and none that writes, brupop-
   }
   expect(annotationsOf('node-1')).not.toHaveProperty([HOLD_ANNOTATION]);
 });
+
+test('a namespace without the operator is not paused, and what undoes a pause is for the same user', () =>
+  elsewhere(plugin, GROUPS.operate));
 
 test('pause and resume, hold and unhold say what they did, and do it', async () => {
   const home = async () => (await kubectl('get', 'namespace', NAMESPACE, '-o', 'json')).stdout;
@@ -208,13 +211,24 @@ test('a drain that cannot end is named before it begins and while it waits, and 
   await relaxGuard('node-1');
   await until((history) => verdict(history, 'node-1')?.reason === 'BackingOff');
   fleet.nodes.get('node-1')?.host.clear('boot');
-  expect((await plugin.run('history')).out).toMatch(/^\S+Z {2}BottlerocketShadow brs-node-1 {2}Failed: BootFailed: /m);
+  expect((await plugin.run('history')).out).toMatch(
+    /^\S+Z {2}BottlerocketShadow brs-node-1 {2}(Update)?Failed: .*BootFailed: /m,
+  );
   expect(await plugin.run('retry', 'node-1')).toMatchObject({
     code: 0,
     out: expect.stringContaining('pauses no longer'),
   });
   await until((history) => verdict(history, 'node-1')?.reason === 'OutsideWindow');
 }, 240_000);
+
+test('a release that is halted is named with who failed on it, everywhere, until somebody takes that back', async () => {
+  await kubectl('apply', '-f', await policy('strict.json', { windows: SHUT, maxFailed: 1 }));
+  await whileHalted(plugin);
+  await kubectl('apply', '-f', await policy('shut.json', { windows: SHUT }));
+});
+
+test('report writes one file with what is known, and no secret', () =>
+  reported(plugin, join(stage.cluster.dir, 'report.json')));
 
 test('the rollout that plan foresees is the one that then happens: the same order, and its end within a tenth', async () => {
   const open = await policy('open.json', { windows: [] });
@@ -271,19 +285,12 @@ test('what a controller has left behind is listed and released, and nothing else
   expect(isCordoned(scene.history, 'node-4')).toBe(true);
 });
 
-test('doctor says which parts are gone, that nobody leads and that the webhook does not answer, and ends with 3', async () => {
-  const parts = ['deployment/brupop-apiserver', `deployment/${CONTROLLER_DEPLOYMENT}`];
-  await kubectl('scale', '-n', NAMESPACE, ...parts, '--replicas=0');
-  await kubectl('wait', '-n', NAMESPACE, '--for=delete', 'pod', '-l', 'brupop.bottlerocket.aws/component!=agent');
-  await comesTrue(async () => (await plugin.run('doctor')).out.includes('BAD webhook'));
-  const { code, out } = await plugin.run('doctor');
-  expect(code).toBe(3);
-  expect(out).toMatch(/^BAD parts: brupop-apiserver is scaled to 0$/m);
-  expect(out).toMatch(/^BAD leader: no controller leads$/m);
-  expect(out).toMatch(/^BAD webhook: shadows cannot be read as v1: conversion webhook for .* failed: .*\n +-> /m);
-  const { problems } = await plugin.json<{ problems: number }>(['doctor'], [3]);
-  expect(problems).toBe(out.match(/^BAD /gm)?.length);
-});
+test('doctor says which parts are gone, that nobody leads and that the webhook does not answer, and ends with 3', () =>
+  partsGone(plugin));
+
+test('where nobody has led for days, everything says so first, and nothing is called well', () => nobodyLeads(plugin));
+
+test('of two operators, who changes something is asked which one is meant', () => twoOperators(plugin));
 
 test('the documented wait for conversion goes on meanwhile, though a list may still come out of a cache', async () => {
   const waits = examples('docs/security.md', 'sh').filter(([, commands]) => commands.includes(`${PLURAL}.v1.${GROUP}`));

@@ -66,6 +66,7 @@ export class Plugin {
 
 export interface Status {
   readonly counts: object;
+  readonly halted: readonly object[];
   readonly updating: readonly { readonly node: string; readonly blockedBy: readonly string[] }[];
 }
 
