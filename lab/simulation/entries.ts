@@ -93,5 +93,12 @@ export interface HostEntry {
     | { readonly kind: 'up'; readonly bootId: string; readonly version: string }
     /** `asked`: somebody had asked its API for a reboot. */
     | { readonly kind: 'down'; readonly asked: boolean }
+    /** It says something else of the version that it is to run. `boot`: it has forgotten, or is another machine. */
+    | {
+        readonly kind: 'settings';
+        readonly by: 'agent' | 'hand' | 'boot';
+        readonly lock: string;
+        readonly ignoresWaves: boolean;
+      }
     | { readonly kind: 'call'; readonly method: string; readonly path: string; readonly status: number | 'none' };
 }

@@ -34,9 +34,21 @@ export const MOMENTS = {
   'volumes-awaited': 'M9: the marks get the time from which volumes are waited for',
   disowned: 'M6: the marks give up a cordon that somebody has lifted',
   'policy-status': 'P8: the status of a policy is written',
+  'wish-written': 'P12: what is wanted of a host is written to its shadow',
+  'lock-recorded': 'B11: what an agent is about to set on its host, or has given back, is written to the shadow',
+  locked: 'B11: an agent commits settings of its host',
 } as const;
 
 export type Moment = keyof typeof MOMENTS;
 
 /** Those at which faults are drawn by dice of their own, so that seeds from before they had names draw for all others what they did. */
-export const FURTHER: readonly Moment[] = ['lb-excluded', 'volumes-awaited', 'disowned', 'policy-status', 'last-look'];
+export const FURTHER: readonly Moment[] = [
+  'lb-excluded',
+  'volumes-awaited',
+  'disowned',
+  'policy-status',
+  'last-look',
+  'wish-written',
+  'lock-recorded',
+  'locked',
+];

@@ -145,6 +145,7 @@ const HOST_CALLS: Readonly<Record<string, Moment>> = {
   'POST /actions/reboot': 'reboot-asked',
   'POST /actions/prepare-update': 'prepare',
   'POST /actions/activate-update': 'activate',
+  'POST /tx/commit?tx=brupop': 'locked',
 };
 
 const AGENT_CALLS: Readonly<Record<string, Moment>> = {
@@ -199,6 +200,7 @@ function shadowWrite({ method, body }: Write, node: string, around: Around): Met
   if (method === 'DELETE') return { moment: 'shadow-deleted', node };
   if (at(body, 'spec') === undefined)
     return at(body, 'metadata', 'annotations', `${PREFIX}/bumped`) === undefined ? undefined : { moment: 'bump', node };
+  if (at(body, 'spec', 'state') === undefined) return { moment: 'wish-written', node };
   const moment = specWrite(body, node, around);
   return moment && { moment, node };
 }
@@ -231,9 +233,14 @@ function statusWrite({ body }: Write, node: string, { known }: Around): Met | un
   const before = at(known.get(`brs-${node}`), 'status', 'current_state');
   const moment = reached === before ? undefined : REACHED[reached];
   if (moment) return { moment, node };
+  if (said(status) !== said(at(known.get(`brs-${node}`), 'status'))) return { moment: 'lock-recorded', node };
   if (reached === '' && status['drain'] != null) return { moment: 'drain-announced', node };
   return status['conditions'] === undefined ? undefined : { moment: 'condition', node };
 }
+
+/** What it says of the locks of its host, where it says anything of them. */
+const said = (status: unknown): string =>
+  JSON.stringify(['version_lock', 'ignore_waves'].map((key) => at(status, 'version_wish', 'ours', key) ?? null));
 
 function creation({ method, body }: Write): Met | undefined {
   if (method !== 'POST') return undefined;

@@ -1,5 +1,5 @@
 import { ofDrains, ofMarks } from './plots/drains.ts';
-import { ofFailures, ofHosts } from './plots/hosts.ts';
+import { ofFailures, ofHosts, ofLocks } from './plots/hosts.ts';
 import { ofGates } from './plots/people.ts';
 import type { Plot } from './plots/scene.ts';
 import { ofPermits, ofSteps } from './plots/permits.ts';
@@ -16,6 +16,7 @@ export const TOPICS = {
   hosts: ofHosts,
   failures: ofFailures,
   gates: ofGates,
+  locks: ofLocks,
 } as const satisfies Readonly<Record<string, readonly Plot[]>>;
 
 export type Topic = keyof typeof TOPICS;

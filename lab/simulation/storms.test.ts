@@ -24,6 +24,9 @@ const RARE: readonly Moment[] = [
   'volumes-awaited',
   'disowned',
   'policy-status',
+  'wish-written',
+  'lock-recorded',
+  'locked',
 ];
 
 describe('a storm passes without a violation', () => {

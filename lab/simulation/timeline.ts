@@ -140,6 +140,8 @@ function toldHost({ event }: HostEntry): string {
       return `up with ${event.version}, boot ${event.bootId}`;
     case 'down':
       return event.asked ? 'down, as asked' : 'down, unasked';
+    case 'settings':
+      return `settings, by ${event.by}: version-lock ${event.lock}, ignore-waves ${event.ignoresWaves}`;
     case 'call':
       return `host API: ${event.method} ${event.path}: ${event.status}`;
   }

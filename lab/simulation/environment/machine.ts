@@ -52,6 +52,8 @@ export class Machine {
   readonly #options: MachineOptions;
   /** When somebody last asked this boot for a reboot, by true time. */
   #askedAt = -Infinity;
+  /** What its settings were said to be. */
+  #settings = '';
 
   constructor(options: MachineOptions) {
     const { time, random } = options;
@@ -68,6 +70,7 @@ export class Machine {
   #up(boot: Boot): void {
     this.#askedAt = -Infinity;
     this.#tell({ kind: 'up', bootId: boot.id, version: boot.version });
+    this.#noteSettings('boot');
     this.#options.onUp(boot);
   }
 
@@ -82,6 +85,14 @@ export class Machine {
     const isRefused = answer.kind === 'answer' && answer.status >= 400;
     if (method === 'POST' && path === '/actions/reboot' && !isRefused) this.#askedAt = this.clock.monotonic();
     this.#tell({ kind: 'call', method, path, status: answer.kind === 'answer' ? answer.status : 'none' });
+    if (path.startsWith('/tx/commit')) this.#noteSettings(path.endsWith('?tx=brupop') ? 'agent' : 'hand');
+  }
+
+  #noteSettings(by: 'agent' | 'hand' | 'boot'): void {
+    const { 'version-lock': lock, 'ignore-waves': ignoresWaves } = this.host.settings.updates;
+    const said = `${lock} ${ignoresWaves}`;
+    if (said !== this.#settings) this.#tell({ kind: 'settings', by, lock, ignoresWaves });
+    this.#settings = said;
   }
 
   #tell(event: HostEntry['event']): void {

@@ -1,5 +1,6 @@
 import type { Random } from '../../../runtime/lib/random.ts';
 import type { FaultName } from '../../sim/hosts/faults.ts';
+import type { SimulatedHost } from '../../sim/hosts/host.ts';
 import type { Release } from '../types.ts';
 import { between } from './chance.ts';
 import { type Daemons, programOf } from './daemons.ts';
@@ -60,6 +61,14 @@ export function createMachines(parts: MachinesParts) {
       const site = sites.get(node);
       if (site) site.machine.clock.offMs = offMs;
     },
+    /** What the host's owner does, by its API. What is returned takes it back, if it is still so. */
+    lock: (node: string, version: string) => {
+      const host = sites.get(node)?.machine.host;
+      timers.do(async () => void (host && (await setLock(host, version))));
+      return () => {
+        if (host?.settings.updates['version-lock'] === version) timers.do(() => unlock(host, timers));
+      };
+    },
     /** The Node object goes; with `again`, another machine registers under its name. */
     remove: (node: string, again: boolean): void => remove(node, again, parts),
     crashAgent: (node: string): void => pods.agent(node)?.kill(),
@@ -71,6 +80,18 @@ export function createMachines(parts: MachinesParts) {
       return () => daemons.setAgent(node, undefined);
     },
   };
+}
+
+async function setLock(host: SimulatedHost, version: string): Promise<boolean> {
+  const body = JSON.stringify({ updates: { 'version-lock': version } });
+  const patched = await host.handle({ method: 'PATCH', path: '/settings', body });
+  const set = await host.handle({ method: 'POST', path: '/tx/commit_and_apply' });
+  return patched.kind === 'answer' && set.kind === 'answer' && set.status === 200;
+}
+
+/** Again and again, until its API answers that it has. */
+async function unlock(host: SimulatedHost, timers: Timers): Promise<void> {
+  if (!(await setLock(host, 'latest'))) timers.after(60_000, () => unlock(host, timers));
 }
 
 /** What only a person mends he mends by now: a machine that has not come back, and one whose tool for updates never ends or cannot begin. */

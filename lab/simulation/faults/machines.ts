@@ -1,6 +1,6 @@
 import { FAULTS, type FaultName } from '../../sim/hosts/faults.ts';
 import type { Moment } from '../moment-names.ts';
-import { aimedAt, between, type DrawnKind, HOUR, MINUTE, onNode, SECOND } from './kind.ts';
+import { aimedAt, between, type DrawnKind, HOUR, MINUTE, onNode, oneOf, SECOND } from './kind.ts';
 
 /** Moments of a node in its update. */
 export const IN_UPDATE: readonly Moment[] = [
@@ -79,6 +79,18 @@ const ownFaults: readonly DrawnKind[] = [
       world.environment.nodes.length <= Math.ceil(world.scenario.nodes / 2)
         ? undefined
         : onNode(world, terms, (node) => world.environment.machines.remove(node, false)),
+  },
+  {
+    name: 'host-locked-by-hand',
+    what: "a host's owner locks it to a version, and unlocks it later",
+    weight: 2,
+    lasts: [MINUTE, HOUR],
+    begin: (world, terms) => {
+      const { version } = oneOf(world.scenario.releases, terms.random) ?? {};
+      if (version === undefined) return undefined;
+      const about = (node: string): string => `${node}, to ${version}`;
+      return onNode(world, terms, (node) => world.environment.machines.lock(node, version), about);
+    },
   },
   {
     name: 'machine-clock',

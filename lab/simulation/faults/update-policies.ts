@@ -94,6 +94,25 @@ function creates(world: World, { random }: { readonly random: Random }): Begun |
 /** What every decision depends on. */
 const READ = [POLICY_PLURAL, 'namespaces', 'nodes', 'bottlerocketshadows', 'pods'];
 
+/** Each that may be offered is drawn alike, and so are ways back. */
+function pins(world: World, terms: Terms): Begun | undefined {
+  const { random } = terms;
+  const { definedAt = Infinity } = world.scenario.policies;
+  const { version: one } = oneOf(world.scenario.releases, random) ?? {};
+  if (world.now <= definedAt || one === undefined) return undefined;
+  const limit = oneOf([{ exact: one }, { exact: one }, { max: one }, {}], random);
+  const version = { ...limit, ...(random() < 0.3 && { ignoreWaves: true }) };
+  const policy = policyOf(world, terms);
+  const { people } = world.environment;
+  const name = policy ?? 'pinned';
+  people.changePolicy(name, (spec) => spec && { ...spec, version });
+  if (policy === undefined) people.changePolicy(name, (spec) => spec ?? { nodeSelector: {}, version });
+  return {
+    about: name,
+    end: () => people.changePolicy(name, () => (policy === undefined ? undefined : present(world)[name])),
+  };
+}
+
 /** Controllers' reads of one kind are refused, and who watches is told so at once. */
 function unreadable({ network, processes }: World, { random }: { readonly random: Random }): Begun {
   const resource = oneOf(READ, random) ?? POLICY_PLURAL;
@@ -123,6 +142,14 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
     ...spec,
     ...drawTerms(random, world.scenario.stormMs),
   })),
+  {
+    name: 'policy-pinned',
+    what: 'an update policy takes other versions, or another policy does where there is none',
+    weight: 3,
+    lasts: DECIDED,
+    aim: DECIDES,
+    begin: pins,
+  },
   edits('policy-paused', { what: 'an update policy is paused', weight: 2, lasts: DECIDED }, (spec) => ({
     ...spec,
     paused: true,

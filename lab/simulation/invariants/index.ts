@@ -9,6 +9,7 @@ import { kept } from './kept.ts';
 import { leadership } from './leadership.ts';
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
+import { locks } from './locks.ts';
 import { obeyed } from './obeyed.ts';
 import { permits } from './permits.ts';
 import { Picture } from './picture.ts';
@@ -42,6 +43,7 @@ export const RULES: readonly Rule[] = [
   blame,
   load,
   noFailures,
+  locks,
   atRest,
   liveness,
 ];

@@ -2,7 +2,7 @@ import type { Instant, Scenario } from '../types.ts';
 import { at as within, compareVersions, isController, shadowFacts, type ShadowFacts, text } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { standingBy } from './reasons.ts';
-import { isDeserted } from './rest.ts';
+import { isDeserted, lockedAs } from './rest.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import { type SeenNode, takesPods } from './seen-node.ts';
 import { type Terms, termsOf } from './settings.ts';
@@ -180,7 +180,7 @@ export class Fleet {
     const said = saidOf(shadow);
     if (shadow.active) return this.#underWay(node, said, now);
     if (compareVersions(status.target, this.#newest) < 0)
-      return { wrong: `it is offered ${this.#newest}, and its agent says ${status.target}` };
+      return lockedAs(this.picture, node.facts, `it is offered ${this.#newest}, and says ${status.target}`);
     if (status.current !== status.target) return this.#standingBy(node, shadow, now);
     return said === 'UpToDate' ? 'done' : { wrong: `it runs ${status.current}, and is said to be ${said}` };
   }

@@ -19,6 +19,7 @@ import { releaseFacts, type ReleaseFacts } from './release-facts.ts';
 import type { Write } from './rule.ts';
 import { type Group, Rulings } from './rulings.ts';
 import { SeenHost } from './seen-host.ts';
+import { SeenLocks } from './seen-locks.ts';
 import { seenNode, type SeenNode, unlessSame } from './seen-node.ts';
 import { Beginnings, SeenAgents, type SeenProcess } from './seen-process.ts';
 import { type Terms, termsOf } from './settings.ts';
@@ -54,6 +55,7 @@ export class Picture {
   /** By UID. */
   readonly pods = new Map<string, SeenPod>();
   readonly hosts = new Map<string, SeenHost>();
+  readonly locks = new SeenLocks();
   readonly processes = new Map<string, SeenProcess>();
   readonly beginnings = new Beginnings();
   readonly #agents = new SeenAgents();
@@ -116,6 +118,7 @@ export class Picture {
     this.#last = entry;
     if (entry.kind === 'request' || entry.kind === 'sent' || entry.kind === 'asked') return;
     this.version += 1;
+    this.locks.see(entry);
     if (entry.kind === 'write') this.#write(entry);
     else if (entry.kind === 'host') this.host(entry.node).see(entry);
     else if (entry.kind === 'fault') this.sight.see(entry);

@@ -2,6 +2,7 @@ import type { Instant } from '../types.ts';
 import { isController, isOperator } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule } from './rule.ts';
+import { isLocked } from './seen-locks.ts';
 import { type SeenNode, takesPods } from './seen-node.ts';
 
 /** Once nothing goes wrong any more, what an update leaves is gone so soon after it is over, milliseconds. */
@@ -80,4 +81,17 @@ function shadows({ shadows: all, nodes }: Picture): readonly string[] {
     const isOwned = facts?.managed === true && owners.includes(facts.uid);
     return owners.length === 0 || isOwned ? [] : [`${name} is the shadow of no managed node`];
   });
+}
+
+/**
+ * How a node stands whose host is locked still; `wrong` where it is not. Nobody unlocks one that is kept as it is, or of which nobody knows that it
+ * was the agent.
+ */
+export function lockedAs(
+  { locks, rulings }: Picture,
+  facts: SeenNode['facts'],
+  wrong: string,
+): 'kept' | 'going' | { readonly wrong: string } {
+  if (!isLocked(locks.of(facts.name))) return { wrong };
+  return facts.held || locks.isLost(facts.name) || rulings.groupOf(facts)?.paused !== false ? 'kept' : 'going';
 }

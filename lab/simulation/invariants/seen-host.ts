@@ -29,7 +29,7 @@ export class SeenHost {
       this.asked = event.asked;
       if (event.asked) this.askedAt ??= at;
       this.downForUpdate ||= event.asked || this.#activated;
-    } else if (isTaken(event)) this.#told(event.path, at);
+    } else if (event.kind === 'call' && isTaken(event)) this.#told(event.path, at);
   }
 
   #told(path: string, at: Instant): void {

@@ -19,6 +19,7 @@ const TOPICS_OF: readonly (readonly [RegExp, readonly Topic[]])[] = [
   [/^L/, ['permits', 'steps']],
   [/^M[1-4]|^M9/, ['drains']],
   [/^M/, ['marks']],
+  [/^B11/, ['locks']],
   [/^[BC]/, ['hosts']],
   [/^F/, ['failures', 'gates']],
 ];

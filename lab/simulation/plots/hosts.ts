@@ -61,6 +61,32 @@ export const ofHosts: readonly Plot[] = [
   [scene('edit-as-v1', 'after', 'status-staged'), scene('unplanned-reboot', 'after', 'status-staged', LATER)],
 ];
 
+/** Policies pin versions; from then on seconds count, and it lasts. */
+const pinned = lasting(minutes(6, 25), scene('policy-pinned', 'after', 'status-idle'));
+const PINNED = lasting(minutes(6, 25), scene('policy-pinned', 'after', 'condition'));
+const during = (...scenes: Plot): readonly Plot[] => [
+  [pinned, ...scenes],
+  [PINNED, ...scenes],
+];
+
+/** Rule B11: what is set on hosts. */
+export const ofLocks: readonly Plot[] = [
+  ...during(),
+  ...during(scene('agent-crashes', 'before', 'lock-recorded')),
+  ...during(scene('agent-crashes', 'after', 'lock-recorded')),
+  ...during(scene('agent-crashes', 'after', 'locked')),
+  ...during(scene('lands-late', 'before', 'lock-recorded'), scene('agent-crashes', 'before', 'lock-recorded', SOON)),
+  ...during(scene('host-commit-dropped', 'before', 'locked')),
+  ...during(scene('unplanned-reboot', 'after', 'locked', SOON)),
+  ...during(scene('host-forgetful', 'after', 'lock-recorded'), scene('unplanned-reboot', 'after', 'locked', LATER)),
+  ...during(scene('host-unrendered', 'before', 'locked')),
+  ...during(scene('host-applier-failed', 'before', 'locked')),
+  ...during(scene('host-locked-by-hand', 'after', 'locked', LATER)),
+  ...during(scene('host-locked-by-hand', 'before', 'wish-written')),
+  ...during(scene('host-locked-by-hand', 'after', 'locked', SOON), scene('agent-crashes', 'after', 'locked', LATER)),
+  ...during(scene('delete-shadow', 'after', 'locked', SOON)),
+];
+
 /** Rules F: what a release is to blame for. */
 export const ofFailures: readonly Plot[] = [
   [scene('host-boot', 'after', 'spec-start'), scene('budget-blocks', 'after', 'status-error-reset')],
