@@ -29,9 +29,9 @@ export const failureMutants: readonly Mutant[] = [
   {
     rule: 'F1',
     does: 'does not blame a version for a node that does not return',
-    file: 'runtime/controller/plan/nodes/blame.ts',
-    find: 'const present = notReturned ? shadow.spec.version : current;',
-    replace: "const present = soak === 'failed' ? current : null;",
+    file: 'runtime/controller/plan/nodes/ends.ts',
+    find: 'if (health.notReturned && spec.version != null) return',
+    replace: "if (health.notReturned && spec.version === '') return",
     tests: OF_BLAME,
   },
   {

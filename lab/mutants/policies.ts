@@ -245,8 +245,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P9',
     does: 'lets a node fail again and again for one request to try again',
     file: GATES,
-    find: 'if (retryOf !== undefined && retryOf === status.state_transition_failure_timestamp) return PASS;',
-    replace: 'if (retryOf !== undefined) return PASS;',
+    find: 'if (isRetried(info.node, status)) return PASS;',
+    replace: 'if (info.node.retryOf !== undefined) return PASS;',
     tests: ['test/controller/plan/requests.test.ts'],
   },
   {

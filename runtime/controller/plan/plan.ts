@@ -15,6 +15,7 @@ import { EnteredLedgers } from './releases/entered.ts';
 import { Ledgers } from './facts/ledgers.ts';
 import { ledgerWrites, type ReleaseWrite } from './groups/ledger.ts';
 import { calledOff, completionOf, progress } from './facts/machine.ts';
+import { isRetried } from './nodes/blame.ts';
 import { recover, recoverPermit } from './nodes/recovery.ts';
 import type { PhaseKind } from './facts/phase.ts';
 import { offers } from './answer/offers.ts';
@@ -30,7 +31,7 @@ import {
 import { NONE_GIVEN } from './facts/places.ts';
 import { NEVER, nextAfter } from './facts/requeue.ts';
 import { Rulings } from './facts/rulings.ts';
-import type { NodeView, Settings, ShadowView, Snapshot } from './facts/snapshot.ts';
+import type { Settings, Snapshot } from './facts/snapshot.ts';
 import { chooseStarts, type Starts } from './gates/starts.ts';
 import type { Finding, Stop, Verdict } from './facts/verdict.ts';
 import { judge } from './answer/verdicts.ts';
@@ -208,26 +209,15 @@ function upkeep(
 function nextStep(info: AssessedNode, stop: Stop | undefined, timestamp: string): SetSpec | CallOff | undefined {
   const { node, shadow, permit, health, phase } = info;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
-  if (stop) return callOffFor(node.name, shadow, { stop, timestamp });
+  if (stop?.kind === 'wait') return undefined;
+  if (stop) {
+    const { kind, because } = stop;
+    return { kind, because, node: node.name, shadow: shadow.name, spec: calledOff(shadow, timestamp) };
+  }
   const spec = progress({ shadow, phase }, health.soak, timestamp);
   if (!spec) return undefined;
   const completes = health.soak === 'passed' && { completes: completionOf(shadow, permit) };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
-}
-
-interface Stopped {
-  readonly stop: Stop;
-  readonly timestamp: string;
-}
-
-/** Undefined where the node only waits. */
-function callOffFor(
-  node: string,
-  shadow: ShadowView,
-  { stop: { kind, because }, timestamp }: Stopped,
-): CallOff | undefined {
-  if (kind === 'wait') return undefined;
-  return { kind, node, shadow: shadow.name, spec: calledOff(shadow, timestamp), because };
 }
 
 function permitCommands(
@@ -273,13 +263,9 @@ function answeredRequests(unsettled: readonly AssessedNode[]): Command[] {
     const isAsked = node.askedBy !== undefined || node.retryOf !== undefined;
     if (!isAsked || node.marks || !shadow?.status || shadow.stale || phase.kind === 'returning') return false;
     if (phase.kind === 'resting') return offered === undefined;
-    const failedAt = shadow.status.state_transition_failure_timestamp;
-    return !(AHEAD_OF_DRAIN.has(phase.kind) && isRetryOf(node, failedAt));
+    return !(AHEAD_OF_DRAIN.has(phase.kind) && isRetried(node, shadow.status));
   });
   return answered.map(({ node }) => ({ kind: 'forget', node: node.name }));
 }
-
-const isRetryOf = ({ retryOf }: NodeView, failedAt: string | null | undefined): boolean =>
-  retryOf !== undefined && retryOf === failedAt;
 
 const AHEAD_OF_DRAIN: ReadonlySet<PhaseKind> = new Set<PhaseKind>(['staging', 'staged', 'asked']);

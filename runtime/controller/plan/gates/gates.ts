@@ -3,7 +3,7 @@ import { instantOf, MINUTE_MS } from '../../../lib/clock.ts';
 import { byWhom, heldText, pauseText } from '../../../api/shadow/asked.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import type { Asking, World } from './asking.ts';
-import { unaskedBootOf, isFailureOf } from '../nodes/blame.ts';
+import { isFailureOf, isRetried, unaskedBootOf } from '../nodes/blame.ts';
 import {
   awaiting,
   fleetFull,
@@ -227,8 +227,7 @@ const LONGEST_BACKOFF_MINUTES = 1440;
 function backingOff({ info, shadow, version = '' }: Asking, { now }: World): GateResult {
   const { status, failedAt } = shadow;
   if (!status || status.crash_count === 0 || failedAt === undefined) return PASS;
-  const { retryOf } = info.node;
-  if (retryOf !== undefined && retryOf === status.state_transition_failure_timestamp) return PASS;
+  if (isRetried(info.node, status)) return PASS;
   const due = leftUntil(status);
   const paused = isFailureOf(shadow, version) ? failedAt + pauseMs(status) + 1 : -Infinity;
   const until = Math.max(due, paused);

@@ -1,11 +1,10 @@
 import { instantOf } from '../../../lib/clock.ts';
 import { stillFailed } from '../../../api/shadow/failed-versions.ts';
+import type { Status } from '../../../api/shadow/model.ts';
 import type { AssessedNode } from './health.ts';
-import type { ShadowView } from '../facts/snapshot.ts';
+import type { NodeView, ShadowView } from '../facts/snapshot.ts';
 
 /** What a release is to blame for (rule F1). */
-
-const NONE: readonly string[] = [];
 
 /** The node's last update failed, whatever the cause, or it failed on the release that it is offered. It pauses before it tries again. */
 export function hasFailed(
@@ -15,17 +14,9 @@ export function hasFailed(
   return failed.has(node.uid) || (shadow?.status?.crash_count ?? 0) > 0;
 }
 
-/** Versions that the node failed on: those on record that it does not run well after all, and the one that it fails on right now. */
-export function failedOn(shadow: ShadowView, { notReturned, soak }: AssessedNode['health']): readonly string[] {
-  const current = shadow.status?.current_version;
-  const past = recordedFailures(shadow);
-  if (!notReturned && soak !== 'failed') return past;
-  const present = notReturned ? shadow.spec.version : current;
-  return present == null ? past : [...past, present];
-}
-
-function recordedFailures({ spec, status }: ShadowView): readonly string[] {
-  if (!status) return NONE;
+/** Versions that the node has failed on by its record, and does not run well after all. */
+export function failedOn({ spec, status }: ShadowView): readonly string[] {
+  if (!status) return [];
   const recorded = stillFailed(status, status.current_version);
   const isPresumedOf = isFailureUnrecorded(status) && spec.version !== status.current_version;
   return isPresumedOf && spec.version != null ? [...recorded, spec.version] : recorded;
@@ -38,10 +29,16 @@ function recordedFailures({ spec, status }: ShadowView): readonly string[] {
 export function unaskedBootOf({ node, shadow }: Pick<AssessedNode, 'node' | 'shadow'>): UnaskedBoot | undefined {
   const { status } = shadow ?? {};
   if (!status || status.crash_count === 0 || node.held) return undefined;
-  if (node.retryOf === status.state_transition_failure_timestamp || !status.last_failure) return undefined;
+  if (isRetried(node, status) || !status.last_failure) return undefined;
   const { reason, version, message } = status.last_failure;
   return isUnasked(reason) && version != null ? { reason, version, message } : undefined;
 }
+
+/** Somebody has named its last failure on the node (rule P9). */
+export const isRetried = (
+  { retryOf }: Pick<NodeView, 'retryOf'>,
+  { state_transition_failure_timestamp: failedAt }: Pick<Status, 'state_transition_failure_timestamp'>,
+): boolean => retryOf !== undefined && retryOf === failedAt;
 
 /** What becomes of a node after its update, by its last failure or its verdict. */
 export const isUnasked = (reason: string | undefined): reason is UnaskedBoot['reason'] =>

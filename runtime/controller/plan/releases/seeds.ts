@@ -1,6 +1,5 @@
 import { instantOf } from '../../../lib/clock.ts';
 import { enter, isStatedBadEnd, type Ledger, under } from '../../../api/release/ledger.ts';
-import type { BadEnd } from '../../../api/release/model.ts';
 import { failedOn } from '../nodes/blame.ts';
 import { attemptWithoutPermit, failureOf } from '../nodes/ends.ts';
 import type { AssessedNode } from '../nodes/health.ts';
@@ -20,7 +19,7 @@ interface Known {
   readonly now: number;
 }
 
-/** What shadows say of failures, and policies of releases. What people have cleared since stays cleared. */
+/** What is on record in shadows of failures, which the ends that this plan sees are added to, and policies of releases. What people have cleared since stays cleared. */
 export function seedsOf({ rulings, managed, now }: Known): readonly Seed[] {
   return [...managed.flatMap((info) => failuresOn(info, now)), ...rulings.all.flatMap(saidOf)];
 }
@@ -40,13 +39,13 @@ function saidOf({ view, ruling: { rules } }: Rulings['all'][number]): readonly S
 }
 
 function failuresOn(info: AssessedNode, now: number): readonly Seed[] {
-  const { node, shadow, health } = info;
+  const { node, shadow } = info;
   if (!shadow?.status) return [];
   const { last_failure: last, state_transition_failure_timestamp: failedAt } = shadow.status;
   const at = Math.min(instantOf(failedAt) ?? now, now);
-  return failedOn(shadow, health).map((version) => {
+  return failedOn(shadow).map((version) => {
     const attempt = attemptWithoutPermit(node.uid, version, shadow);
-    const reason = last?.version === version && isStatedBadEnd(last.reason) ? last.reason : reasonOf(health);
+    const reason = last?.version === version && isStatedBadEnd(last.reason) ? last.reason : 'BootFailed';
     const failure = failureOf(info, { version, attempt, reason }, at);
     const isCleared = (ledger: Ledger): boolean =>
       (instantOf(ledger.cleared[node.uid]?.at) ?? -Infinity) >= Date.parse(failure.at);
@@ -54,9 +53,4 @@ function failuresOn(info: AssessedNode, now: number): readonly Seed[] {
       node.uid in ledger.failures || isCleared(ledger) ? ledger : enter(ledger, node.uid, failure);
     return { family: node.family, version, add };
   });
-}
-
-function reasonOf({ notReturned, soak }: AssessedNode['health']): BadEnd {
-  if (notReturned) return 'NotReturned';
-  return soak === 'failed' ? 'SoakFailed' : 'BootFailed';
 }
