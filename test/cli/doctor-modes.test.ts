@@ -94,3 +94,11 @@ test('the commands to run are for the same cluster and user as this one', async 
     expect.stringMatching(/^kubectl describe deployments \S+ -n brupop-bottlerocket-aws --context prod --as olaf says/),
   );
 });
+
+test.each([
+  ['false', []],
+  ['true', ['problem parts: there is no brupop-agent-updog']],
+])('the agents of hosts of interface 1.0.0 are missed where such hosts are updated: %s', async (isOn, missed) => {
+  await deploy(stage, { INTERFACE_V1: isOn });
+  expect(found(await ask({})).filter((text) => text.includes('brupop-agent-'))).toEqual(missed);
+});
