@@ -76,7 +76,7 @@ test('two at once do not disturb each other, and leave nothing; a fault that is 
 
 test('Ctrl-C in mid-rollout ends every process and removes every file', async () => {
   const run = new Run(['--nodes', '2', '--speed', '5']);
-  await run.said('StagedAndPerformedUpdate');
+  await run.said('staging');
   expect(leftovers().length).toBeGreaterThan(1);
   run.child.kill('SIGINT');
   expect(await run.exitCode()).toBe(1);
@@ -87,7 +87,7 @@ test('Ctrl-C in mid-rollout ends every process and removes every file', async ()
 
 test('even when it is killed, no process of its own outlives it', async () => {
   const run = new Run(['--nodes', '2', '--speed', '5']);
-  await run.said('StagedAndPerformedUpdate');
+  await run.said('staging');
   expect(leftovers().length).toBeGreaterThan(1);
   run.child.kill('SIGKILL');
   await run.exitCode();
