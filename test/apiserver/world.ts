@@ -126,9 +126,6 @@ export interface Held {
   release(): Promise<void>;
 }
 
-export const cordons = ({ method, path, body }: KubeRequest): boolean =>
-  method === 'PATCH' && path === '/api/v1/nodes/n1' && JSON.stringify(body).includes('unschedulable');
-
 /** The pods whose eviction a replica has asked for, one for each time. */
 export function evictions({ tap }: Replica): string[] {
   return tap.requests.filter(({ path }) => path.endsWith('/eviction')).map(({ path }) => path.split('/').at(-2) ?? '');

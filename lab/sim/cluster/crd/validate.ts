@@ -5,7 +5,7 @@ import { excludedBy } from './rules.ts';
 import type { Schema } from './schema.ts';
 
 /** A value and where it stands, e.g. `status.crash_count`. */
-interface Located<T = unknown> {
+interface Spot<T = unknown> {
   readonly value: T;
   readonly path: string;
 }
@@ -21,40 +21,40 @@ export function validate(schema: Schema, value: unknown, path = ''): readonly Ca
 }
 
 /** Adds what is broken to `faults`. Every write comes by here, and most break nothing: so nothing is made for those. */
-function check(schema: Schema, located: Located, faults: Cause[]): void {
-  const ofType = typeFault(schema, located);
+function check(schema: Schema, spot: Spot, faults: Cause[]): void {
+  const ofType = typeFault(schema, spot);
   if (ofType) {
     faults.push(ofType);
     return;
   }
   // As in the API server, which finds a null in no enum, also where it is allowed and listed.
-  if (schema.enum) faults.push(...enumFault(schema, located));
-  if (located.value === null) return;
-  checkKind(schema, located, faults);
-  if (schema.allOf ?? schema.anyOf ?? schema.oneOf ?? schema.not) faults.push(...combinedFaults(schema, located));
+  if (schema.enum) faults.push(...enumFault(schema, spot));
+  if (spot.value === null) return;
+  checkKind(schema, spot, faults);
+  if (schema.allOf ?? schema.anyOf ?? schema.oneOf ?? schema.not) faults.push(...combinedFaults(schema, spot));
 }
 
 /** By what the value is: number, text, list or object. */
-function checkKind(schema: Schema, located: Located, faults: Cause[]): void {
-  const { value, path } = located;
-  if (typeof value === 'number') faults.push(...numberFaults(schema, located, value));
-  else if (typeof value === 'string') faults.push(...textFaults(schema, located, value));
+function checkKind(schema: Schema, spot: Spot, faults: Cause[]): void {
+  const { value, path } = spot;
+  if (typeof value === 'number') faults.push(...numberFaults(schema, spot, value));
+  else if (typeof value === 'string') faults.push(...textFaults(schema, spot, value));
   else if (Array.isArray(value)) arrayFaults(schema, { path, value: list(value) }, faults);
   else if (isFields(value)) objectFaults(schema, { path, value }, faults);
 }
 
-function fault(reason: string, located: Located, message: string): Cause {
-  return { reason, message, field: fieldOf(located) };
+function fault(reason: string, spot: Spot, message: string): Cause {
+  return { reason, message, field: fieldOf(spot) };
 }
 
-function fieldOf({ path }: Located): string {
+function fieldOf({ path }: Spot): string {
   return path === '' ? '<nil>' : path;
 }
 
 /** The form that most faults take: `Invalid value: "x": spec.state in body should ...`. */
-function invalid(located: Located, rule: string): Cause {
-  const shown = JSON.stringify(isFields(located.value) || Array.isArray(located.value) ? '...' : located.value);
-  return fault('FieldValueInvalid', located, `Invalid value: ${shown}: ${located.path} in body ${rule}`);
+function invalid(spot: Spot, rule: string): Cause {
+  const shown = JSON.stringify(isFields(spot.value) || Array.isArray(spot.value) ? '...' : spot.value);
+  return fault('FieldValueInvalid', spot, `Invalid value: ${shown}: ${spot.path} in body ${rule}`);
 }
 
 function typeOf(value: unknown): string {
@@ -63,63 +63,63 @@ function typeOf(value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-function typeFault(schema: Schema, located: Located): Cause | undefined {
-  const found = typeOf(located.value);
+function typeFault(schema: Schema, spot: Spot): Cause | undefined {
+  const found = typeOf(spot.value);
   if (found === 'null' && schema.nullable === true) return undefined;
   if (schema['x-kubernetes-int-or-string'] === true) {
     if (found === 'integer' || found === 'string') return undefined;
-    return typeInvalid(located, found, 'integer,string');
+    return typeInvalid(spot, found, 'integer,string');
   }
   if (schema.type === undefined) return undefined;
   if (found === schema.type || (found === 'integer' && schema.type === 'number')) return undefined;
-  return typeInvalid(located, found, schema.type);
+  return typeInvalid(spot, found, schema.type);
 }
 
-function typeInvalid(located: Located, found: string, wanted: string): Cause {
-  const message = `Invalid value: "${found}": ${located.path} in body must be of type ${wanted}: "${found}"`;
-  return fault('FieldValueTypeInvalid', located, message);
+function typeInvalid(spot: Spot, found: string, wanted: string): Cause {
+  const message = `Invalid value: "${found}": ${spot.path} in body must be of type ${wanted}: "${found}"`;
+  return fault('FieldValueTypeInvalid', spot, message);
 }
 
-function enumFault(schema: Schema, located: Located): readonly Cause[] {
-  if (!schema.enum || schema.enum.some((allowed) => allowed !== null && isDeepStrictEqual(allowed, located.value)))
+function enumFault(schema: Schema, spot: Spot): readonly Cause[] {
+  if (!schema.enum || schema.enum.some((allowed) => allowed !== null && isDeepStrictEqual(allowed, spot.value)))
     return NONE;
-  return [unsupportedValue(fieldOf(located), located.value, schema.enum)];
+  return [unsupportedValue(fieldOf(spot), spot.value, schema.enum)];
 }
 
-function numberFaults(schema: Schema, located: Located, value: number): readonly Cause[] {
+function numberFaults(schema: Schema, spot: Spot, value: number): readonly Cause[] {
   const { multipleOf = 0 } = schema;
   const remains = multipleOf !== 0 && value % multipleOf !== 0;
   return [
-    ...minimumFault(schema, located, value),
-    ...maximumFault(schema, located, value),
-    ...(remains ? [invalid(located, `should be a multiple of ${multipleOf}`)] : []),
+    ...minimumFault(schema, spot, value),
+    ...maximumFault(schema, spot, value),
+    ...(remains ? [invalid(spot, `should be a multiple of ${multipleOf}`)] : []),
   ];
 }
 
-function minimumFault({ minimum, exclusiveMinimum }: Schema, located: Located, value: number): readonly Cause[] {
+function minimumFault({ minimum, exclusiveMinimum }: Schema, spot: Spot, value: number): readonly Cause[] {
   if (minimum === undefined || value > minimum || (value === minimum && exclusiveMinimum !== true)) return NONE;
-  return [invalid(located, `should be greater than${exclusiveMinimum === true ? '' : ' or equal to'} ${minimum}`)];
+  return [invalid(spot, `should be greater than${exclusiveMinimum === true ? '' : ' or equal to'} ${minimum}`)];
 }
 
-function maximumFault({ maximum, exclusiveMaximum }: Schema, located: Located, value: number): readonly Cause[] {
+function maximumFault({ maximum, exclusiveMaximum }: Schema, spot: Spot, value: number): readonly Cause[] {
   if (maximum === undefined || value < maximum || (value === maximum && exclusiveMaximum !== true)) return NONE;
-  return [invalid(located, `should be less than${exclusiveMaximum === true ? '' : ' or equal to'} ${maximum}`)];
+  return [invalid(spot, `should be less than${exclusiveMaximum === true ? '' : ' or equal to'} ${maximum}`)];
 }
 
 /** RFC 3339, as Go reads it: the separator is a T and the offset is not optional. */
 const DATE_TIME =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
-function textFaults(schema: Schema, located: Located, value: string): readonly Cause[] {
+function textFaults(schema: Schema, spot: Spot, value: string): readonly Cause[] {
   const { pattern, format, minLength, maxLength } = schema;
   if ((pattern ?? format ?? minLength ?? maxLength) === undefined) return NONE;
   return [
-    ...lengthFaults(schema, located, value),
+    ...lengthFaults(schema, spot, value),
     ...(pattern !== undefined && !patternOf(schema, pattern).test(value)
-      ? [invalid(located, `should match '${pattern}'`)]
+      ? [invalid(spot, `should match '${pattern}'`)]
       : NONE),
     ...(format === 'date-time' && !DATE_TIME.test(value)
-      ? [invalid(located, `must be of type date-time: ${JSON.stringify(value)}`)]
+      ? [invalid(spot, `must be of type date-time: ${JSON.stringify(value)}`)]
       : NONE),
   ];
 }
@@ -133,30 +133,26 @@ function patternOf(schema: Schema, pattern: string): RegExp {
   return known;
 }
 
-function lengthFaults(
-  { minLength = 0, maxLength = Infinity }: Schema,
-  located: Located,
-  value: string,
-): readonly Cause[] {
+function lengthFaults({ minLength = 0, maxLength = Infinity }: Schema, spot: Spot, value: string): readonly Cause[] {
   if (minLength === 0 && maxLength === Infinity) return NONE;
   const { length } = Array.from(value);
   return [
-    ...(length < minLength ? [invalid(located, `should be at least ${minLength} chars long`)] : NONE),
+    ...(length < minLength ? [invalid(spot, `should be at least ${minLength} chars long`)] : NONE),
     ...(length > maxLength
-      ? [fault('FieldValueTooLong', located, `Too long: may not be more than ${maxLength} bytes`)]
+      ? [fault('FieldValueTooLong', spot, `Too long: may not be more than ${maxLength} bytes`)]
       : NONE),
   ];
 }
 
-function arrayFaults(schema: Schema, located: Located<readonly unknown[]>, faults: Cause[]): void {
-  const { value: values, path } = located;
+function arrayFaults(schema: Schema, spot: Spot<readonly unknown[]>, faults: Cause[]): void {
+  const { value: values, path } = spot;
   const { minItems = 0, maxItems = Infinity, items } = schema;
   const twice = schema.uniqueItems === true && values.some((value, index) => contains(values.slice(0, index), value));
   if (values.length > maxItems) {
-    faults.push(fault('FieldValueTooMany', located, `Too many: ${values.length}: must have at most ${maxItems} items`));
+    faults.push(fault('FieldValueTooMany', spot, `Too many: ${values.length}: must have at most ${maxItems} items`));
   }
-  if (values.length < minItems) faults.push(invalid(located, `should have at least ${minItems} items`));
-  if (twice) faults.push(invalid(located, `shouldn't contain duplicates`));
+  if (values.length < minItems) faults.push(invalid(spot, `should have at least ${minItems} items`));
+  if (twice) faults.push(invalid(spot, `shouldn't contain duplicates`));
   if (!items) return;
   for (const [index, value] of values.entries()) check(items, { value, path: `${path}[${index}]` }, faults);
 }
@@ -165,37 +161,35 @@ function contains(values: readonly unknown[], value: unknown): boolean {
   return values.some((other) => isDeepStrictEqual(other, value));
 }
 
-function objectFaults(schema: Schema, located: Located<Fields>, faults: Cause[]): void {
-  const { value: object } = located;
+function objectFaults(schema: Schema, spot: Spot<Fields>, faults: Cause[]): void {
+  const { value: object } = spot;
   const { required = [], minProperties = 0, maxProperties = Infinity } = schema;
-  const child = (key: string): Located => ({
+  const child = (key: string): Spot => ({
     value: object[key],
-    path: located.path === '' ? key : `${located.path}.${key}`,
+    path: spot.path === '' ? key : `${spot.path}.${key}`,
   });
   const keys = Object.keys(object);
   for (const key of required) {
     if (object[key] === undefined) faults.push(fault('FieldValueRequired', child(key), 'Required value'));
   }
-  if (keys.length < minProperties) faults.push(invalid(located, `should have at least ${minProperties} properties`));
+  if (keys.length < minProperties) faults.push(invalid(spot, `should have at least ${minProperties} properties`));
   if (keys.length > maxProperties) {
-    faults.push(
-      fault('FieldValueTooMany', located, `Too many: ${keys.length}: must have at most ${maxProperties} items`),
-    );
+    faults.push(fault('FieldValueTooMany', spot, `Too many: ${keys.length}: must have at most ${maxProperties} items`));
   }
-  faults.push(...exclusionFaults(schema, located));
+  faults.push(...exclusionFaults(schema, spot));
   for (const key of keys) {
     const inner = propertySchema(schema, key);
     if (inner) check(inner, child(key), faults);
   }
 }
 
-function exclusionFaults({ 'x-kubernetes-validations': rules }: Schema, located: Located<Fields>): readonly Cause[] {
+function exclusionFaults({ 'x-kubernetes-validations': rules }: Schema, spot: Spot<Fields>): readonly Cause[] {
   if (!rules) return NONE;
   return rules.flatMap((rule) => {
     const excluded = excludedBy(rule);
-    if (excluded.length === 0 || excluded.some((name) => located.value[name] == null)) return [];
+    if (excluded.length === 0 || excluded.some((name) => spot.value[name] == null)) return [];
     const { message } = rule as { readonly message?: string };
-    return [fault('FieldValueInvalid', located, `Invalid value: "object": ${message ?? 'failed rule'}`)];
+    return [fault('FieldValueInvalid', spot, `Invalid value: "object": ${message ?? 'failed rule'}`)];
   });
 }
 
@@ -205,16 +199,16 @@ export function propertySchema(schema: Schema, key: string): Schema | undefined 
   return own ?? (typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined);
 }
 
-function combinedFaults(schema: Schema, located: Located): readonly Cause[] {
-  const { value, path } = located;
+function combinedFaults(schema: Schema, spot: Spot): readonly Cause[] {
+  const { value, path } = spot;
   const fits = (inner: Schema): boolean => validate(inner, value, path).length === 0;
   const { allOf = [], anyOf, oneOf, not } = schema;
   return [
     ...allOf.flatMap((inner) => validate(inner, value, path)),
-    ...(anyOf && !anyOf.some(fits) ? [invalid(located, 'must validate at least one schema (anyOf)')] : []),
+    ...(anyOf && !anyOf.some(fits) ? [invalid(spot, 'must validate at least one schema (anyOf)')] : []),
     ...(oneOf && oneOf.filter(fits).length !== 1
-      ? [invalid(located, 'must validate one and only one schema (oneOf)')]
+      ? [invalid(spot, 'must validate one and only one schema (oneOf)')]
       : []),
-    ...(not && fits(not) ? [invalid(located, 'must not validate the schema (not)')] : []),
+    ...(not && fits(not) ? [invalid(spot, 'must not validate the schema (not)')] : []),
   ];
 }

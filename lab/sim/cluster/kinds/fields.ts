@@ -4,7 +4,6 @@ import type { Schema } from '../crd/schema.ts';
 export const text: Schema = { type: 'string' };
 export const flag: Schema = { type: 'boolean' };
 export const whole: Schema = { type: 'integer' };
-export const count: Schema = { 'x-kubernetes-int-or-string': true };
 export const base64: Schema = {
   type: 'string',
   pattern: '^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',

@@ -7,43 +7,19 @@ import { type Cause, forbiddenValue, invalidValue, unsupportedValue } from '../s
 /** What is wrong with an object, or with the change that led to it. */
 type Rule = (candidate: Candidate) => readonly Cause[];
 
-/** Of the rules of built-in kinds those that somebody here could break. */
+/** Of the rules of built-in kinds those that the operator could break. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
   ConfigMap: [withinMebibyte],
-  Secret: [withinMebibyte, unchanged('type')],
   Event: [aboutItsNamespace, newerForm],
   Lease: [atLeast(1, 'spec', 'leaseDurationSeconds'), atLeast(0, 'spec', 'leaseTransitions')],
-  PodDisruptionBudget: [oneLimit, share('minAvailable'), share('maxUnavailable')],
-  Node: [taints, unchangedOnceSet('spec', 'providerID'), unchangedOnceSet('spec', 'podCIDR')],
+  Node: [taints],
   Pod: [podUnchanged],
-  Deployment: [unchanged('spec', 'selector')],
-  DaemonSet: [unchanged('spec', 'selector')],
-  ReplicaSet: [unchanged('spec', 'selector')],
-  RoleBinding: [unchanged('roleRef')],
-  ClusterRoleBinding: [unchanged('roleRef')],
-  CustomResourceDefinition: [unchanged('spec', 'scope'), crdFaults],
+  CustomResourceDefinition: [crdFaults],
 };
 
 /** What is wrong with an object of a built-in kind whose fields have their types. */
 export function kindFaults(candidate: Candidate): readonly Cause[] {
   return (RULES[candidate.type.kind] ?? []).flatMap((rule) => rule(candidate));
-}
-
-function unchanged(...path: readonly string[]): Rule {
-  return ({ object, before }) => {
-    const found = at(object, ...path);
-    if (!before || isDeepStrictEqual(found, at(before, ...path))) return [];
-    return [invalidValue(path.join('.'), found, 'field is immutable')];
-  };
-}
-
-function unchangedOnceSet(...path: readonly string[]): Rule {
-  const field = path.join('.');
-  return ({ object, before }) => {
-    const set = at(before, ...path);
-    if (!set || set === at(object, ...path)) return [];
-    return [forbiddenValue(field, `node updates may not change ${path.at(-1)} except from "" to valid`)];
-  };
 }
 
 function atLeast(least: number, ...path: readonly string[]): Rule {
@@ -60,14 +36,14 @@ const MEBIBYTE = 1024 * 1024;
 /** Keys do not count. */
 function withinMebibyte({ object }: Candidate): readonly Cause[] {
   const sizes = ['data', 'binaryData'].flatMap((name) =>
-    Object.values(fields(object[name])).map((value) => bytes(object, name, text(value))),
+    Object.values(fields(object[name])).map((value) => bytes(name, text(value))),
   );
   if (sizes.reduce((sum, size) => sum + size, 0) <= MEBIBYTE) return [];
   return [{ reason: 'FieldValueTooLong', field: 'data', message: `Too long: may not be more than ${MEBIBYTE} bytes` }];
 }
 
-function bytes({ kind }: KubeJson, field: string, value: string): number {
-  return Buffer.byteLength(value, kind === 'Secret' || field === 'binaryData' ? 'base64' : 'utf8');
+function bytes(field: string, value: string): number {
+  return Buffer.byteLength(value, field === 'binaryData' ? 'base64' : 'utf8');
 }
 
 /** An Event about something that is in no namespace is kept in `default`. */
@@ -84,24 +60,6 @@ function newerForm({ object }: Candidate): readonly Cause[] {
   if (object['eventTime'] == null) return [];
   const missing = NAMED.filter((field) => text(object[field]) === '');
   return missing.map((field) => ({ reason: 'FieldValueRequired', field, message: 'Required value' }));
-}
-
-function oneLimit({ object }: Candidate): readonly Cause[] {
-  const { minAvailable, maxUnavailable } = fields(object['spec']);
-  if (minAvailable === undefined || maxUnavailable === undefined) return [];
-  return [invalidValue('spec', object['spec'], 'minAvailable and maxUnavailable cannot be both set')];
-}
-
-/** A number of pods, or a percentage of them. */
-function share(name: string): Rule {
-  return ({ object }) => {
-    const found = at(object, 'spec', name);
-    const valid = typeof found === 'string' ? /^(\d{1,2}|100)%$/.test(found) : Number(found ?? 0) >= 0;
-    if (valid) return [];
-    const why =
-      typeof found === 'string' ? 'must be a percentage from 0% to 100%' : 'must be greater than or equal to 0';
-    return [invalidValue(`spec.${name}`, found, why)];
-  };
 }
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

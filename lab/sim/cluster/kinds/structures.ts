@@ -2,7 +2,6 @@ import type { Schema } from '../crd/schema.ts';
 import type { ResourceType } from '../resources.ts';
 import {
   base64,
-  count,
   flag,
   instant,
   list,
@@ -46,10 +45,6 @@ const CONTAINER_STATE = struct({
     finishedAt: instant,
   }),
 });
-const SELECTOR = struct({
-  matchLabels: map(text),
-  matchExpressions: list(struct({ ...texts('key', 'operator'), values: list(text) })),
-});
 const REFERENCE = struct(texts('kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'));
 const CONTAINER = partly(texts('name', 'image'));
 const POD_SPEC = partly({
@@ -63,31 +58,8 @@ const POD_SPEC = partly({
   initContainers: list(CONTAINER),
   volumes: list(partly({ name: text, persistentVolumeClaim: partly(texts('claimName')) })),
 });
-const WORKLOAD = {
-  spec: partly({
-    replicas: whole,
-    selector: SELECTOR,
-    template: struct({ metadata: META, spec: POD_SPEC }),
-  }),
-  status: open,
-};
-const RULES = list(
-  struct({
-    apiGroups: list(text),
-    resources: list(text),
-    resourceNames: list(text),
-    nonResourceURLs: list(text),
-    verbs: list(text),
-  }),
-);
-const BINDING = {
-  roleRef: struct(texts('apiGroup', 'kind', 'name')),
-  subjects: list(struct(texts('apiGroup', 'kind', 'name', 'namespace'))),
-};
-
-/** The fields of each built-in kind. Those of specs and statuses only as far as anybody here reads them; the rest is open. */
+/** The fields of each built-in kind that the operator writes. Those of specs and statuses only as far as anybody here reads them; the rest is open. */
 const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
-  Namespace: { spec: struct({ finalizers: list(text) }), status: open },
   Node: {
     spec: struct({
       ...texts('podCIDR', 'providerID', 'externalID'),
@@ -112,12 +84,6 @@ const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
       ),
     }),
   },
-  PersistentVolumeClaim: { spec: partly(texts('volumeName', 'storageClassName')), status: open },
-  PersistentVolume: { spec: partly({ csi: partly(texts('driver', 'volumeHandle')) }), status: open },
-  Service: { spec: partly({ type: text, selector: map(text) }), status: open },
-  Endpoints: { subsets: list(open) },
-  ServiceAccount: { secrets: list(open), imagePullSecrets: list(open), automountServiceAccountToken: flag },
-  Secret: { data: map(base64), stringData: map(text), type: text, immutable: flag },
   ConfigMap: { data: map(text), binaryData: map(base64), immutable: flag },
   Event: {
     ...texts('reason', 'message', 'type', 'action', 'reportingComponent', 'reportingInstance'),
@@ -130,18 +96,6 @@ const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
     count: whole,
     series: struct({ count: whole, lastObservedTime: microInstant }),
   },
-  DaemonSet: WORKLOAD,
-  Deployment: WORKLOAD,
-  ReplicaSet: WORKLOAD,
-  PodDisruptionBudget: {
-    spec: struct({
-      minAvailable: count,
-      maxUnavailable: count,
-      selector: SELECTOR,
-      unhealthyPodEvictionPolicy: text,
-    }),
-    status: partly({ conditions: list(partly(CONDITION)), disruptionsAllowed: whole, disruptedPods: map(time) }),
-  },
   Lease: {
     spec: struct({
       ...texts('holderIdentity', 'strategy', 'preferredHolder'),
@@ -151,13 +105,6 @@ const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
       renewTime: microTime,
     }),
   },
-  PriorityClass: { value: whole, globalDefault: flag, ...texts('description', 'preemptionPolicy') },
-  NetworkPolicy: { spec: open, status: open },
-  Role: { rules: RULES },
-  ClusterRole: { rules: RULES, aggregationRule: open },
-  RoleBinding: BINDING,
-  ClusterRoleBinding: BINDING,
-  CustomResourceDefinition: { spec: open, status: open },
 };
 
 /** What a deletion may be told; of more nobody here takes notice. */
@@ -170,7 +117,7 @@ export const DELETE_OPTIONS = partly({
 });
 
 const BUILT_IN = new Map(Object.entries(STRUCTURES).map(([kind, own]) => [kind, struct({ ...ENVELOPE, ...own })]));
-/** Of a custom resource the server itself knows the envelope alone; the rest is for the schema of its definition. */
+/** Of all others the envelope alone. Of a custom resource the rest is for the schema of its definition. */
 const CUSTOM = partly(ENVELOPE);
 
 /** What the API server decodes an object of this type into. */
