@@ -7,7 +7,8 @@ import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { PHASES } from '../facts/phase.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
-import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
+import { type Claim, give, NONE_GIVEN, type Place, placeOf, shortFor } from '../facts/places.ts';
+import type { NodeInfo, NodeView, ShadowView } from '../facts/snapshot.ts';
 import type { Starts } from './starts.ts';
 import { inTurn, isRuled, type Ruled } from './turns.ts';
 import type { Ahead } from '../facts/verdict.ts';
@@ -26,7 +27,7 @@ export function hintsFor(managed: readonly AssessedNode[], starts: Starts, world
   const room = new Room(countNodes(managed), world);
   // Those that have theirs keep it, or hints would go round.
   const right = deserving.filter(({ shadow, offered }) => shadow?.hint?.version === offered);
-  const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(world.groups.of(info))));
+  const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(world.groups.of(info), info.node)));
   const next = nextOf(deserving, { right, room, world });
   const starting = new Set(starts.commands.map(({ nodeUid }) => nodeUid));
   const wrong = managed.filter((info) => info.shadow?.hint && !kept.has(info) && !starting.has(info.node.uid));
@@ -79,19 +80,24 @@ interface Turn {
 /** The next ones to start, up to the room that is left. The controller's own node comes last, as it does then. */
 function nextOf(deserving: readonly AssessedNode[], { right, room, world }: Turn): readonly Ruled[] {
   const have = new Set(right);
-  const waiting = deserving.filter((info) => !have.has(info) && room.isLeftFor(world.groups.of(info)));
-  const candidates = waiting.flatMap((info) => candidateFor(info, world) ?? []);
-  const own = candidates.filter(({ info }) => info.node.name === world.settings.ownNode);
   const next: Ruled[] = [];
   const offer = (candidate: Ruled): 'queued' => {
-    if (room.take(candidate.group)) next.push(candidate);
+    if (room.take(candidate.group, candidate.info.node)) next.push(candidate);
     return 'queued';
   };
-  const others = candidates.filter((candidate) => !own.includes(candidate));
-  for (const [group, members] of Map.groupBy(others, (one) => one.group)) {
-    inTurn(members, { group, places: world.places.of(group), offer });
+  const isLast = ({ info: { node } }: Ruled): boolean => node.name === world.settings.ownNode;
+  const last: Ruled[] = [];
+  for (const [group, waiting] of Map.groupBy(deserving, (info) => world.groups.of(info))) {
+    const [one] = waiting;
+    if (!group || !one || !room.for(group, one.node)) continue;
+    const candidates = waiting.flatMap((info) => (have.has(info) ? [] : (candidateFor(info, world) ?? [])));
+    last.push(...candidates.filter(isLast));
+    inTurn(
+      candidates.filter((candidate) => !isLast(candidate)),
+      { group, places: world.places.of(group), offer },
+    );
   }
-  own.forEach(offer);
+  last.forEach(offer);
   return next;
 }
 
@@ -101,33 +107,30 @@ function candidateFor(info: AssessedNode, world: World): Ruled | undefined {
   return asking && isRuled(asking) ? asking : undefined;
 }
 
-/** How many more nodes may prepare their update, over all and under each policy. */
+/** Who may prepare its update, over all and under each policy. */
 class Room {
-  readonly #world: World;
-  readonly #under = new Map<Group, number>();
-  #all: number;
+  readonly #all: Place;
+  readonly #under: ReadonlyMap<Group | undefined, Place>;
+  #given = NONE_GIVEN;
 
-  constructor(managed: number, world: World) {
-    const { readAhead } = world.settings;
-    this.#world = world;
-    this.#all = readAhead === undefined ? world.places.all.limit : concurrency(readAhead, managed);
+  constructor(managed: number, { settings: { readAhead }, places, groups }: World) {
+    const placeFor = (atOnce: number, members: number): Place =>
+      placeOf(readAhead === undefined ? atOnce : concurrency(readAhead, members), new Map());
+    this.#all = placeFor(places.all.limit, managed);
+    this.#under = new Map(groups.all.map((group) => [group, placeFor(group.capacity, countNodes(group.members))]));
   }
 
-  isLeftFor(group: Group | undefined): group is Group {
-    return group !== undefined && this.#all > 0 && this.#leftUnder(group) > 0;
+  /** What the node takes; undefined where there is no room for it, or no policy. */
+  for(group: Group | undefined, { uid: key }: Pick<NodeView, 'uid'>): readonly Claim[] | undefined {
+    const under = this.#under.get(group);
+    const claims = under && [this.#all, under].map((place) => ({ place, key }));
+    return claims?.every((claim) => shortFor(claim, this.#given) <= 0) ? claims : undefined;
   }
 
   /** @returns whether there was room */
-  take(group: Group | undefined): boolean {
-    if (!this.isLeftFor(group)) return false;
-    this.#all -= 1;
-    this.#under.set(group, this.#leftUnder(group) - 1);
-    return true;
-  }
-
-  #leftUnder(group: Group): number {
-    const { readAhead } = this.#world.settings;
-    const limit = readAhead === undefined ? group.capacity : concurrency(readAhead, countNodes(group.members));
-    return this.#under.get(group) ?? limit;
+  take(group: Group | undefined, node: Pick<NodeView, 'uid'>): boolean {
+    const claims = this.for(group, node);
+    if (claims) this.#given = give(this.#given, claims);
+    return claims !== undefined;
   }
 }
