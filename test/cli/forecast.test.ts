@@ -16,6 +16,7 @@ import {
   entered,
   fleet,
   ledgerObject,
+  MARKS,
   minutes,
   moment,
   node,
@@ -23,6 +24,7 @@ import {
   NOW,
   type Parts,
   POLICY,
+  rebooting,
   ruling,
   underRules,
 } from '../controller/plan/fleet.ts';
@@ -252,4 +254,11 @@ test('a host that its policy wants another version of is foretold to offer it', 
     seenOf({ shadows: [{}], labels: [], others: [], families: [], policies: pinned, env: {} }),
   );
   expect([starts.map(({ version }) => version), left]).toEqual([['1.2.0'], []]);
+});
+
+test('a node that is being drained keeps no other one waiting once it is back', () => {
+  const draining: Parts = { ...rebooting, status: { ...rebooting.status, reboot: null }, lastUpdateMs: 300_000 };
+  const drained = { marks: MARKS, unschedulable: true, outAt: minutes(-5) };
+  const { starts } = forecastFrom(seenOf({ ...NO_MORE, shadows: [draining, {}], others: [drained, {}], env: {} }));
+  expect(starts.map(({ node: name, at }) => [name, at < minutes(30)])).toEqual([['n1', true]]);
 });

@@ -35,5 +35,6 @@ export function abandoned(shadow: ShadowView): ShadowView {
 /** The node without the marks, and without the cordon that they own. */
 export function released(node: NodeView): NodeView {
   if (!node.marks) return node;
-  return { ...node, marks: undefined, unschedulable: node.unschedulable && !node.marks.owns.includes('cordon') };
+  const unschedulable = node.unschedulable && !node.marks.owns.includes('cordon');
+  return { ...node, marks: undefined, unschedulable, outAt: unschedulable ? node.outAt : undefined };
 }
