@@ -35,8 +35,10 @@ export interface UpdatePolicyProps {
   readonly version?: PolicyVersion | undefined;
   /** What a release needs before more of it starts. @default `controller.proofNodes` nodes, without a soak */
   readonly proof?: PolicyProof | undefined;
-  /** Names of the policies where a release must be complete before it starts here. @default none */
-  readonly after?: readonly string[] | undefined;
+  /** Names of the policies where a release must be complete before it starts here, and of places outside of the cluster where it must be proven. @default none */
+  readonly after?: readonly (string | PolicyExternal)[] | undefined;
+  /** `Required`: a person approves each release first. @default NotRequired */
+  readonly approval?: 'Required' | 'NotRequired' | undefined;
   /** Conditions and taints by which a node counts as not Ready, for soak, proof and budgets. @default none */
   readonly unwell?: readonly PolicyUnwell[] | undefined;
   /** How long a node must be Ready after its update, e.g. `5m`. @default `controller.monitoringTimeInSec` */
@@ -79,6 +81,11 @@ export interface PolicyVersion {
   readonly exact?: string | undefined;
   /** Hosts wait for no wave of a release. @default false */
   readonly ignoreWaves?: boolean | undefined;
+}
+
+/** Another place: a cluster, or a stage of a pipeline, which BottlerocketReleases name in `provenIn`. */
+export interface PolicyExternal {
+  readonly external: string;
 }
 
 /** A condition, or a taint. */

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const VERSIONS = 'runtime/controller/plan/gates/versions.ts';
 const WISHES = 'runtime/controller/plan/gates/wishes.ts';
 const WELLNESS = 'runtime/controller/seeing/wellness.ts';
+const LEDGERS = 'runtime/controller/plan/facts/ledgers.ts';
 
 /** Rules P: which versions a policy takes, and what is wanted of hosts for that, and which nodes are well. */
 export const versionMutants: readonly Mutant[] = [
@@ -18,8 +19,8 @@ export const versionMutants: readonly Mutant[] = [
     rule: 'P11',
     does: 'asks a way back for its age',
     file: VERSIONS,
-    find: '!isAbove(release.version, shadow.status?.current_version)',
-    replace: 'release.version === shadow.status?.current_version',
+    find: '=== 0 || !release || !isAbove(release.version, shadow.status?.current_version)',
+    replace: '=== 0 || !release',
     tests: ['test/controller/plan/versions.test.ts'],
   },
   {
@@ -53,5 +54,21 @@ export const versionMutants: readonly Mutant[] = [
     find: '    ready: false,\n',
     replace: '',
     tests: ['test/controller/wellness.test.ts'],
+  },
+  {
+    rule: 'P11',
+    does: 'takes an approval for another policy',
+    file: LEDGERS,
+    find: 'approvedFor?.includes(policy)',
+    replace: 'approvedFor !== undefined && policy !== undefined',
+    tests: ['test/controller/plan/promotion.test.ts'],
+  },
+  {
+    rule: 'P5',
+    does: 'waits for the first of several places alone',
+    file: 'runtime/controller/plan/gates/others.ts',
+    find: 'group.rules.afterExternal.find(',
+    replace: 'group.rules.afterExternal.slice(0, 1).find(',
+    tests: ['test/controller/plan/promotion.test.ts'],
   },
 ];

@@ -34,7 +34,8 @@ export const MANUAL: Readonly<Record<string, Manual>> = {
   report: { examples: ['report', 'report -f brupop.json'], fields: 'file, kb, contains, notKnown' },
   releases: {
     examples: ['releases', 'releases 1.40.0'],
-    fields: 'at, releases (name, version, family, decision, state, policies, ...)',
+    fields:
+      'at, releases (name, version, family, decision, state, policies, ...), proven (policy, version, family, since, object)',
   },
   leftovers: { examples: ['leftovers'], fields: 'leftovers (node, whose, what)' },
   plan: {
@@ -49,6 +50,7 @@ export const MANUAL: Readonly<Record<string, Manual>> = {
   retry: { examples: ['retry node-1', 'retry -l pool=db'], fields: CHANGES },
   halt: { examples: ["halt 1.40.0 --by 'ann: kernel bug'"], fields: CHANGES },
   allow: { examples: ['allow 1.40.0'], fields: CHANGES },
+  approve: { examples: ['approve 1.40.0 --policy prod'], fields: CHANGES },
   clear: { examples: ['clear 1.40.0', 'clear 1.40.0 node-1'], fields: CHANGES },
   cleanup: { examples: ['cleanup node-1', 'cleanup -l pool=db --dry-run'], fields: CHANGES },
   notify: { examples: ['notify test', 'notify test pager'], fields: 'dryRun, targets' },

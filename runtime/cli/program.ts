@@ -9,6 +9,7 @@ import { processEnv, readEnv } from '../lib/env.ts';
 import { NAMESPACE } from '../api/shadow/names.ts';
 import { clear } from './commands/clear.ts';
 import { cleanup } from './commands/cleanup.ts';
+import { approve } from './commands/approve.ts';
 import { allow, halt } from './commands/halt.ts';
 import { hold, unhold } from './commands/hold.ts';
 import { notify } from './commands/notify.ts';
@@ -68,6 +69,7 @@ export const COMMANDS: readonly Command[] = [
   retry,
   halt,
   allow,
+  approve,
   clear,
   cleanup,
   notify,

@@ -255,6 +255,8 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
     },
     proof: { nodes: config.PROOF_NODES, soakMs: 0 },
     after: [],
+    afterExternal: [],
+    needsApproval: false,
     unwell: [],
     soakMs: config.MONITORING_TIME_MS,
   };

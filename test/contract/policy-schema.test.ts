@@ -57,7 +57,8 @@ const EVERYTHING = {
   freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
   version: { minAge: '336h', max: '1.62.0', ignoreWaves: true },
   proof: { nodes: 3, soak: '24h' },
-  after: ['test'],
+  after: ['test', { external: 'staging-eu' }],
+  approval: 'Required',
   unwell: [{ condition: 'NetworkUnavailable' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
   nodeSoak: '5m',
 };
@@ -151,6 +152,8 @@ describe('the schema of a policy refuses', () => {
     [{ unwell: [{ condition: 'A', taint: 'b' }] }, 'spec.unwell[0]'],
     [{ unwell: [{ condition: 'A', status: 'Unknown' }] }, 'spec.unwell[0].status'],
     [{ after: ['Test'] }, 'spec.after[0]'],
+    [{ after: [{ policy: 'test' }] }, 'spec.after[0]'],
+    [{ approval: 'Yes' }, 'spec.approval'],
     [{ after: Array.from({ length: 17 }, (_, index) => `p${index}`) }, 'spec.after'],
   ])('%j, and so does who reads it', async (given, where) => {
     const spec = Object.keys(given).length === 0 ? given : { nodeSelector: {}, ...given };

@@ -19,6 +19,7 @@ const RESTING: ReadonlySet<Reason> = new Set<Reason>([
   'VersionPinned',
   'LockedElsewhere',
   'NotOffered',
+  'AwaitingApproval',
   'CannotLookForUpdates',
 ]);
 

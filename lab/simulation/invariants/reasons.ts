@@ -74,6 +74,7 @@ const OVER = {
   VersionPinned: isNotSo,
   LockedElsewhere: isNotSo,
   NotOffered: isNotSo,
+  AwaitingApproval: isNotSo,
   Pausing: isNotSo,
   NewlyRuled: isNotSo,
   Leaving: isNotSo,

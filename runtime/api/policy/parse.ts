@@ -87,7 +87,9 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     freezes: spec.freezes?.map(freezeOf),
     version: versionOf(spec.version, defaults.version),
     proof: proofOf(spec.proof, defaults.proof),
-    after: spec.after,
+    after: spec.after?.filter((one) => typeof one === 'string'),
+    afterExternal: spec.after?.flatMap((one) => (typeof one === 'string' ? [] : one.external)),
+    needsApproval: spec.approval === undefined ? undefined : spec.approval === 'Required',
     unwell: spec.unwell?.flatMap((one) => signsOf(one as UnwellSign)),
     soakMs: msOf(spec.nodeSoak),
   };

@@ -32,6 +32,10 @@ export interface UpdatePolicy {
   readonly proof: ProofRules;
   /** Names of the policies where a release must be complete before it starts here. */
   readonly after: readonly string[];
+  /** Names of other places where it must be proven. */
+  readonly afterExternal: readonly string[];
+  /** A person has to approve a release before it starts here. */
+  readonly needsApproval: boolean;
   /** Signs of a node by which it counts as not Ready. */
   readonly unwell: readonly string[];
   /** How long a node must be Ready after its update before the update ends. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { timeZone } from '../../lib/time-zone.ts';
+import { type Awaited, DNS_NAME, isAwaited, LONGEST_NAME } from './awaited.ts';
 import { crontab } from './cron.ts';
 import { DURATION_PATTERN, durationMs } from './duration.ts';
 import { SEMVER_PATTERN } from '../shadow/semver.ts';
@@ -58,7 +59,6 @@ const timestamp = z.iso
   // Passes a text that is no time: that is another fault.
   .refine((given) => !(Date.parse(given) >= YEAR_10000), 'expected a time before the year 10000 in UTC');
 
-const DNS_NAME = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
 const NAME = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
 
 const labelKey = text(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?${NAME}$`, {
@@ -218,8 +218,16 @@ const unwell = z
   })
   .meta({ oneOf: [{ required: ['condition'] }, { required: ['taint'] }] });
 
-const after = list(text(DNS_NAME, { expected: 'the name of a policy', most: 253 }), 16).refine(
-  (names) => new Set(names).size === names.length,
+/** A policy, or a place outside of this cluster. What an API server can say of a value of two types, it says of each. */
+const awaited = value<Awaited>('the name of a policy, or { external: NAME }', isAwaited, {
+  'x-kubernetes-preserve-unknown-fields': true,
+  pattern: DNS_NAME,
+  maxLength: LONGEST_NAME,
+  required: ['external'],
+});
+
+const after = list(awaited, 16).refine(
+  (names) => new Set(names.map((one) => JSON.stringify(one))).size === names.length,
   'expected each policy once',
 );
 
@@ -261,7 +269,14 @@ export const policyFields = {
   freezes: described(list(freeze, 64), 'Times in which nothing starts, whatever the windows say.').optional(),
   version: described(version, 'Which releases start, and since when they must have been offered.').optional(),
   proof: described(proof, 'What a release needs before more of it starts.').optional(),
-  after: described(after, 'Names of the policies where a release must be complete before it starts here.').optional(),
+  after: described(
+    after,
+    'Names of the policies where a release must be complete before it starts here; { external } is a name in provenIn of its BottlerocketRelease.',
+  ).optional(),
+  approval: described(
+    z.enum(['Required', 'NotRequired'], 'expected Required or NotRequired'),
+    'Required: a person approves each release first, by kubectl brupop approve. NotRequired by default.',
+  ).optional(),
   unwell: described(
     list(unwell, 16),
     'Conditions and taints by which a node counts as not Ready, e.g. { condition: StorageReady, status: "False" }.',

@@ -22,12 +22,23 @@ export interface Decided {
   readonly at: string;
 }
 
+/** Names of one kind in a spec at most. */
+const MAX_NAMES = 64;
+
 export const releaseSpec = z.strictObject({
   family: described(text.min(1), 'Variant and architecture, e.g. aws-k8s-1.33/amd64; "*" stands for all.'),
   version: described(text.min(1), 'Without a leading "v".'),
   decision: described(
     z.enum(DECISIONS).optional(),
     'Halt: no node starts on it. Allow: failures do not halt it. Of several objects for one release, Halt decides, then Allow.',
+  ),
+  approvedFor: described(
+    z.array(text.min(1)).max(MAX_NAMES).nullish(),
+    'Names of policies with approval: Required, under which it may start. Those of several objects for one release count together.',
+  ),
+  provenIn: described(
+    z.array(text.min(1)).max(MAX_NAMES).nullish(),
+    'Where else it is proven, as policies name it in after: [{ external }]. A pipeline writes it.',
   ),
 });
 

@@ -12,7 +12,7 @@ const UNCHANGED = { 'x-kubernetes-validations': [{ rule: 'self == oldSelf', mess
 export function releaseCrdSchema(): OpenApiSchema {
   const spec = openApi(releaseSpec);
   const status = openApi(releaseStatus);
-  const { family, version, decision } = spec.properties ?? {};
+  const { family, version, decision, ...said } = spec.properties ?? {};
   const { failures, cleared } = status.properties ?? {};
   const most = { maxProperties: MAX_FAILURES };
   return {
@@ -26,6 +26,7 @@ export function releaseCrdSchema(): OpenApiSchema {
           family: { ...family, ...UNCHANGED },
           version: { ...version, ...UNCHANGED },
           decision: { ...decision, default: 'Automatic' },
+          ...said,
         },
       },
       status: {

@@ -7,6 +7,7 @@ import { reachText } from '../waves/words.ts';
 import type { Command } from '../command.ts';
 import { timeValue } from '../output/output.ts';
 import { reachIn, readWaves } from '../waves/waves.ts';
+import { provenIn } from '../proven.ts';
 import { decidedOn } from '../../api/release/decided.ts';
 import { byWhom } from '../../api/shadow/asked.ts';
 import { paint, table, type Terminal } from '../output/terminal.ts';
@@ -31,7 +32,7 @@ or until clear.`,
     const now = clock.now();
     const reach = (one: ReleaseResource): Reach | undefined => reachIn(waves, one.spec, now);
     return {
-      value: { at: rfc3339(now), releases: shown.map((one) => releaseValue(one, reach(one))) },
+      value: { at: rfc3339(now), releases: shown.map((one) => releaseValue(one, reach(one))), proven: provenIn(shown) },
       lines: (terminal) =>
         shown.length === 0
           ? ['the cluster knows no release yet']

@@ -51,7 +51,18 @@ const DEFINE = `kubectl apply the CustomResourceDefinition ${RELEASE_CRD_NAME} a
 
 export function viewOfRelease({ metadata, spec, status }: ReleaseResource): ReleaseView {
   const { name, uid, resourceVersion } = metadata;
-  const { family, version, decision = 'Automatic' } = spec;
+  const { family, version, decision = 'Automatic', approvedFor, provenIn } = spec;
   const decided = decidedOn({ metadata, spec });
-  return { name, uid, resourceVersion, family, version, decision, decided, ledger: ledgerOf(status) };
+  return {
+    name,
+    uid,
+    resourceVersion,
+    family,
+    version,
+    decision,
+    decided,
+    ...(approvedFor && { approvedFor }),
+    ...(provenIn && { provenIn }),
+    ledger: ledgerOf(status),
+  };
 }

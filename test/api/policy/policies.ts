@@ -18,6 +18,8 @@ export const VARIABLES: UpdatePolicy = {
   version: { minAgeMs: 0, max: undefined, exact: undefined, ignoreWaves: false },
   proof: { nodes: { kind: 'count', count: 1 }, soakMs: 0 },
   after: [],
+  afterExternal: [],
+  needsApproval: false,
   unwell: [],
   soakMs: 0,
 };

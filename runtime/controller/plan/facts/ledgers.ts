@@ -16,7 +16,8 @@ export const keyOf = ({ family, version }: OsReleaseName): string => `${family} 
 /** The ledgers of a snapshot. */
 export class Ledgers {
   readonly #own = new Map<string, ReleaseView>();
-  readonly #decisions = new Map<string, Decision[]>();
+  /** Whoever has made them, by what they are about. */
+  readonly #all = new Map<string, ReleaseView[]>();
   readonly #refused: ReadonlyMap<string, string>;
 
   constructor({ objects, refused }: Snapshot['releases']) {
@@ -24,7 +25,7 @@ export class Ledgers {
     for (const view of objects) {
       const key = keyOf(view);
       if (view.name === releaseObjectName(view)) this.#own.set(key, view);
-      this.#decisions.set(key, [...(this.#decisions.get(key) ?? []), view.decision]);
+      this.#all.set(key, [...(this.#all.get(key) ?? []), view]);
     }
   }
 
@@ -38,9 +39,21 @@ export class Ledgers {
   }
 
   /** What people have decided. */
-  decisionOn({ family, version }: OsReleaseName): Decision {
-    const said = [family, ANY_FAMILY].flatMap((one) => this.#decisions.get(keyOf({ family: one, version })) ?? []);
-    return strictest(said);
+  decisionOn(release: OsReleaseName): Decision {
+    return strictest(this.#about(release).map(({ decision }) => decision));
+  }
+
+  isApproved(release: OsReleaseName, policy: string): boolean {
+    return this.#about(release).some(({ approvedFor }) => approvedFor?.includes(policy));
+  }
+
+  /** Somebody has said so. */
+  isProvenIn(release: OsReleaseName, place: string): boolean {
+    return this.#about(release).some(({ provenIn }) => provenIn?.includes(place));
+  }
+
+  #about({ family, version }: OsReleaseName): readonly ReleaseView[] {
+    return [family, ANY_FAMILY].flatMap((one) => this.#all.get(keyOf({ family: one, version })) ?? []);
   }
 
   /** Whether some are being made: what is said of their nodes meanwhile is over within a moment, and not worth a write each. */

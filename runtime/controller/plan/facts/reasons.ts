@@ -35,7 +35,12 @@ type Quality =
   /** No agent is there that could act on its node. */
   | 'agentless';
 
+const YOUNG = { reason: 'TooYoung', message: 'the release has not been offered for long enough' };
+const PINNED = { reason: 'VersionPinned', message: 'its policy takes another version' };
 const IN_TURN = { reason: 'WaitingForSlot', message: 'other nodes come first' };
+
+/** A person decides, and nobody is called. */
+const FOR_LATER = { ends: 'person', alert: undefined, told: undefined, is: [] } as const;
 
 /** Nobody is called. */
 const QUIET = { urgency: undefined, remedy: undefined, alert: undefined, told: undefined } as const;
@@ -68,18 +73,8 @@ export const VERDICTS = {
   NewlyRuled: { ...QUIET, ends: 'time', condition: IN_TURN, is: ['ahead'] },
   BackingOff: { ...QUIET, ends: 'time', is: ['ahead'] },
   Frozen: { ...QUIET, ends: 'time', condition: { reason: 'Frozen', message: 'its policy is frozen' }, is: [] },
-  TooYoung: {
-    ...QUIET,
-    ends: 'time',
-    condition: { reason: 'TooYoung', message: 'the release has not been offered for long enough' },
-    is: ['ahead'],
-  },
-  VersionPinned: {
-    ...QUIET,
-    ends: 'person',
-    condition: { reason: 'VersionPinned', message: 'its policy takes another version' },
-    is: [],
-  },
+  TooYoung: { ...QUIET, ends: 'time', condition: YOUNG, is: ['ahead'] },
+  VersionPinned: { ...QUIET, ends: 'person', condition: PINNED, is: [] },
   Held: { ...QUIET, ends: 'person', is: [] },
   Paused: { ...QUIET, ends: 'person', is: [] },
   // Whoever removes it goes on.
@@ -237,24 +232,24 @@ export const VERDICTS = {
     is: [],
   },
   LockedElsewhere: {
-    ends: 'person',
+    ...FOR_LATER,
     urgency: 18,
     remedy: "Set the host's settings.updates.version-lock to latest, or take the version out of the policy.",
-    alert: undefined,
-    told: undefined,
-    is: [],
   },
   NotOffered: {
-    ends: 'person',
+    ...FOR_LATER,
     urgency: 19,
     remedy: 'Wait for its wave, let the policy ignore waves, or name another version there.',
-    alert: undefined,
-    told: undefined,
-    is: [],
+  },
+  AwaitingApproval: {
+    ...FOR_LATER,
+    urgency: 20,
+    remedy: 'kubectl brupop approve RELEASE --policy POLICY.',
+    condition: { reason: 'AwaitingApproval', message: 'its policy wants the release to be approved' },
   },
   ShadowNotOwned: {
     ends: 'person',
-    urgency: 20,
+    urgency: 21,
     remedy: 'Delete the shadow: the agent makes it anew.',
     alert: 'BrupopShadowNotOwned',
     told: undefined,

@@ -53,7 +53,7 @@ interface Releases {
 }
 
 /** A BottlerocketRelease: the controller's own, or one that a person has made to decide. */
-export interface ReleaseView {
+export interface ReleaseView extends Partial<Record<'approvedFor' | 'provenIn', readonly string[]>> {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;

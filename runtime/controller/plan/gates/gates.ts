@@ -17,7 +17,7 @@ import {
 import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
 import { atTime, drainBlockedFinding, type Finding, found, type Stop } from '../facts/verdict.ts';
 import { byWindow } from '../groups/windows.ts';
-import { asOrdered, orderedOtherwise, pinned, tooYoung } from './versions.ts';
+import { asOrdered, orderedOtherwise, pinned, tooYoung, unapproved } from './versions.ts';
 import { refused } from './withheld.ts';
 
 /**
@@ -66,6 +66,7 @@ export const GATES: readonly Gate[] = [
   { name: 'window', of: 'member', forbidsHint: true, again: undefined, ask: outsideWindow },
   { name: 'ruler', of: 'member', forbidsHint: true, again: 'wait', ask: newlyRuled },
   { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
+  { name: 'approval', of: 'node', forbidsHint: true, again: 'call-off', ask: unapproved },
   { name: 'unhealthy', of: 'fleet', forbidsHint: true, again: 'call-off', ask: unhealthy },
   { name: 'control plane', of: 'fleet', forbidsHint: false, again: 'wait', ask: withoutControlPlane },
   { name: 'writes', of: 'node', forbidsHint: false, again: undefined, ask: writeRefused },

@@ -7,8 +7,13 @@ import { type Finding, found, NOT_READY_FIRST, WAITING } from '../facts/verdict.
 
 /** The gates that other nodes open and close. */
 
-export function awaiting({ group, release }: Asking, { dependencies }: World): GateResult {
-  return group && release ? dependencies.of(group, release) : PASS;
+export function awaiting({ group, release }: Asking, { dependencies, ledgers }: World): GateResult {
+  if (!group || !release) return PASS;
+  const here = dependencies.of(group, release);
+  if (here.finding) return here;
+  const place = group.rules.afterExternal.find((one) => !ledgers.isProvenIn(release, one));
+  if (place === undefined) return here;
+  return stoppedBy(found('WaitingForPolicy', `nobody has said yet that ${release.version} is proven in ${place}`));
 }
 
 /** Something else is wrong: an update would take away what is left. */

@@ -45,5 +45,13 @@ export function tooYoung({ group, release, shadow }: Asking, { ledgers, now }: W
   return stoppedBy(found('TooYoung', message, until));
 }
 
+/** Nor does it wait for a person: who wants it has said so. */
+export function unapproved({ group, release, shadow }: Asking, { ledgers }: World): GateResult {
+  const { name, needsApproval } = group?.rules ?? {};
+  if (name === undefined || !needsApproval || !release) return PASS;
+  if (!isAbove(release.version, shadow.status?.current_version) || ledgers.isApproved(release, name)) return PASS;
+  return stoppedBy(found('AwaitingApproval', `policy ${name} wants ${release.version} to be approved`));
+}
+
 const isAbove = (version: string, current: string | undefined): boolean =>
   current === undefined || compareSemver(version, current) > 0;
