@@ -194,13 +194,21 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       await says(page.getByRole('region', { name: 'What needs you' }), 'Look at the workload');
       await says(panel('Summary'), /3 of 4 taken\s*ip-10-0-0-164\s*DrainBlocked/);
       await tile(nameOf(21)).click();
-      await says(panel('ip-10-0-0-164'), /3 pods left after \d+ min( \d+ s)? of the drain/);
+      await says(
+        panel('ip-10-0-0-164'),
+        /3 pods left after \d+ min( \d+ s)? of the drain, which tries until \d\d:\d\d/,
+      );
       await says(panel('ip-10-0-0-164').getByRole('listitem'), budget);
       await says(panel('ip-10-0-0-164').getByRole('list'), 'UpdateStarted');
       await page.mouse.move(0, 0);
       await page.evaluate('scrollTo(0, 0)');
       expect(await violations(page)).toEqual([]);
       await pictured(page, 'dashboard-drain');
+      await page.getByRole('button', { name: 'Table' }).click();
+      await says(
+        page.locator('table tbody tr'),
+        /ip-10-0-0-164.*DrainBlocked: the drain waits for PodDisruptionBudget/,
+      );
     });
   });
 
