@@ -92,10 +92,13 @@ function acquire<T>({ same, isFree }: Setting<T>, { wish, now }: One<T>): OneMov
   return isFree(now) ? { kind: 'record', ours: wish, before: now } : { kind: 'elsewhere' };
 }
 
-/** Another wish first gets back what was there, because the record can name one thing as ours. Nobody sees it: it is not applied. */
+/**
+ * Another wish first gets back what was there, because the record can name one thing as ours. Nobody sees it: it is not applied. What is ours is as
+ * we have written it: the same version in other letters is somebody else's.
+ */
 function hold<T>({ same }: Setting<T>, { wish, now }: One<T>, { ours, before }: { ours: T; before: T }): OneMove<T> {
-  if (same(now, ours)) return wish != null && same(ours, wish) ? { kind: 'keep' } : { kind: 'set', to: before };
-  if (!same(now, before)) return wish == null || same(now, wish) ? { kind: 'forget' } : { kind: 'elsewhere' };
+  if (now === ours) return wish != null && same(ours, wish) ? { kind: 'keep' } : { kind: 'set', to: before };
+  if (now !== before) return wish == null || same(now, wish) ? { kind: 'forget' } : { kind: 'elsewhere' };
   if (wish == null) return { kind: 'forget' };
   return same(ours, wish) ? { kind: 'set', to: wish } : { kind: 'record', ours: wish, before: now };
 }

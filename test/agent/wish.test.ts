@@ -155,6 +155,16 @@ describe('a lock of somebody else', () => {
     expect([locked(), told() ?? null]).toEqual([['1.38.0', false], null]);
   });
 
+  test('that names the version in other letters over ours is not given back', async () => {
+    await wished(LOCK);
+    await set({ 'version-lock': 'v1.37.0' });
+    await world.advance(5 * MINUTE_MS);
+    expect(told()).toEqual({ ours: {}, before: {} });
+    wish(world, null);
+    await world.advance(5 * MINUTE_MS);
+    expect([locked()[0], told() ?? null]).toEqual(['v1.37.0', null]);
+  });
+
   test('that is taken away makes room for the wish', async () => {
     await offered();
     await set({ 'version-lock': '1.38.0' });
