@@ -15,7 +15,6 @@ import { type Answer, type Cluster, type Command, EXIT, RefusedCommandError } fr
 import { AS_IS, type Here, hereOf } from '../arguments.ts';
 import { haltedLines } from '../halted.ts';
 import type { Inspection } from '../inspect.ts';
-import { readWavesOf, turnLine } from '../waves/waves.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { askPlan } from '../leader-plan.ts';
 import { PLAIN, table } from '../output/terminal.ts';
@@ -182,6 +181,7 @@ async function outFor(
   const resting = plan.verdicts.filter(({ node, reason }) => asked.has(node) && AT_REST.has(reason));
   if (resting.length === 0) return new Map();
   const nodes = resting.map(({ node }) => node);
+  const { readWavesOf, turnLine } = await import('../waves/waves.ts');
   const waves = await readWavesOf(cluster, nodes);
   const lines = nodes.map((node) => [node, turnLine(waves, node, now)] as const);
   return new Map(lines.flatMap(([node, line]) => (line === undefined ? [] : [[node, line]])));
