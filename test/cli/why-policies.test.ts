@@ -30,7 +30,7 @@ describe('update policies', () => {
     expect(lines[0]).toContain(state);
     expect(lines[0]).toContain('(next change in 23 h 59 min)');
     expect(lines.find((line) => line.startsWith('a '))).toMatch(/^a +Frozen .*\(policy test, in 23 h 59 min\)$/);
-    expect(lines.find((line) => line.startsWith('b '))).toMatch(/^b +Updating .*\(StagedAndPerformedUpdate\)$/);
+    expect(lines.find((line) => line.startsWith('b '))).toMatch(/^b +Updating .*\(staging\)$/);
     expect([policyLines(await seen(), 'a').length, policyLines(await seen(), 'b').length]).toEqual([1, 0]);
   });
 
