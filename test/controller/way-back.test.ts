@@ -74,6 +74,13 @@ async function rest(name: string, reached: Status['current_state']): Promise<voi
 const release = (name: string): Promise<void> =>
   stage.patchNode(name, { metadata: { annotations: { [MARKS_ANNOTATION]: null } }, spec: { unschedulable: null } });
 
+const fail = (name: string): Promise<void> =>
+  stage.report(name, {
+    current_state: 'ErrorReset',
+    crash_count: 1,
+    state_transition_failure_timestamp: rfc3339(stage.clock.now()),
+  });
+
 const isUnderWay = ({ spec, status, marks }: Seen): boolean =>
   marks !== undefined || status.current_state !== 'Idle' || spec.state !== 'Idle';
 
@@ -127,6 +134,7 @@ const at =
 
 const STEPS: Readonly<Record<string, Acting['until']>> = {
   'has a permit and prepares': at('StagedAndPerformedUpdate', 'Idle'),
+  'fails to prepare': at('StagedAndPerformedUpdate', 'Idle'),
   'has staged': at('StagedAndPerformedUpdate', 'StagedAndPerformedUpdate'),
   'is told to drain': at('RebootedIntoUpdate', 'StagedAndPerformedUpdate', ({ marks }) => !marks),
   'is drained': at('RebootedIntoUpdate', 'StagedAndPerformedUpdate', ({ marks }) => marks !== undefined),
@@ -145,6 +153,7 @@ test.each(Object.keys(STEPS))(
     stage.start({ signal: ours.signal });
     await act({ until: STEPS[step]! });
     ours.abort();
+    if (step === 'fails to prepare') await fail('a');
     await stage.pass(60_000);
     const left = await slots();
 
