@@ -78,7 +78,7 @@ class Judgement {
     const { uid } = info.node;
     const { starts } = this.#decisions;
     /** What keeps it from starting the update that it is offered. */
-    const kept = starts.kept.get(uid)?.finding;
+    const kept = starts.kept.get(info)?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
     const seen = this.#withSight(info, withWish(info, findingFor(info, this.#newest, this.#world)));

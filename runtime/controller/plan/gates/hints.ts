@@ -47,9 +47,10 @@ const naming = ({ name: shadow, resourceVersion }: ShadowView, version: string |
 });
 
 /** What other nodes do, and what does not last, keeps it from its update, and nothing else. Its agent has said that it prepares updates at rest. */
-function isDeserving({ node, shadow, permit }: AssessedNode, { kept }: Starts): boolean {
+function isDeserving(info: AssessedNode, { kept }: Starts): boolean {
+  const { node, shadow, permit } = info;
   if (shadow?.status?.staged == null || shadow.spec.state !== 'Idle' || permit || node.marks) return false;
-  return mayPrepare(kept.get(node.uid) ?? {});
+  return mayPrepare(kept.get(info) ?? {});
 }
 
 /** When a node that has shown nothing gives its place to another; NEVER for one that has prepared what it was named. */

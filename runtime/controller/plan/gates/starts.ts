@@ -27,8 +27,8 @@ export interface Starts {
   readonly nodes: readonly AssessedNode[];
   /** The policies whose nodes these are. */
   readonly starting: ReadonlySet<Group>;
-  /** By UID of the node, what keeps it from starting the update that it is offered. */
-  readonly kept: ReadonlyMap<string, Kept>;
+  /** What keeps a node from starting the update that it is offered. */
+  readonly kept: ReadonlyMap<AssessedNode, Kept>;
   /** Under each policy, what is nearest to a start of all that keeps its nodes; of several the first by name. */
   readonly nearest: ReadonlyMap<Group, Finding>;
   /** Policies under which a node could start if other nodes did not use up the policy's budget, or had proven the release. */
@@ -52,7 +52,7 @@ class Round {
   readonly #commands: Start[] = [];
   readonly #nodes: AssessedNode[] = [];
   readonly #starting = new Set<Group>();
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<AssessedNode, Kept>();
   readonly #nearest = new Map<Group, Kept & { readonly name: string }>();
   readonly #changesAt = new Map<Group, number>();
   readonly #questions = new Map<OsRelease, readonly Question[]>();
@@ -164,7 +164,7 @@ class Round {
     const [{ info, group } = {}] = those;
     if (finding && gate !== undefined) {
       const kept = { finding: position === undefined ? finding : { ...finding, position }, gate };
-      for (const one of those) this.#kept.set(one.info.node.uid, kept);
+      for (const one of those) this.#kept.set(one.info, kept);
       if (info && group) this.#approach(group, { ...kept, name: info.node.name });
     }
     if (group) this.#note(group, changesAt);
