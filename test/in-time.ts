@@ -6,14 +6,14 @@ const PATIENCE_MS = 30_000;
 
 /**
  * What `awaited` gives. For whatever a broken product may never give, where real time passes: a test that only waits hangs instead.
- * @throws Error after half a minute without it, which names `what`
+ * @throws Error after half a minute without it, or after `ms`, which names `what`
  */
-export async function inTime<T>(what: string, awaited: Promise<T>): Promise<T> {
+export async function inTime<T>(what: string, awaited: Promise<T>, ms = PATIENCE_MS): Promise<T> {
   try {
-    return await withDeadline({ clock: systemClock, ms: PATIENCE_MS }, (signal) => unlessAborted(awaited, signal));
+    return await withDeadline({ clock: systemClock, ms }, (signal) => unlessAborted(awaited, signal));
   } catch (cause) {
     if (!(cause instanceof DeadlineError)) throw cause;
-    throw new Error(`not within ${PATIENCE_MS / 1000} s: ${what}`, { cause });
+    throw new Error(`not within ${ms / 1000} s: ${what}`, { cause });
   }
 }
 

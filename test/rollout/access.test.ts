@@ -19,7 +19,7 @@ import type { Summary } from '../../lab/sim/view/summary.ts';
 import type { Manifest } from '../../lab/sim/world/manifests.ts';
 import { policyNamed } from '../policies.ts';
 import { rightFor, rightsOf, unusedRights } from '../rights.ts';
-import { until, withRollout } from './support.ts';
+import { isOver, until, withRollout } from './support.ts';
 
 /**
  * The roles held against the calls that the processes make in the life of a fleet: an update that succeeds, one that fails again and
@@ -83,7 +83,7 @@ async function live(rollout: Rollout): Promise<void> {
   const { transport, cluster } = rollout.world;
   const done = (process: Process, call: string, namespace: string): boolean =>
     callsOf(process, cluster.audit).some((entry) => rightFor(entry) === call && entry.namespace === namespace);
-  await rollout.over;
+  await isOver(rollout);
   over = {
     summary: rollout.summary(),
     shadow: rollout.recorder.shadows.get('brs-node-2'),

@@ -6,7 +6,7 @@ import type { Rollout } from '../../lab/sim/rollout.ts';
 import type { DoctorFinding } from '../../runtime/cli/doctor/finding.ts';
 import { brupop } from '../cli/served.ts';
 import type { Channel } from '../controller/k3os/stage.ts';
-import { withRollout } from './support.ts';
+import { isOver, withRollout } from './support.ts';
 
 async function diagnosisOf({ world, dir }: Rollout): Promise<{ readonly findings: readonly DoctorFinding[] }> {
   const file = join(dir, 'kubeconfig');
@@ -17,7 +17,7 @@ async function diagnosisOf({ world, dir }: Rollout): Promise<{ readonly findings
 
 test('hosts of all three kinds go over in one rollout, by their own tools, k3OS by its channel, and doctor finds all well', () =>
   withRollout({ options: { nodes: 3, hosts: ['k3os', 'bottlerocket', 'updog'] } }, async (rollout) => {
-    await rollout.over;
+    await isOver(rollout);
     expect(rollout.summary().faults).toEqual([]);
     const { nodes, transport } = rollout.world;
     const asked = (name: string) => Object.fromEntries(nodes.get(name)?.host.requests ?? []);

@@ -7,7 +7,7 @@ import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import type { Manifest } from '../../lab/sim/world/manifests.ts';
 import { Receiver } from '../controller/notifications/receiver.ts';
 import { until as eventually } from '../in-time.ts';
-import { until, withRollout } from './support.ts';
+import { isOver, until, withRollout } from './support.ts';
 
 /** What nobody may see but the servers that are told. */
 const SECRET = 'hunter2';
@@ -64,7 +64,7 @@ test('a rollout tells its beginning and its end once, and silences each node, th
       const killed = pods.pids('brupop-controller');
       expect(killed.length).toBeGreaterThan(0);
       for (const pid of killed) process.kill(pid, 'SIGKILL');
-      await rollout.over;
+      await isOver(rollout);
       expect(rollout.summary().faults).toEqual([]);
       const isEnded = (): boolean => asked('DELETE').at(-1)?.path === `/${SECRET}/api/v2/silence/s${made}`;
       await eventually('all is told', () => facts().length > 1 && isEnded());

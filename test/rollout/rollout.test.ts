@@ -3,7 +3,7 @@ import { MANAGED_LABEL, MANAGED_LABEL_VALUE, NAMESPACE } from '../../runtime/api
 import type { AuditEntry } from '../../lab/sim/cluster/cluster.ts';
 import type { Rollout } from '../../lab/sim/rollout.ts';
 import type { Manifest } from '../../lab/sim/world/manifests.ts';
-import { until, withRollout } from './support.ts';
+import { isOver, until, withRollout } from './support.ts';
 
 /** Rollouts with real processes on an embedded cluster, at fifty times the speed of life. */
 
@@ -33,7 +33,7 @@ test('three nodes go over one after the other, without a trace, though each kind
       expect(pids.length).toBeGreaterThan(0);
       for (const pid of pids) process.kill(pid, 'SIGKILL');
     }
-    await rollout.over;
+    await isOver(rollout);
     expect(rollout.summary().faults).toEqual([]);
     expect(recorder.mostCordoned).toBe(1);
     expect([...recorder.updates.keys()].toSorted()).toEqual(['node-1', 'node-2', 'node-3']);
@@ -75,7 +75,7 @@ test('twelve nodes, four at a time: never more than four are cordoned, and an up
       [...recorder.shadows.values()].some(({ status }) => status?.target_version === '1.39.0'),
     );
     const first = world.cluster.audit.length;
-    await rollout.over;
+    await isOver(rollout);
     expect(rollout.summary().faults).toEqual([]);
     expect(recorder.mostCordoned).toBeGreaterThan(1);
     expect(recorder.mostCordoned).toBeLessThanOrEqual(4);
@@ -95,7 +95,7 @@ test('a node of interface 1.0.0 that is relabelled in mid-drain ends by its host
       body: { metadata },
       contentType: 'application/merge-patch+json',
     });
-    await rollout.over;
+    await isOver(rollout);
     expect(rollout.summary().faults).toEqual([]);
     const { host } = world.nodes.get('node-1')!;
     expect(host.intervals.filter(({ action }) => action === 'reboot')).toHaveLength(1);
@@ -105,7 +105,7 @@ test('a node of interface 1.0.0 that is relabelled in mid-drain ends by its host
 
 test('without the right to evict the rollout fails, with the API server’s own words', () =>
   withRollout({ options: { nodes: 1 }, edit: withoutEviction }, async (rollout) => {
-    await rollout.over;
+    await isOver(rollout);
     const [fault] = rollout.summary().faults;
     expect(fault).toMatch(/^node-1 runs 1\.38\.0, not 1\.39\.0: DrainFailed on 1\.39\.0/);
     expect(fault).toContain('brupop-apiserver-service-account" cannot create resource "pods/eviction" in API group ""');

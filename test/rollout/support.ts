@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { SimOptions } from '../../lab/sim/options.ts';
 import { type Rollout, type RolloutOptions, startRollout } from '../../lab/sim/rollout.ts';
+import { inTime } from '../in-time.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -31,6 +32,15 @@ export async function withRollout(
     await use(rollout);
   } finally {
     await rollout.stop();
+  }
+}
+
+/** Resolves with the end of the rollout. @throws Error before Jest gives the test up, which names what is missing */
+export async function isOver(rollout: Rollout): Promise<void> {
+  try {
+    await inTime('the end of the rollout', rollout.over, 150_000);
+  } catch (cause) {
+    throw new Error(['the rollout has not ended', ...rollout.summary().faults].join('\n'), { cause });
   }
 }
 
