@@ -39,6 +39,8 @@ export interface UpdatePolicyProps {
   readonly after?: readonly (string | PolicyExternal)[] | undefined;
   /** `Required`: a person approves each release first. @default NotRequired */
   readonly approval?: 'Required' | 'NotRequired' | undefined;
+  /** `Rollback`: nodes that run a release which was halted for its failures go back to the version before. @default Halt */
+  readonly onFailure?: 'Halt' | 'Rollback' | undefined;
   /** Conditions and taints by which a node counts as not Ready, for soak, proof and budgets. @default none */
   readonly unwell?: readonly PolicyUnwell[] | undefined;
   /** How long a node must be Ready after its update, e.g. `5m`. @default `controller.monitoringTimeInSec` */

@@ -71,4 +71,12 @@ export const versionMutants: readonly Mutant[] = [
     replace: 'group.rules.afterExternal.slice(0, 1).find(',
     tests: ['test/controller/plan/promotion.test.ts'],
   },
+  {
+    rule: 'P12',
+    does: 'takes nodes back from a release that people have halted',
+    file: 'runtime/controller/plan/groups/way-back.ts',
+    find: 'isHalted && !proof.isHaltedByPeople',
+    replace: 'isHalted || proof.isHaltedByPeople',
+    tests: ['test/controller/plan/way-back.test.ts'],
+  },
 ];

@@ -257,6 +257,7 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
     after: [],
     afterExternal: [],
     needsApproval: false,
+    rollsBack: false,
     unwell: [],
     soakMs: config.MONITORING_TIME_MS,
   };

@@ -59,6 +59,7 @@ const EVERYTHING = {
   proof: { nodes: 3, soak: '24h' },
   after: ['test', { external: 'staging-eu' }],
   approval: 'Required',
+  onFailure: 'Rollback',
   unwell: [{ condition: 'NetworkUnavailable' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
   nodeSoak: '5m',
 };
@@ -154,6 +155,7 @@ describe('the schema of a policy refuses', () => {
     [{ after: ['Test'] }, 'spec.after[0]'],
     [{ after: [{ policy: 'test' }] }, 'spec.after[0]'],
     [{ approval: 'Yes' }, 'spec.approval'],
+    [{ onFailure: 'Retry' }, 'spec.onFailure'],
     [{ after: Array.from({ length: 17 }, (_, index) => `p${index}`) }, 'spec.after'],
   ])('%j, and so does who reads it', async (given, where) => {
     const spec = Object.keys(given).length === 0 ? given : { nodeSelector: {}, ...given };

@@ -5,6 +5,7 @@ import type { Spec } from '../../runtime/api/shadow/model.ts';
 import { shadowName } from '../../runtime/api/shadow/names.ts';
 import { Tapped } from '../kube/world.ts';
 import { definePolicies } from '../policies.ts';
+import { fail } from '../cli/dashboard/scene.ts';
 import { Stage } from './stage.ts';
 
 /** What is wanted of hosts' settings, on a cluster. Hosts run 1.0.0 and offer 1.1.0. */
@@ -64,4 +65,25 @@ test('with a definition that does not know wishes, nodes say so, few writes are 
   ]);
   const wishes = tapped.requests.filter(({ body }) => JSON.stringify(body ?? '').includes('version_wish'));
   expect(wishes.length).toBeLessThan(12);
+});
+
+test('a node leaves a release that is halted for its failures for the version that it came from', async () => {
+  stage = await Stage.with('a', 'b');
+  await definePolicies(stage, { all: { ...ALL, maxFailed: 1, proof: { nodes: 1 }, onFailure: 'Rollback' } });
+  stage.start();
+  await stage.pass(60_000);
+  await stage.update('a');
+  await stage.report('a', { target_version: '1.1.0' });
+  await stage.pass(5000);
+  expect([await wish('a'), await stage.spec('b')]).toEqual([undefined, 'StagedAndPerformedUpdate 1.1.0']);
+  await stage.report('b', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass();
+  await fail(stage, 'b');
+  await stage.pass();
+  await stage.report('b', { current_state: 'Idle' });
+  await stage.pass(5000);
+  expect(await wish('a')).toEqual({ version_lock: '1.0.0' });
+  await stage.report('a', { target_version: '1.0.0' });
+  await stage.pass(5000);
+  expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.0.0');
 });

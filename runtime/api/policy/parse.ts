@@ -90,6 +90,7 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     after: spec.after?.filter((one) => typeof one === 'string'),
     afterExternal: spec.after?.flatMap((one) => (typeof one === 'string' ? [] : one.external)),
     needsApproval: spec.approval === undefined ? undefined : spec.approval === 'Required',
+    rollsBack: spec.onFailure === undefined ? undefined : spec.onFailure === 'Rollback',
     unwell: spec.unwell?.flatMap((one) => signsOf(one as UnwellSign)),
     soakMs: msOf(spec.nodeSoak),
   };

@@ -36,6 +36,8 @@ export interface UpdatePolicy {
   readonly afterExternal: readonly string[];
   /** A person has to approve a release before it starts here. */
   readonly needsApproval: boolean;
+  /** Nodes leave a release that was halted for its failures. */
+  readonly rollsBack: boolean;
   /** Signs of a node by which it counts as not Ready. */
   readonly unwell: readonly string[];
   /** How long a node must be Ready after its update before the update ends. */

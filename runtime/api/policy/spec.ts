@@ -277,6 +277,10 @@ export const policyFields = {
     z.enum(['Required', 'NotRequired'], 'expected Required or NotRequired'),
     'Required: a person approves each release first, by kubectl brupop approve. NotRequired by default.',
   ).optional(),
+  onFailure: described(
+    z.enum(['Halt', 'Rollback'], 'expected Halt or Rollback'),
+    'Rollback: nodes that run a release which was halted for its failures go back to the version before. Halt by default.',
+  ).optional(),
   unwell: described(
     list(unwell, 16),
     'Conditions and taints by which a node counts as not Ready, e.g. { condition: StorageReady, status: "False" }.',

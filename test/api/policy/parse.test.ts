@@ -44,6 +44,7 @@ test('every field is read', () => {
       proof: { nodes: '5%', soak: '24h' },
       after: ['test', { external: 'staging-eu' }],
       approval: 'Required',
+      onFailure: 'Rollback',
       unwell: [{ condition: 'Bad' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
       nodeSoak: '5m',
     }),
@@ -66,6 +67,7 @@ test('every field is read', () => {
     after: ['test'],
     afterExternal: ['staging-eu'],
     needsApproval: true,
+    rollsBack: true,
     unwell: ['Bad=True', 'Bad=Unknown', 'StorageReady=False', 'StorageReady=Unknown', 'taint a.io/b'],
     soakMs: 300_000,
   });

@@ -20,6 +20,7 @@ export const VARIABLES: UpdatePolicy = {
   after: [],
   afterExternal: [],
   needsApproval: false,
+  rollsBack: false,
   unwell: [],
   soakMs: 0,
 };

@@ -17,7 +17,7 @@ import {
 import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
 import { atTime, drainBlockedFinding, type Finding, found, type Stop } from '../facts/verdict.ts';
 import { byWindow } from '../groups/windows.ts';
-import { asOrdered, orderedOtherwise, pinned, tooYoung, unapproved } from './versions.ts';
+import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved } from './versions.ts';
 import { refused } from './withheld.ts';
 
 /**
@@ -201,8 +201,9 @@ function frozen({ group }: Asking): GateResult {
   return group?.freeze ?? PASS;
 }
 
-function notReady({ info: { node } }: Asking): GateResult {
-  return node.ready ? PASS : stoppedBy(found('NodeNotReady', `the node is ${notReadyText(node)}`));
+function notReady(asking: Asking): GateResult {
+  const { node } = asking.info;
+  return node.ready || isBack(asking) ? PASS : stoppedBy(found('NodeNotReady', `the node is ${notReadyText(node)}`));
 }
 
 function unkept({ release }: Asking, { ledgers }: World): GateResult {

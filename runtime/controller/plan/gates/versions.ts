@@ -1,6 +1,7 @@
 import { instantOf } from '../../../lib/clock.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { Asking, World } from './asking.ts';
+import { wayBack } from '../groups/way-back.ts';
 import { unmet } from '../nodes/unmet.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { atTime, found, type Stop } from '../facts/verdict.ts';
@@ -33,6 +34,10 @@ export function pinned({ info, group, version }: Asking): GateResult {
     return stoppedBy(unmet(info) ?? found('VersionPinned', `${version} waits: ${who} takes nothing above ${max}`));
   return PASS;
 }
+
+/** It leaves a bad release for what it ran before, which need not wait until the node is well. */
+export const isBack = ({ info, group, version }: Asking): boolean =>
+  version !== undefined && wayBack(info, group) === version;
 
 /** A way back is not asked for its age: an older version may have come to this cluster's hosts long before anybody counted. */
 export function tooYoung({ group, release, shadow }: Asking, { ledgers, now }: World): GateResult {

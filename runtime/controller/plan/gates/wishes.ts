@@ -3,6 +3,7 @@ import type { PublishedReleases } from '../../../api/release/model.ts';
 import type { SetWish } from '../facts/commands.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { isSameWish, KnownVersions, wishFor } from '../groups/wishes.ts';
+import { wayBack } from '../groups/way-back.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { World } from './asking.ts';
 import { RULED_FOR_MS } from './gates.ts';
@@ -25,7 +26,7 @@ export function wishesFor(managed: readonly AssessedNode[], { nodes }: Pick<Star
   if (snapshot.paused || snapshot.notCurrent !== undefined || rulings.unknown) return NONE;
   const known = new KnownVersions(ledgers, groups, published);
   const starting = new Set(nodes);
-  const changing = managed.flatMap((info) => (starting.has(info) ? [] : (changeFor(info, known) ?? [])));
+  const changing = managed.flatMap((info) => (starting.has(info) ? [] : (changeFor(info, known, groups) ?? [])));
   const dueAt = ({ nodeUid }: Change): number => (snapshot.ruledSince?.get(nodeUid) ?? -Infinity) + RULED_FOR_MS;
   return {
     commands: changing.flatMap((one) => (dueAt(one) > now ? [] : one.command)),
@@ -38,10 +39,10 @@ interface Change {
   readonly command: SetWish;
 }
 
-function changeFor(info: AssessedNode, known: KnownVersions): Change | undefined {
+function changeFor(info: AssessedNode, known: KnownVersions, groups: World['groups']): Change | undefined {
   if (!mayChange(info)) return undefined;
   const { name, resourceVersion, spec } = info.shadow;
-  const wish = wishFor(info, known);
+  const wish = wishFor(info, known, wayBack(info, groups.of(info)));
   if (isSameWish(wish, spec.version_wish)) return undefined;
   return { nodeUid: info.node.uid, command: { kind: 'set-wish', shadow: name, resourceVersion, wish: wish ?? null } };
 }

@@ -36,11 +36,15 @@ export class KnownVersions {
   }
 }
 
-/** What the policy of the node wants of its host's settings; undefined for nothing. A host that is ordered its version has no such settings. */
-export function wishFor(info: AssessedNode, known: Pick<KnownVersions, 'newestUpTo'>): VersionWish | undefined {
+/** What the policy of the node wants of its host's settings; undefined for nothing. @param back where it is to go back to. A host that is ordered its version has no such settings. */
+export function wishFor(
+  info: AssessedNode,
+  known: Pick<KnownVersions, 'newestUpTo'>,
+  back?: string,
+): VersionWish | undefined {
   const { exact, max, ignoreWaves } = info.ruling.rules.version;
   if (info.shadow?.order) return undefined;
-  const lock = exact ?? (max === undefined ? undefined : lockUpTo(max, info, known));
+  const lock = exact ?? back ?? (max === undefined ? undefined : lockUpTo(max, info, known));
   if (lock === undefined && !ignoreWaves) return undefined;
   return { ...(lock !== undefined && { version_lock: lock }), ...(ignoreWaves && { ignore_waves: true }) };
 }

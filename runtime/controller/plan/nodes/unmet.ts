@@ -24,9 +24,12 @@ const UNASKED = 'the agent of the node has not asked its host for it yet';
 
 /** With a highest version, the one that was asked for. A host that is ordered what to run offers what it is told. */
 function wantedOn({ shadow, ruling }: AssessedNode): string | undefined {
-  const { exact, max } = ruling.rules.version;
+  const { rollsBack, version } = ruling.rules;
+  const { exact, max } = version;
   if (shadow?.order) return undefined;
-  return exact ?? (max === undefined ? undefined : (shadow?.spec.version_wish?.version_lock ?? undefined));
+  return (
+    exact ?? (max === undefined && !rollsBack ? undefined : (shadow?.spec.version_wish?.version_lock ?? undefined))
+  );
 }
 
 const isThere = (wanted: string, { current_version: current, target_version: target }: Status): boolean =>

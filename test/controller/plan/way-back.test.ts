@@ -1,0 +1,66 @@
+import { describe, expect, test } from '@jest/globals';
+import { EMPTY, enter } from '../../../runtime/api/release/ledger.ts';
+import type { ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { fleet, ledgerObject, moment, node, NOW, type Parts, plan, POLICY, type Rules, type World } from './fleet.ts';
+
+/** Nodes that run a release which was halted for its failures go back. Node a has updated from 1.0.0 to 1.1.0, and b, which has failed on it, has halted it. */
+
+const FAMILY = 'aws-k8s-1.33/amd64';
+const RULES: Rules = { ...POLICY, rollsBack: true, maxFailed: { kind: 'count', count: 1 } };
+const failure = { node: 'b', policy: '', attempt: 'one', reason: 'BootFailed', at: moment(-60) } as const;
+const BAD = ledgerObject({ family: FAMILY, version: '1.1.0' }, enter(EMPTY, 'uid-b', failure));
+
+const after = (status: Parts['status'] = {}): Parts => ({
+  updatedFrom: '1.0.0',
+  status: { current_version: '1.1.0', target_version: '1.1.0', ...status },
+});
+/** Its host offers the version before. */
+const offered = after({ target_version: '1.0.0' });
+
+function world(a: Parts, release: Partial<ReleaseView> = {}, more: Partial<World> = {}): World {
+  const releases = { objects: [{ ...BAD, ...release }], refused: new Map(), seeds: false };
+  const b: Parts = { status: { current_version: '1.0.0', target_version: '1.1.0' } };
+  return fleet({ a, b }, { releases, ...more });
+}
+
+const said = (one: World, rules = RULES): readonly unknown[] =>
+  plan(one, rules, NOW).commands.flatMap((command): readonly unknown[] => {
+    if (command.kind === 'set-wish') return [[command.shadow, command.wish?.version_lock ?? null]];
+    return command.kind === 'start' && command.node === 'a' ? [[command.node, command.version]] : [];
+  });
+
+describe('a node on a release that was halted for its failures', () => {
+  test('has the version that it came from wanted, and goes back once its host offers it', () => {
+    expect(said(world(after()))).toEqual([['brs-a', '1.0.0']]);
+    const wanted = { ...offered, spec: { version_wish: { version_lock: '1.0.0' } } };
+    expect(said(world(wanted))).toEqual([['a', '1.0.0']]);
+  });
+
+  test('goes back though it is not Ready, where its agent is there', () => {
+    const wanted = { ...offered, spec: { version_wish: { version_lock: '1.0.0' } } };
+    expect(said(world(wanted, {}, { nodes: [node('a', { ready: false }), node('b')] }))).toEqual([['a', '1.0.0']]);
+  });
+
+  test('is wanted nothing of once it is back, where it waits for a better release', () => {
+    const back: Parts = { updatedFrom: '1.1.0', spec: { version_wish: { version_lock: '1.0.0' } } };
+    expect(said(world(back))).toEqual([['brs-a', null]]);
+    const { verdicts } = plan(world({ updatedFrom: '1.1.0' }), RULES, NOW);
+    expect(verdicts[0]).toMatchObject({ node: 'a', reason: 'RolloutHalted' });
+  });
+
+  test.each<[string, Parts, Partial<ReleaseView>, Partial<Rules>]>([
+    ['the policy does not say so', after(), {}, { rollsBack: false }],
+    ['nobody knows what it ran before', { ...after(), updatedFrom: undefined }, {}, {}],
+    ['it came from a newer version', { ...after(), updatedFrom: '1.2.0' }, {}, {}],
+    ['people have halted it', after(), { decision: 'Halt' }, {}],
+    ['people let it go on', after(), { decision: 'Allow' }, {}],
+    ['fewer have failed than may', after(), {}, { maxFailed: { kind: 'count', count: 2 } }],
+  ])('stays where %s', (_, a, release, rules) => {
+    expect(said(world(a, release), { ...RULES, ...rules })).toEqual([]);
+  });
+
+  test('takes the version that its policy names, whatever it came from', () => {
+    const rules = { ...RULES, version: { ...RULES.version, exact: '1.0.7' } };
+    expect(said(world(after()), rules)).toContainEqual(['brs-a', '1.0.7']);
+  });
+});
