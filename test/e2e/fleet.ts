@@ -28,7 +28,7 @@ export interface FleetOptions
   extends
     SimOptions,
     Pick<OperatorPodsOptions, 'renewal' | 'liveness'>,
-    Pick<CreateFleetOptions, 'times'>,
+    Pick<CreateFleetOptions, 'times' | 'settings' | 'releases'>,
     Pick<ContainerOptions, 'enter'> {
   /** How many of the hosts, the last ones, are off until they are powered on. @default 0 */
   readonly spares?: number;
@@ -82,9 +82,9 @@ export async function startFleet(cluster: RealCluster, options: FleetOptions): P
     return machine;
   };
   const reboots: Reboot[] = [];
-  const { times } = options;
-  const releases = new Releases([options.from, options.to]);
-  for (const [name, node] of createFleet({ ...COMMON, options, times, kubelet, releases, dir: join(dir, 'hosts') })) {
+  const { times, settings, releases = new Releases([options.from, options.to]) } = options;
+  const hosts = createFleet({ ...COMMON, options, times, settings, kubelet, releases, dir: join(dir, 'hosts') });
+  for (const [name, node] of hosts) {
     nodes.set(name, node);
     noteReboots(name, node, reboots);
   }

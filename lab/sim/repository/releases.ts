@@ -16,15 +16,22 @@ export interface ServedRepository {
   readonly settings: Repository;
   /** Where hosts of its platform read it. */
   readonly urls: { readonly 'metadata-base-url': string; readonly 'targets-base-url': string };
+  /** Signs what is released by now, as the next version. */
+  sign(): void;
   close(): Promise<void>;
 }
 
-/** Serves the releases of one platform as they are now, signed, over HTTPS. */
+/** Serves the releases of one platform, signed, over HTTPS. */
 export async function serveReleases(releases: Releases, platform: Platform): Promise<ServedRepository> {
   const server = await served();
   const pair = newKey();
   const folder = `/metadata/${platform.variant}/${platform.arch}`;
-  server.files = filesOf({ pair, manifest: manifestOf(releases, platform), folder });
+  let version = 0;
+  const sign = (): void => {
+    version += 1;
+    server.files = filesOf({ pair, manifest: manifestOf(releases, platform), version, folder });
+  };
+  sign();
   return {
     settings: {
       metadata: `${server.url}/metadata/{variant}/{arch}/`,
@@ -33,6 +40,7 @@ export async function serveReleases(releases: Releases, platform: Platform): Pro
       caBundle: server.ca,
     },
     urls: { 'metadata-base-url': `${server.url}${folder}/`, 'targets-base-url': `${server.url}/targets/` },
+    sign,
     close: () => server.close(),
   };
 }

@@ -9,7 +9,7 @@ import { Releases } from '../hosts/releases.ts';
 import { DEFAULT_TIMES, type HostTimes } from '../hosts/times.ts';
 import type { NodeSoftware } from '../kubernetes/kubelet/kubelet.ts';
 import type { SimOptions } from '../options.ts';
-import type { ServedRepository } from '../repository/releases.ts';
+import type { UpdateSettings } from '../hosts/settings.ts';
 import { SimulatedNode } from './node.ts';
 import { inWaves, seedAt } from './waves.ts';
 
@@ -23,8 +23,8 @@ export interface FleetOptions {
   readonly dir: string;
   /** What all hosts are offered. @default the versions of the options */
   readonly releases?: Releases;
-  /** Where hosts read them. @default Bottlerocket's public repository */
-  readonly repository?: ServedRepository['urls'] | undefined;
+  /** Of the host at this place of the fleet. @default those of the simulated host, with the seeds of waves where there are some */
+  readonly settings?: ((index: number) => Partial<UpdateSettings>) | undefined;
   /** What of the hosts' own times is other than at the speed of the options. */
   readonly times?: Partial<HostTimes> | undefined;
 }
@@ -37,7 +37,7 @@ export function createFleet({
   kubelet,
   dir,
   releases = releasesOf(options, clock.now()),
-  repository,
+  settings = (index) => (options.waves ? { seed: seedAt(index) } : {}),
   times: asked,
 }: FleetOptions): ReadonlyMap<string, SimulatedNode> {
   const times = { ...scaled(options.speed), ...asked };
@@ -48,8 +48,15 @@ export function createFleet({
       const disk = new FolderDisk(join(dir, name, 'root'));
       const has = async (_: string, tag: string): Promise<boolean> => releases.has(tag.replace(/^v/, ''));
       const k3os = kind === 'k3os' ? { disk, has } : undefined;
-      const settings = { ...repository, ...(options.waves && { seed: seedAt(index) }) };
-      const host = new SimulatedHost({ clock, random, releases, version: options.from, times, settings, k3os });
+      const host = new SimulatedHost({
+        clock,
+        random,
+        releases,
+        version: options.from,
+        times,
+        settings: settings(index),
+        k3os,
+      });
       const fault = options.faults.get(name);
       if (fault !== undefined && isFaultName(fault)) host.inject(fault);
       const software = kubelet(name, KIND_LABELS[kind]);

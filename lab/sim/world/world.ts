@@ -25,6 +25,7 @@ import { podProgram, type StartProgram } from './programs.ts';
 import { type ServiceAddress, serveService } from './service.ts';
 import { ServiceEndpoints } from './service-endpoints.ts';
 import { pathVariables } from './variables.ts';
+import { seedAt } from './waves.ts';
 import { webhookDialer } from './webhooks.ts';
 import { workload } from './workload.ts';
 
@@ -121,7 +122,7 @@ async function startSources(options: SimOptions, now: number) {
   const repository = waves ? await serveReleases(releases, PLATFORM) : undefined;
   return {
     releases,
-    repository: repository?.urls,
+    ...(repository && { settings: (index: number) => ({ ...repository.urls, seed: seedAt(index) }) }),
     releasesUrl: await k3os?.start(),
     repositories: repository && [repository.settings],
     stop: () => Promise.all([k3os?.stop(), repository?.close()]),
