@@ -13,6 +13,7 @@ const E2E: Suite = {
   longest: [
     'commands',
     'policies',
+    'versions',
     'hosts',
     'upheaval',
     'credentials',
