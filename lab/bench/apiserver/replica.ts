@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,14 +42,11 @@ const PROBE = `
 export class Replica {
   readonly endpoint: Endpoint;
   readonly #dir: string;
-  readonly #ca: CertificateAuthority;
   readonly #child: ChildProcess;
-  #certificates = 1;
 
-  private constructor(parts: { endpoint: Endpoint; dir: string; ca: CertificateAuthority; child: ChildProcess }) {
+  private constructor(parts: { endpoint: Endpoint; dir: string; child: ChildProcess }) {
     this.endpoint = parts.endpoint;
     this.#dir = parts.dir;
-    this.#ca = parts.ca;
     this.#child = parts.child;
   }
 
@@ -63,18 +60,13 @@ export class Replica {
     const ca = await createCa(systemClock);
     const files = { 'ca.crt': api.caPem, token: api.token, namespace: NAMESPACE };
     for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
-    await putCertificate(dir, ca, 0);
+    await putCertificate(join(dir, 'tls'), ca);
     const [port = 0, httpPort = 0] = await freePorts(2);
     const child = launch({ root, dir, api, port, httpPort, cgroup });
     const endpoint = { port, httpPort, servername: SERVERNAME, caPem: ca.certPem };
-    const replica = new Replica({ endpoint, dir, ca, child });
+    const replica = new Replica({ endpoint, dir, child });
     await replica.#ready(httpPort);
     return replica;
-  }
-
-  /** Replaces key and certificate as a mounted secret is: all files at once, by a link. */
-  rotate(): Promise<void> {
-    return putCertificate(this.#dir, this.#ca, this.#certificates++);
   }
 
   get isRunning(): boolean {
@@ -113,14 +105,11 @@ export class Replica {
 }
 
 /** A key of the kind that the operator's manifests ask cert-manager for. */
-async function putCertificate(dir: string, ca: CertificateAuthority, index: number): Promise<void> {
+async function putCertificate(folder: string, ca: CertificateAuthority): Promise<void> {
   const { certPem, keyPem } = await ca.issue({ commonName: SERVERNAME, dnsNames: [SERVERNAME], key: 'RSA-2048' });
-  const folder = join(dir, `tls-${index}`);
   await mkdir(folder);
   await writeFile(join(folder, 'tls.crt'), certPem);
   await writeFile(join(folder, 'tls.key'), keyPem);
-  await symlink(folder, join(dir, 'tls-next'));
-  await rename(join(dir, 'tls-next'), join(dir, 'tls'));
 }
 
 interface Launch {
