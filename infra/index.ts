@@ -48,7 +48,16 @@ export type {
   SilencerSettings,
 } from './props/notifications.ts';
 export type { ImageProps, ImageSettings } from './props/image.ts';
-export type { PolicyFreeze, PolicyProof, PolicyWindow, PolicyZones, UpdatePolicyProps } from './props/policies.ts';
+export type {
+  PolicyExternal,
+  PolicyFreeze,
+  PolicyProof,
+  PolicyUnwell,
+  PolicyVersion,
+  PolicyWindow,
+  PolicyZones,
+  UpdatePolicyProps,
+} from './props/policies.ts';
 export type { ResourceList, Resources } from './props/resources.ts';
 export type {
   LabelSelector,
