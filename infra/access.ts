@@ -7,7 +7,15 @@ import { AUTH_DELEGATOR_BINDING, CHANNELS_ROLE, roleName, SERVICE_ACCOUNTS } fro
 import { notifies } from './notifications.ts';
 import { addObject, globalMeta, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
-import { CHANNEL_RULES, LIFECYCLE_RULE, NOTIFICATION_RULE, rules, writesLifecycle } from './rules.ts';
+import {
+  CHANNEL_RULES,
+  CHECK_JOB_RULES,
+  checkObjectRules,
+  LIFECYCLE_RULE,
+  NOTIFICATION_RULE,
+  rules,
+  writesLifecycle,
+} from './rules.ts';
 import { ServiceAccount } from './service-account.ts';
 
 interface AccessProps {
@@ -23,6 +31,18 @@ interface Granted {
 }
 
 const RBAC = 'rbac.authorization.k8s.io';
+
+/** What the controller may do besides where settings ask for it: in the whole cluster. */
+const optionalRules = (settings: Settings): readonly k8s.PolicyRule[] => [
+  ...(writesLifecycle(settings) ? [LIFECYCLE_RULE] : []),
+  ...checkObjectRules(settings),
+];
+
+/** Likewise in the operator's namespace. */
+const optionalRulesInside = (settings: Settings): readonly k8s.PolicyRule[] => [
+  ...(notifies(settings) ? [NOTIFICATION_RULE] : []),
+  ...(settings.controller.checkJobs ? CHECK_JOB_RULES : []),
+];
 
 /** The identity of one process and all that it may do. */
 export class Access extends Construct {
@@ -54,15 +74,11 @@ export class Access extends Construct {
       'ClusterRole',
       manifest('ClusterRole', {
         metadata: globalMeta(settings, { name, component }),
-        rules:
-          component === 'controller' && writesLifecycle(settings)
-            ? [...granted.cluster, LIFECYCLE_RULE]
-            : [...granted.cluster],
+        rules: [...granted.cluster, ...(component === 'controller' ? optionalRules(settings) : [])],
       }),
     );
     this.clusterRoleBinding = this.#bindClusterRole('ClusterRoleBinding', { binding: `${name}-binding`, role: name });
-    const isNotifying = component === 'controller' && notifies(settings);
-    const namespaced = isNotifying ? [...granted.namespace, NOTIFICATION_RULE] : granted.namespace;
+    const namespaced = [...granted.namespace, ...(component === 'controller' ? optionalRulesInside(settings) : [])];
     [this.role, this.roleBinding] = this.#addRole('Role', { name, granted: namespaced });
     if (component === 'controller' && settings.k3os.enabled) {
       const { namespace } = settings.k3os;

@@ -85,6 +85,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     PROOF_NODES: controller.proofNodes,
     MIN_RELEASE_AGE_IN_SEC: controller.minReleaseAgeInSec,
     MAX_VERSION: controller.maxVersion,
+    PROMETHEUS_URL: controller.prometheusUrl,
     ...scheduleEnv(controller.schedule),
     MONITORING_TIME_IN_SEC: controller.monitoringTimeInSec,
     MONITORING_TIMEOUT_IN_SEC: controller.monitoringTimeoutInSec,

@@ -35,7 +35,7 @@ export type {
   SecretTemplate,
   SelfSignedProps,
 } from './props/certificates.ts';
-export type { ControllerProps } from './props/controller.ts';
+export type { CheckedObjects, ControllerProps } from './props/controller.ts';
 export type { K3osProps, K3osSettings } from './props/k3os.ts';
 export type {
   NotificationKind,
@@ -49,8 +49,11 @@ export type {
 } from './props/notifications.ts';
 export type { ImageProps, ImageSettings } from './props/image.ts';
 export type {
+  PolicyCheck,
+  PolicyCheckCondition,
   PolicyExternal,
   PolicyFreeze,
+  PolicyNodeChecks,
   PolicyProof,
   PolicyUnwell,
   PolicyVersion,

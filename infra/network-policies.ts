@@ -38,7 +38,7 @@ export class NetworkPolicies extends Construct {
     });
     this.controller = this.#addPolicy('controller', {
       ingress: [{ ...from(this.#readers(this.#api())), ports: tcp([controller.httpPort]) }],
-      egress: [...releases.ask, ...this.#repositories(), ...this.#notified()],
+      egress: [...releases.ask, ...this.#repositories(), ...this.#notified(), ...this.#prometheus()],
     });
   }
 
@@ -46,9 +46,7 @@ export class NetworkPolicies extends Construct {
   #releases(): Readonly<Record<'ask' | 'download', readonly k8s.NetworkPolicyEgressRule[]>> {
     const { enabled, releasesUrl } = this.#settings.k3os;
     if (!enabled) return { ask: [], download: [] };
-    const { port, protocol } = new URL(releasesUrl);
-    const asked = Number(port) || (protocol === 'http:' ? 80 : HTTPS_PORT);
-    return { ask: [{ ports: tcp([asked]) }], download: [{ ports: tcp([HTTPS_PORT]) }] };
+    return { ask: [{ ports: tcp([portOf(releasesUrl)]) }], download: [{ ports: tcp([HTTPS_PORT]) }] };
   }
 
   /** Egress of the controller to repositories of releases, at any address. */
@@ -64,6 +62,12 @@ export class NetworkPolicies extends Construct {
   #notified(): readonly k8s.NetworkPolicyEgressRule[] {
     const ports = notificationPorts(this.#settings);
     return ports.length === 0 ? [] : [{ ports: tcp(ports) }];
+  }
+
+  /** Egress of the controller to what answers the queries of checks, at any address. */
+  #prometheus(): readonly k8s.NetworkPolicyEgressRule[] {
+    const { prometheusUrl } = this.#settings.controller;
+    return prometheusUrl === undefined ? [] : [{ ports: tcp([portOf(prometheusUrl)]) }];
   }
 
   /** Clients of the apiserver's TLS port; undefined where they are not known. */
@@ -108,6 +112,11 @@ export class NetworkPolicies extends Construct {
 }
 
 const HTTPS_PORT = 443;
+
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return Number(port) || (protocol === 'http:' ? 80 : HTTPS_PORT);
+}
 
 function pods(component: Component): k8s.NetworkPolicyPeer {
   return { podSelector: { matchLabels: selectorLabels(component) } };

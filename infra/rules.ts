@@ -39,6 +39,21 @@ export const NOTIFICATION_RULE: k8s.PolicyRule = {
   verbs: ['get', 'list', 'watch', 'patch'],
 };
 
+/** For checks that run Jobs. A Job ends, and goes, by itself. */
+export const CHECK_JOB_RULES: readonly k8s.PolicyRule[] = [
+  { apiGroups: ['batch'], resources: ['cronjobs'], verbs: ['get'] },
+  { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get', 'create'] },
+];
+
+/** For checks that read the conditions of objects. */
+export const checkObjectRules = ({ controller }: Pick<Settings, 'controller'>): readonly k8s.PolicyRule[] =>
+  controller.checkObjects.map(({ apiGroups, resources, resourceNames }) => ({
+    apiGroups: [...apiGroups],
+    resources: [...resources],
+    ...(resourceNames && { resourceNames: [...resourceNames] }),
+    verbs: ['get'],
+  }));
+
 export function writesLifecycle({ controller }: Pick<Settings, 'controller'>): boolean {
   return controller.nodeLifecycleConditions !== 'none';
 }

@@ -13,7 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/api/shadow': ['runtime/lib', 'zod'],
   'runtime/api/marks': ['runtime/api/shadow', 'zod'],
   'runtime/api/policy': ['runtime/lib', 'runtime/api/shadow', 'croner', 'zod'],
-  'runtime/api/release': ['runtime/api/shadow', 'runtime/api/waves', 'zod'],
+  'runtime/api/release': ['runtime/lib', 'runtime/api/shadow', 'runtime/api/waves', 'zod'],
   'runtime/api/waves': ['zod'],
   'runtime/repositories': ['runtime/lib', 'runtime/api/shadow', 'runtime/api/waves', 'node', 'tuf-js'],
   'runtime/kube': ['runtime/lib', 'node', '@kubernetes/client-node', 'hpagent'],

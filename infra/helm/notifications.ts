@@ -1,13 +1,16 @@
 import { FIELDS } from '../../runtime/api/notifications/template.ts';
 import type { NotificationProps } from '../props/notifications.ts';
 import { settingsOf } from '../props/settings.ts';
+import { at, joined, listed, placed } from './edits.ts';
+import { value } from './settings.ts';
+import type { Mapping } from './template.ts';
 
 /** Named templates of the values below `notifications`: what the constructs calculate with each target and each Alertmanager. */
 
 /** The text of the ConfigMap. @see addNotifications */
 export const NOTIFICATIONS = 'brupop.notifications';
 /** A rule of a network policy, or none. @see notificationPorts */
-export const NOTIFIED_EGRESS = 'brupop.notifiedEgress';
+const NOTIFIED_EGRESS = 'brupop.notifiedEgress';
 
 const [SILENCER] = settingsOf({ notifications: { silences: [{ name: 'any', secret: 'any' }] } }).notifications.silences;
 const [TARGET] = settingsOf({ notifications: { targets: [{ name: 'any', secret: 'any', format: 'text' }] } })
@@ -93,3 +96,9 @@ export const NOTIFICATION_FAULTS = Object.entries(FAULTS)
     return `{{- $names := list }}\n{{- range $index, $one := $values.notifications.${part} }}\n${checks.join('')}{{- $names = append $names .name }}\n{{- end }}\n`;
   })
   .join('');
+
+/** The controller connects to whom it notifies. */
+export function withNotified(policy: Mapping): Mapping {
+  if (at(policy, 'metadata/name') !== 'brupop-controller') return policy;
+  return placed(policy, 'spec/egress', (own = []) => joined(own, listed(NOTIFIED_EGRESS, value('notifications'))));
+}

@@ -33,8 +33,9 @@ import {
   RENEW_BEFORE_HOURS,
   value,
 } from './settings.ts';
-import { at, changed, joined, listed, type Transform, metadata, placed, pods, service } from './edits.ts';
-import { NOTIFICATIONS, NOTIFIED_EGRESS } from './notifications.ts';
+import { at, changed, type Transform, metadata, placed, pods, service } from './edits.ts';
+import { withChecked, withPrometheus } from './checks.ts';
+import { NOTIFICATIONS, withNotified } from './notifications.ts';
 import { call, type Defines, either, type Mapping, filled, Operand, type Tree } from './template.ts';
 
 /** A file of the chart: objects that are there together or not at all. */
@@ -51,18 +52,23 @@ export interface Part {
 
 const {
   readyMadeCertificates,
+  checkJobs,
   clientCertificates,
   digest,
   interfaceV1,
   nodeAnnotations,
   nodeLifecycleConditions,
   notifies,
+  prometheus,
   scrapePods,
   scrapeServices,
   wildcards,
   knownCallers,
   knownReaders,
 } = DECISIONS;
+
+const OPTIONS = [nodeAnnotations, nodeLifecycleConditions, interfaceV1, notifies, checkJobs, prometheus];
+const OF_CONTROLLER = [digest, ...OPTIONS, scrapePods, scrapeServices];
 
 const USAGES = ['key encipherment', 'digital signature'];
 
@@ -194,8 +200,12 @@ export const PARTS: readonly Part[] = [
   {
     file: 'controller.yaml',
     add: (scope, settings) => new Controller(scope, 'Controller', settings),
-    decisions: [digest, nodeAnnotations, nodeLifecycleConditions, interfaceV1, notifies, scrapePods, scrapeServices],
-    changes: { Deployment: (object) => pods('controller')(withWindow(object)), Service: service('controller') },
+    decisions: OF_CONTROLLER,
+    changes: {
+      ClusterRole: withChecked,
+      Deployment: (object) => pods('controller')(withWindow(object)),
+      Service: service('controller'),
+    },
   },
   {
     file: 'agent.yaml',
@@ -215,7 +225,7 @@ export const PARTS: readonly Part[] = [
     condition: value('networkPolicies.enabled'),
     add: (scope, settings) => new NetworkPolicies(scope, 'NetworkPolicies', notifies.no(settings)),
     decisions: [knownCallers, knownReaders],
-    changes: { NetworkPolicy: withNotified },
+    changes: { NetworkPolicy: (object) => withPrometheus(withNotified(object)) },
   },
   {
     file: 'monitors.yaml',
@@ -262,12 +272,6 @@ function withWindow(deployment: Mapping): Mapping {
     { name: 'UPDATE_WINDOW_START', value: ofSchedule('window', 'start', '') },
     { name: 'UPDATE_WINDOW_STOP', value: ofSchedule('window', 'stop', '') },
   ]);
-}
-
-/** The controller connects to whom it notifies. */
-function withNotified(policy: Mapping): Mapping {
-  if (at(policy, 'metadata/name') !== 'brupop-controller') return policy;
-  return placed(policy, 'spec/egress', (own = []) => joined(own, listed(NOTIFIED_EGRESS, value('notifications'))));
 }
 
 /** The objects of a part. Templates that they use are added to `defines`. */

@@ -135,6 +135,7 @@ export interface Decision {
 
 const same = (settings: Settings): Settings => settings;
 
+const PROMETHEUS = 'controller.prometheusUrl';
 const CIDRS = 'networkPolicies.kubernetesApiCidrs';
 const READERS = 'networkPolicies.metricsNamespace';
 const SERVER_SECRET = optional('certificates.serverSecret', '');
@@ -180,6 +181,19 @@ export const DECISIONS = {
     condition: call('ne', value('controller.nodeLifecycleConditions'), 'none'),
     yes: same,
     no: (settings) => ({ ...settings, controller: { ...settings.controller, nodeLifecycleConditions: 'none' } }),
+  },
+  checkJobs: {
+    condition: value('controller.checkJobs'),
+    yes: (settings) => ({ ...settings, controller: { ...settings.controller, checkJobs: true } }),
+    no: (settings) => ({ ...settings, controller: { ...settings.controller, checkJobs: false } }),
+  },
+  prometheus: {
+    condition: isSet(optional(PROMETHEUS, '')),
+    yes: (settings) => ({
+      ...settings,
+      controller: { ...settings.controller, prometheusUrl: mark(optional(PROMETHEUS, '').text) },
+    }),
+    no: same,
   },
   interfaceV1: {
     condition: value('agent.interfaceV1'),

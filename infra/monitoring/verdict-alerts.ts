@@ -116,6 +116,13 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression' |
     description:
       'kubectl brupop doctor says which, since when, and what the host said. Hosts need https to updates.bottlerocket.aws, or to the repository that their settings.updates name.',
   },
+  BrupopCheckFailed: {
+    severity: 'warning',
+    during: '0m',
+    summary: 'A check of its policy failed before, or after, the update of {{ $value }} node(s).',
+    description:
+      'kubectl brupop why NODE says which, and what it has said. A node is checked again an hour after it has failed before its drain; one that failed after its update counts as failed on the version until kubectl brupop clear.',
+  },
   BrupopShadowNotOwned: {
     severity: 'warning',
     during: '15m',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { controllerEnv } from '../../runtime/controller/config.ts';
-import { choiceOf, count, countOrText, flagOf, listenPort, textOf, tunable } from './fields.ts';
+import { choiceOf, count, countOrText, flagOf, listenPort, textIn, textOf, tunable } from './fields.ts';
 import { type ScheduleProps, scheduleProps } from './schedule.ts';
 import { type TopologySpreadConstraint, topologySpreadConstraints } from './scheduling.ts';
 import { servedFields, type ServedProps, workloadFields, type WorkloadProps } from './workload.ts';
@@ -33,6 +33,12 @@ export interface ControllerProps extends WorkloadProps, ServedProps {
   readonly minReleaseAgeInSec?: number;
   /** No version above it starts, e.g. `1.62.0`; `latest` = no limit. @default latest */
   readonly maxVersion?: string;
+  /** Whether checks of policies may run Jobs, made of suspended CronJobs in the operator's namespace. @default false */
+  readonly checkJobs?: boolean;
+  /** Objects whose conditions checks of policies may read. @default none */
+  readonly checkObjects?: readonly CheckedObjects[];
+  /** Where checks of policies ask their queries, e.g. `http://prometheus.monitoring:9090`. @default nowhere */
+  readonly prometheusUrl?: string | undefined;
   /** When updates may start. @default always */
   readonly schedule?: ScheduleProps;
   /** Seconds that a node must be Ready after its update. @default 0 */
@@ -68,6 +74,28 @@ export interface ControllerProps extends WorkloadProps, ServedProps {
   readonly httpPort?: number;
 }
 
+/** Kinds of objects, as a rule of a ClusterRole names them. */
+export interface CheckedObjects {
+  /** `''` is the core group. */
+  readonly apiGroups: readonly string[];
+  /** In the plural, e.g. `deployments`. */
+  readonly resources: readonly string[];
+  /** @default all of them */
+  readonly resourceNames?: readonly string[] | undefined;
+}
+
+const words = (expected: string) =>
+  z
+    .array(z.string(`expected ${expected}`))
+    .min(1, `expected ${expected}`)
+    .readonly();
+
+const checkedObjects = z.strictObject({
+  apiGroups: words('groups of the API ("" is the core group)'),
+  resources: words('resources such as deployments'),
+  resourceNames: words('names of objects').optional(),
+} satisfies Record<keyof CheckedObjects, z.ZodType>);
+
 const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '384Mi' } };
 
 /** @internal */
@@ -83,6 +111,9 @@ export const controllerProps = z.strictObject({
   proofNodes: countOrText(controllerEnv.PROOF_NODES),
   minReleaseAgeInSec: tunable(controllerEnv.MIN_RELEASE_AGE_IN_SEC),
   maxVersion: textOf(controllerEnv.MAX_VERSION),
+  checkJobs: z.boolean('expected true or false').default(false),
+  checkObjects: z.array(checkedObjects).readonly().default([]),
+  prometheusUrl: textIn(controllerEnv.PROMETHEUS_URL).optional(),
   schedule: scheduleProps,
   monitoringTimeInSec: tunable(controllerEnv.MONITORING_TIME_IN_SEC),
   monitoringTimeoutInSec: tunable(controllerEnv.MONITORING_TIMEOUT_IN_SEC),

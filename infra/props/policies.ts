@@ -35,6 +35,8 @@ export interface UpdatePolicyProps {
   readonly version?: PolicyVersion | undefined;
   /** What a release needs before more of it starts. @default `controller.proofNodes` nodes, without a soak */
   readonly proof?: PolicyProof | undefined;
+  /** What has to pass for each node, before its drain and after its update. @default none */
+  readonly checks?: PolicyNodeChecks | undefined;
   /** Names of the policies where a release must be complete before it starts here, and of places outside of the cluster where it must be proven. @default none */
   readonly after?: readonly (string | PolicyExternal)[] | undefined;
   /** `Required`: a person approves each release first. @default NotRequired */
@@ -105,6 +107,51 @@ export interface PolicyProof {
   readonly nodes?: number | string | undefined;
   /** For how long, e.g. `24h`. @default 0s */
   readonly soak?: string | undefined;
+  /** What has to pass besides, once they have been well for as long. One that fails halts the release there. @default none */
+  readonly checks?: readonly PolicyCheck[] | undefined;
+}
+
+export interface PolicyNodeChecks {
+  /** Before its drain. One that fails leaves the node as it is, for an hour. @default none */
+  readonly before?: readonly PolicyCheck[] | undefined;
+  /** Once it is back and Ready. One that fails counts as a failure of the update. @default none */
+  readonly after?: readonly PolicyCheck[] | undefined;
+}
+
+/** One of `job`, `query` and `condition`. */
+export interface PolicyCheck {
+  /** No other check of the list has it. */
+  readonly name: string;
+  /** A suspended CronJob in the operator's namespace, of which a Job is made. Needs `controller.checkJobs`. */
+  readonly job?: string | undefined;
+  /** In PromQL. Each value has to be within the bounds. Needs `controller.prometheusUrl`. */
+  readonly query?: string | undefined;
+  /** With a query: each value has to be above it. */
+  readonly above?: number | undefined;
+  /** With a query: each value has to be below it. */
+  readonly below?: number | undefined;
+  /** Needs `controller.checkObjects`. */
+  readonly condition?: PolicyCheckCondition | undefined;
+  /** How long a try may take. @default 10m */
+  readonly timeout?: string | undefined;
+  /** Tries after the first one that has failed. @default 0 */
+  readonly retries?: number | undefined;
+  /** What it means that nobody can say: `Wait` asks again until the timeout, and has failed then. @default Wait */
+  readonly unknown?: 'Wait' | 'Fail' | 'Pass' | undefined;
+}
+
+/** That an object has to have in its status. */
+export interface PolicyCheckCondition {
+  /** e.g. `apps/v1`. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Of an object that lives in one. */
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  /** e.g. `Available`. */
+  readonly type: string;
+  /** @default True */
+  readonly status?: 'True' | 'False' | 'Unknown' | undefined;
 }
 
 /** @internal */

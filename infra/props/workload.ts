@@ -74,7 +74,8 @@ export type OptionalProp =
   | 'podAntiAffinity'
   | 'priorityClassName'
   | 'topologySpreadConstraints'
-  | 'dnsPolicy';
+  | 'dnsPolicy'
+  | 'prometheusUrl';
 
 // Rules between fields that the API server would refuse at apply.
 const toleration = z

@@ -168,7 +168,7 @@ export const ledgerMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'believes a proof that is asked no more',
     file: BOOKS,
-    find: ' && before.met === saysOf(proof);',
+    find: ' && before.met === saysOf(rules);',
     replace: ' && before.met !== undefined;',
     tests: HALTS,
   },

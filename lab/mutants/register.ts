@@ -1,4 +1,5 @@
 import { bootMutants } from './boots.ts';
+import { checkMutants } from './checks.ts';
 import { drainMutants } from './drains.ts';
 import { failureMutants } from './failures.ts';
 import { freshnessMutants } from './freshness.ts';
@@ -30,6 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...failureMutants,
   ...furtherFailures,
   ...ledgerMutants,
+  ...checkMutants,
   ...policyMutants,
   ...versionMutants,
 ];

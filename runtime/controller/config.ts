@@ -19,6 +19,7 @@ import {
 import { logEnv } from '../lib/log.ts';
 import { timeZone } from '../lib/time-zone.ts';
 import { parseRepositories, PUBLIC, type Repository } from '../api/waves/repositories.ts';
+import { NO_CHECKS } from '../api/policy/checks.ts';
 import type { UpdatePolicy } from '../api/policy/policy.ts';
 import { EXPECTED_MAX, LATEST, limitOf, VERSION_OR_LATEST } from '../api/policy/version.ts';
 import {
@@ -75,6 +76,9 @@ const dayTime = (help: string): OptionalEnvVar<number | null> => ({
   default: '',
 });
 
+const HTTP_URL = String.raw`^https?://[^\s/?#]+(/[^\s?#]*)?$`;
+const isPlainUrl = (value: string): boolean => new RegExp(HTTP_URL).test(value) && URL.canParse(value);
+
 /** Every environment variable of the controller. */
 export const controllerEnv = {
   ...processEnv,
@@ -108,6 +112,13 @@ export const controllerEnv = {
     default: LATEST,
     parse: (value) => (new RegExp(VERSION_OR_LATEST).test(value) ? value : undefined),
     schema: { type: 'string', pattern: VERSION_OR_LATEST },
+  } satisfies EnvVar<string>,
+  PROMETHEUS_URL: {
+    expected: 'an http:// or https:// URL without a query',
+    help: 'where checks of policies ask their queries; empty = nowhere',
+    default: '',
+    parse: (value) => (value === '' || isPlainUrl(value) ? value : undefined),
+    schema: { type: 'string', pattern: HTTP_URL },
   } satisfies EnvVar<string>,
   SCHEDULER_CRON_EXPRESSION: {
     expected: 'seven cron fields, second to year (the five of crontab lack the second)',
@@ -178,7 +189,7 @@ export const controllerEnv = {
     expected: 'an http:// or https:// URL',
     help: "address of GitHub's REST API, which says which releases of k3OS there are",
     default: 'https://api.github.com',
-    parse: (value) => (/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(value) && URL.canParse(value) ? value : undefined),
+    parse: (value) => (isPlainUrl(value) ? value : undefined),
   } satisfies EnvVar<string>,
   UPDATE_REPOSITORIES: {
     expected: 'a list of repositories as JSON, or public',
@@ -254,6 +265,7 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
       ignoreWaves: false,
     },
     proof: { nodes: config.PROOF_NODES, soakMs: 0 },
+    checks: NO_CHECKS,
     after: [],
     afterExternal: [],
     needsApproval: false,

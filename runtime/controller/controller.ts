@@ -3,6 +3,7 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { backoff } from '../lib/retry.ts';
 import type { Wakeup } from '../lib/wakeup.ts';
+import type { CheckRunner } from './checks/runner.ts';
 import type { Caches } from './seeing/caches.ts';
 import type { ConditionWriter } from './writing/condition-writer.ts';
 import type { Executor } from './writing/executor.ts';
@@ -39,6 +40,7 @@ interface ControllerOptions {
   readonly statuses: Pick<PolicyStatusWriter, 'replace'>;
   readonly releases: Pick<ReleaseCache, 'onChange'>;
   readonly ledgers: Pick<LedgerWriter, 'replace'>;
+  readonly checks: Pick<CheckRunner, 'replace'>;
   readonly nodeWriters: readonly Pick<NodeWriter, 'replace'>[];
   readonly orders?: Pick<Orders, 'observe'> | undefined;
   readonly expectations: Pick<Expectations, 'seen'>;
@@ -107,14 +109,26 @@ export class Controller {
 
   /** Makes a plan and carries it out. @returns when to plan again at the latest; undefined where not everything went as planned */
   async #reconcile(signal: AbortSignal): Promise<number | undefined> {
-    const { clock, ledger, ledgers, executor, conditions, statuses, nodeWriters, orders, expectations, reporter } =
-      this.#options;
+    const {
+      clock,
+      ledger,
+      ledgers,
+      checks,
+      executor,
+      conditions,
+      statuses,
+      nodeWriters,
+      orders,
+      expectations,
+      reporter,
+    } = this.#options;
     const preview = this.#plan();
     const { commands, requeueAt = Infinity, snapshot } = preview;
     expectations.seen(snapshot.shadows);
     conditions.replace(commands.filter((command) => command.kind === 'set-condition'));
     statuses.replace(preview.policies, snapshot, clock.now());
     ledgers.replace(preview.ledger);
+    checks.replace(preview.tries);
     if (!ledger.isKeeper && isSeeded(preview)) await ledger.keep(signal);
     for (const writer of nodeWriters) writer.replace(snapshot);
     orders?.observe(preview);

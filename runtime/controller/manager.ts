@@ -14,6 +14,8 @@ import { type Random, randomId } from '../lib/random.ts';
 import { plainText } from '../lib/plain.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 import { CONTROLLER_LEASE, EVENT_REPORTERS } from '../api/shadow/names.ts';
+import { askBy } from './checks/ask.ts';
+import { CheckRunner } from './checks/runner.ts';
 import { Caches } from './seeing/caches.ts';
 import { ConditionWriter } from './writing/condition-writer.ts';
 import type { ControllerConfig } from './config.ts';
@@ -101,7 +103,7 @@ export function createManager(options: ManagerOptions): Manager {
   const onLeading = async (signal: AbortSignal): Promise<void> => {
     const migration = { ...base, shadows: shadowsOf(base.transport), own: base.shadows };
     const writing = [base.conditions, base.statuses, ledgers, ...base.nodeWriters];
-    const beside = [base.controlPlane, base.otherOperators, ...writing].map((one) => one.run(signal));
+    const beside = [base.controlPlane, base.otherOperators, base.checks, ...writing].map((one) => one.run(signal));
     const writers = [...beside, migrateStorage(migration, signal)];
     const told = [base.notifier, orders, repositories].map((one) => one?.lead(signal));
     await Promise.all([controller.run(signal), ...told, ...writers]);
@@ -175,6 +177,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
     ledger,
     controlPlane: new ControlPlane({ ...base, ledger }),
     otherOperators: new OtherOperators(base),
+    checks: new CheckRunner({ ...base, ask: askBy({ ...base, prometheusUrl: config.PROMETHEUS_URL }) }),
     conditions: new ConditionWriter(base),
     nodeWriters: [
       nodeAnnotationWriter({ ...base, isOn: base.config.NODE_ANNOTATIONS }),

@@ -4,12 +4,14 @@ import type {
   V1ConfigMap,
   V1Container,
   V1ContainerStatus,
+  V1CronJob,
   V1CustomResourceDefinition,
   V1DaemonSetStatus,
   V1DeploymentSpec,
   V1DeploymentStatus,
   V1Endpoint,
   V1EndpointSlice,
+  V1Job,
   V1Lease,
   V1ManagedFieldsEntry,
   V1MutatingWebhookConfiguration,
@@ -64,6 +66,10 @@ export type Pod = Resource<V1Pod>;
 export type Lease = Resource<V1Lease>;
 export type TokenReview = Pick<Json<V1TokenReview>, 'spec' | 'status'>;
 export type ConfigMap = Resource<V1ConfigMap>;
+export type Job = Resource<V1Job>;
+export type CronJob = Resource<V1CronJob>;
+/** Of the pods of a Job. */
+export type JobTemplate = NonNullable<Json<V1Job>['spec']>['template'] | undefined;
 export type CoreEvent = Resource<CoreV1Event>;
 /** Its schemas have names of client-node's own, such as `_enum`: what is sent is the JSON schema itself. */
 export type CustomResourceDefinition = Resource<V1CustomResourceDefinition>;

@@ -1,7 +1,9 @@
 import { Collection, type VersionedPatch } from './collection.ts';
 import type {
   ConfigMap,
+  CronJob,
   CustomResourceDefinition,
+  Job,
   KubeObject,
   Lease,
   Node,
@@ -56,6 +58,14 @@ export function configMapsPath(namespace: string): string {
 
 export function configMapsOf(transport: KubeTransport, namespace: string): Collection<ConfigMap> {
   return new Collection(transport, configMapsPath(namespace));
+}
+
+export function jobsOf(transport: KubeTransport, namespace: string): Collection<Job> {
+  return new Collection(transport, collectionPath({ group: 'batch', version: 'v1', plural: 'jobs', namespace }));
+}
+
+export function cronJobsOf(transport: KubeTransport, namespace: string): Collection<CronJob> {
+  return new Collection(transport, collectionPath({ group: 'batch', version: 'v1', plural: 'cronjobs', namespace }));
 }
 
 /** Of all namespaces. */

@@ -13,6 +13,7 @@ const release = (version: string, more: Partial<ReleaseReport> = {}): ReleaseRep
   proven: false,
   complete: false,
   failed: 0,
+  checked: [],
   ...more,
 });
 

@@ -32,3 +32,18 @@ export function intercepted(
     watch: (request) => transport.watch(request),
   };
 }
+
+/** The way to the cluster of a process that stops before a request in question, and goes on when it is told to: no signal reaches it. */
+export function stopping(which: (request: KubeRequest) => boolean, to: () => KubeTransport) {
+  let goOn: (() => void) | undefined;
+  const transport: KubeTransport = {
+    request: async (request) => {
+      if (!which(request)) return to().request(request);
+      await new Promise<void>((resolve) => (goOn = resolve));
+      const { signal: _, ...unsignalled } = request;
+      return to().request(unsignalled);
+    },
+    watch: (request) => to().watch(request),
+  };
+  return { transport, isStopped: () => goOn !== undefined, goOn: () => goOn?.() };
+}

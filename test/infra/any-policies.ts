@@ -45,6 +45,35 @@ const window = fc.record(
   { requiredKeys: ['start', 'duration'] },
 );
 
+const asked = fc.oneof(
+  fc.record({ job: word }),
+  fc.record({
+    query: fc.constantFrom('up', 'sum(rate(a{b="c"}[5m]))'),
+    below: fc.double({ min: -9, max: 9, noNaN: true }),
+  }),
+  fc.record({
+    condition: fc.record({
+      apiVersion: fc.constantFrom('v1', 'apps/v1'),
+      kind: fc.constant('Node'),
+      name: word,
+      type: fc.constant('Ready'),
+    }),
+  }),
+);
+const terms = fc.record(
+  {
+    name: word,
+    timeout: duration.filter((text) => text !== '0s'),
+    retries: fc.integer({ min: 0, max: 20 }),
+    unknown: fc.constantFrom('Wait' as const, 'Fail' as const, 'Pass' as const),
+  },
+  { requiredKeys: ['name'] },
+);
+const checks = fc.uniqueArray(
+  fc.tuple(terms, asked).map(([term, what]) => Object.assign({}, term, what)),
+  { maxLength: 3, selector: ({ name }) => name },
+);
+
 /** Props of a policy that a user may well write, every one of them valid by itself. */
 export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
   .record(
@@ -67,7 +96,6 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
         fc.record({ minAge: duration, max: fc.constantFrom('1.62.0', 'latest') }, { requiredKeys: [] }),
         fc.record({ exact: fc.constantFrom('1.62.0', '2.0.0-rc.1'), ignoreWaves: fc.boolean() }),
       ),
-      proof: fc.record({ nodes: countTo(600), soak: duration }, { requiredKeys: [] }),
       unwell: fc.array(
         fc.oneof(
           fc.record({ condition: key, status: fc.constantFrom('True' as const, 'False' as const) }),
@@ -75,6 +103,8 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
         ),
         { maxLength: 2 },
       ),
+      proof: fc.record({ nodes: countTo(600), soak: duration, checks }, { requiredKeys: [] }),
+      checks: fc.record({ before: checks, after: checks }, { requiredKeys: [] }),
       after: fc.uniqueArray(word, { maxLength: 3 }),
       nodeSoak: duration,
     },

@@ -37,6 +37,10 @@ const BUILT_IN: Readonly<Record<string, readonly Row[]>> = {
     ['Deployment', 'deployments', NAMESPACED, { shortNames: ['deploy'], subresources: ['status', 'scale'] }],
     ['ReplicaSet', 'replicasets', NAMESPACED, { shortNames: ['rs'], subresources: ['status', 'scale'] }],
   ],
+  'batch/v1': [
+    ['CronJob', 'cronjobs', NAMESPACED, { shortNames: ['cj'], subresources: ['status'] }],
+    ['Job', 'jobs', NAMESPACED, { subresources: ['status'] }],
+  ],
   'policy/v1': [
     ['PodDisruptionBudget', 'poddisruptionbudgets', NAMESPACED, { shortNames: ['pdb'], subresources: ['status'] }],
   ],

@@ -86,6 +86,8 @@ const OVER = {
   Unstable: isNotSo,
   CannotLookForUpdates: isNotSo,
   ShadowNotOwned: isNotSo,
+  Checking: isNotSo,
+  CheckFailed: isNotSo,
 } satisfies Judges;
 
 /** A verdict that none of them judges does not compile. */

@@ -2,6 +2,7 @@ import { withoutNulls } from '../../lib/json.ts';
 import { askedIn } from '../shadow/asked.ts';
 import { PAUSED_ANNOTATION } from '../shadow/names.ts';
 import { shown } from '../shadow/parse.ts';
+import { checkOf, type Checks } from './checks.ts';
 import { durationMs } from './duration.ts';
 import type { PolicyObject } from './model.ts';
 import type {
@@ -87,6 +88,7 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     freezes: spec.freezes?.map(freezeOf),
     version: versionOf(spec.version, defaults.version),
     proof: proofOf(spec.proof, defaults.proof),
+    checks: checksOf(spec),
     after: spec.after?.filter((one) => typeof one === 'string'),
     afterExternal: spec.after?.flatMap((one) => (typeof one === 'string' ? [] : one.external)),
     needsApproval: spec.approval === undefined ? undefined : spec.approval === 'Required',
@@ -145,4 +147,10 @@ function versionOf(
 
 function proofOf({ nodes, soak }: NonNullable<PolicySpec['proof']> = {}, defaults: ProofRules): ProofRules {
   return { nodes: quantityOf(PROOF_NODES, nodes) ?? defaults.nodes, soakMs: msOf(soak) ?? defaults.soakMs };
+}
+
+/** There are none that hold for the whole fleet. */
+function checksOf({ proof, checks }: PolicySpec): Checks {
+  const { before = [], after = [] } = checks ?? {};
+  return { proof: (proof?.checks ?? []).map(checkOf), before: before.map(checkOf), after: after.map(checkOf) };
 }

@@ -1,5 +1,6 @@
 import type { LabelSelector } from '../../lib/selector.ts';
 import type { Asked } from '../shadow/asked.ts';
+import type { Checks } from './checks.ts';
 import type { Quantity } from './quantity.ts';
 
 /**
@@ -30,6 +31,7 @@ export interface UpdatePolicy {
   readonly freezes: readonly Freeze[];
   readonly version: VersionRules;
   readonly proof: ProofRules;
+  readonly checks: Checks;
   /** Names of the policies where a release must be complete before it starts here. */
   readonly after: readonly string[];
   /** Names of other places where it must be proven. */

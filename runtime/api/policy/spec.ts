@@ -2,7 +2,9 @@ import * as z from 'zod';
 import { timeZone } from '../../lib/time-zone.ts';
 import { type Awaited, DNS_NAME, isAwaited, LONGEST_NAME } from './awaited.ts';
 import { crontab } from './cron.ts';
-import { DURATION_PATTERN, durationMs } from './duration.ts';
+import { durationMs } from './duration.ts';
+import { checks } from './check-spec.ts';
+import { described, duration, flag, list, text, value, wholeNumber } from './fields.ts';
 import { SEMVER_PATTERN } from '../shadow/semver.ts';
 import { MAX_LOCK } from '../shadow/update-settings.ts';
 import { ANY_COUNT, COUNT_AT_ONCE, limit, MOST_AT_ONCE, PROOF_NODES, type QuantityKind } from './quantity.ts';
@@ -13,33 +15,6 @@ import { EXPECTED_MAX, EXPECTED_VERSION, VERSION_OR_LATEST } from './version.ts'
  * Unknown fields are refused, because one from a newer version may be a limit.
  */
 
-/** Texts of an object's description, and what a schema can say of its values. */
-type Meta = Readonly<Record<string, unknown>>;
-
-/** Adds what people read of a field with `kubectl explain`. */
-const described = <T extends z.ZodType>(schema: T, description: string): T =>
-  schema.meta({ ...schema.meta(), description });
-
-const text = (pattern: string, { expected, most }: { readonly expected: string; readonly most: number }) => {
-  const error = `expected ${expected}`;
-  return z.string(error).max(most, { error, abort: true }).regex(new RegExp(pattern), { error, abort: true });
-};
-
-/** A value that `fits` accepts. @param meta what an OpenAPI schema can say of it */
-const value = <T>(expected: string, fits: (value: unknown) => boolean, meta: Meta) =>
-  z.custom<T>(fits, { error: `expected ${expected}`, abort: false }).meta(meta);
-
-const list = <T extends z.ZodType>(item: T, most: number) =>
-  z.array(item, 'expected a list').max(most, `expected ${most} at most`).readonly();
-
-const flag = z.boolean('expected true or false');
-
-function wholeNumber(least: number, most: number) {
-  const expected = `a whole number from ${least} to ${most}`;
-  const fits = (given: unknown): boolean => Number.isInteger(given) && Number(given) >= least && Number(given) <= most;
-  return value<number>(expected, fits, { type: 'integer', minimum: least, maximum: most });
-}
-
 /** A count, or text in the same syntax as in the variables. */
 function quantity({ expected, most, pattern, parse }: QuantityKind) {
   const fits = (given: unknown): boolean =>
@@ -48,8 +23,6 @@ function quantity({ expected, most, pattern, parse }: QuantityKind) {
 }
 
 const INT_OR_STRING = { 'x-kubernetes-int-or-string': true };
-
-const duration = text(DURATION_PATTERN, { expected: 'a duration such as 90s, 45m or 1h30m', most: 24 });
 
 const YEAR_10000 = Date.UTC(10_000, 0);
 
@@ -159,6 +132,10 @@ const freeze = z
     message: 'expected a time after from',
   });
 
+/** Checks of a release under one policy, and of a node, each before and after: what they come to is kept in the release's status. */
+const MOST_CHECKS = 8;
+const MOST_OF_A_NODE = 4;
+
 const proof = z.strictObject(
   {
     nodes: described(
@@ -166,6 +143,10 @@ const proof = z.strictObject(
       'Nodes of a family that must run a release and be well: a number or a percentage.',
     ).optional(),
     soak: described(duration, 'For how long they must be well.').optional(),
+    checks: described(
+      checks(MOST_CHECKS),
+      'What has to pass besides, once they have been well for as long. One that fails halts the release there.',
+    ).optional(),
   },
   'expected an object',
 );
@@ -269,6 +250,22 @@ export const policyFields = {
   freezes: described(list(freeze, 64), 'Times in which nothing starts, whatever the windows say.').optional(),
   version: described(version, 'Which releases start, and since when they must have been offered.').optional(),
   proof: described(proof, 'What a release needs before more of it starts.').optional(),
+  checks: described(
+    z.strictObject(
+      {
+        before: described(
+          checks(MOST_OF_A_NODE),
+          'Of each node, before its drain. One that fails leaves the node as it is, for an hour.',
+        ).optional(),
+        after: described(
+          checks(MOST_OF_A_NODE),
+          'Of each node, once it is back and Ready. One that fails counts as a failure of the update.',
+        ).optional(),
+      },
+      'expected an object',
+    ),
+    'What has to pass for each node.',
+  ).optional(),
   after: described(
     after,
     'Names of the policies where a release must be complete before it starts here; { external } is a name in provenIn of its BottlerocketRelease.',

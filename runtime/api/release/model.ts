@@ -51,6 +51,7 @@ export const BAD_ENDS = [
   'Gone',
   'Reverted',
   'Unstable',
+  'CheckFailed',
 ] as const;
 export type BadEnd = (typeof BAD_ENDS)[number];
 
@@ -72,6 +73,21 @@ const cleared = z.object({
   node: described(text.nullish(), 'Its name.'),
 });
 
+/** Checks of one release under one policy that are remembered at most. At about 200 bytes each they take less than half of etcd's 1.5 MB. */
+export const MAX_CHECKS = 3000;
+/** Characters of what is said of one. */
+export const MAX_CHECK_MESSAGE = 256;
+
+const check = z.object({
+  says: described(z.string(), 'Tells whether the policy has changed what it asks.'),
+  attempt: described(z.string(), 'For which it is asked: a permit of a node, or the UID of the policy.'),
+  since: described(z.iso.datetime({ offset: true }), 'When this try began, or is to begin.'),
+  tries: z.int().min(1),
+  result: described(z.enum(['Passed', 'Failed']).nullish(), 'None while it is asked.'),
+  at: described(time, 'When the result came.'),
+  message: described(z.string().nullish(), 'What the last answer was.'),
+});
+
 const underPolicy = z.object({
   uid: described(z.string().nullish(), 'Of the policy under which it was proven.'),
   provenAt: described(time, 'When enough nodes ran it and were well.'),
@@ -81,6 +97,10 @@ const underPolicy = z.object({
   completedAt: described(time, 'When no node waited for it any more. Policies after this one go by it.'),
   lastFinishedAt: described(time, 'When the last update to it ended.'),
   lastSeenAt: described(time, 'When nodes of the family were last seen under the policy, to the day.'),
+  checks: described(
+    z.record(z.string(), check).nullish(),
+    'Checks of the policy, by name; of a node, by UID, before or after, and name.',
+  ),
 });
 
 const repository = z.object({
@@ -125,6 +145,7 @@ export type PublishedReleases = ReadonlyMap<string, ReadonlyMap<string, Publicat
 export type Published = Readonly<z.infer<typeof published>>;
 export type Failure = Readonly<z.infer<typeof failure>>;
 export type ClearedAttempt = Readonly<z.infer<typeof cleared>>;
+export type CheckState = Readonly<z.infer<typeof check>>;
 export type UnderPolicy = Readonly<z.infer<typeof underPolicy>>;
 
 /** The resource as it stands on the wire, validated by its CRD. */

@@ -1,3 +1,4 @@
+import { shortHash } from '../../lib/hash.ts';
 import { GROUP } from '../shadow/names.ts';
 
 /** The public names of the release resource. Each one is part of a contract with existing installations: never change one. */
@@ -19,12 +20,5 @@ const OBJECT_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9
 export function releaseObjectName({ family, version }: { readonly family: string; readonly version: string }): string {
   const name = `${version}.${family === ANY_FAMILY ? 'all' : family.replace('/', '.')}`;
   if (name.length <= 253 && OBJECT_NAME.test(name)) return name;
-  return `release-${hashOf(`${family} ${version}`).toString(16).padStart(8, '0')}`;
-}
-
-/** FNV-1a, 32 bits. @see https://datatracker.ietf.org/doc/draft-eastlake-fnv/ */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  return hash;
+  return `release-${shortHash(`${family} ${version}`)}`;
 }

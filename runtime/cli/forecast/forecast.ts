@@ -1,9 +1,10 @@
 import { settingsOf } from '../../controller/config.ts';
 import { type Memory, type Plan, plan } from '../../controller/plan/plan.ts';
+import type { CheckAnswers } from '../../controller/plan/facts/checks.ts';
 import { isDone } from '../../controller/plan/facts/reasons.ts';
 import { concurrency } from '../../api/policy/quantity.ts';
 import { Rulings } from '../../controller/plan/facts/rulings.ts';
-import type { Settings, Snapshot } from '../../controller/plan/facts/snapshot.ts';
+import type { PolicyView, Settings, Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import type { Inspection } from '../inspect.ts';
 import { arrivalsIn } from './arrivals.ts';
@@ -37,7 +38,12 @@ export interface Forecast {
   readonly typicalMs: number;
   /** Whether `typicalMs` is a guess, because no node has completed an update. */
   readonly isDurationAssumed: boolean;
+  /** Policies have checks, whose answers nobody can know. */
+  readonly areChecksAssumed: boolean;
 }
+
+const hasChecks = (view: PolicyView): boolean =>
+  view.kind === 'valid' && Object.values(view.policy.checks).some((checks) => checks.length > 0);
 
 const LONGEST_MS = 400 * 24 * 3_600_000;
 const MOST_PLANS = 100_000;
@@ -83,6 +89,8 @@ class Rollout {
   readonly #durations: Durations;
   readonly #fleet: VirtualFleet;
   readonly #memory: Memory = {};
+  /** Nobody knows what checks will be answered. They are taken for passed. */
+  #answers: CheckAnswers = new Map();
   /** By name of the node: the verdicts at the beginning. */
   readonly #before: ReadonlyMap<string, Verdict>;
   /** Names of the nodes that stay as they are. */
@@ -123,13 +131,15 @@ class Rollout {
       this.#changedAt = this.#now;
     }
     const at = { now: this.#now, memory: this.#memory };
-    const made = plan(this.#fleet.snapshot(this.#seen.policiesAt(this.#now)), this.#settings, at);
+    const fleet = this.#fleet.snapshot(this.#seen.policiesAt(this.#now));
+    const made = plan({ ...fleet, checks: this.#answers }, this.#settings, at);
+    this.#answers = new Map(made.tries.map(({ id }) => [id, { kind: 'passed', message: '' }]));
     this.#plans += 1;
     this.#note(made);
     this.#fleet.carryOut(made, this.#now);
     this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#fleet.updating);
     return this.#goOn(
-      made.commands.length + made.ledger.length > 0
+      made.commands.length + made.ledger.length + made.tries.length > 0
         ? this.#now + REACTION_MS
         : Math.min(this.#fleet.nextStep, made.requeueAt ?? Infinity),
     );
@@ -169,6 +179,7 @@ class Rollout {
       isCut: this.#isCut,
       typicalMs: this.#durations.typicalMs,
       isDurationAssumed: this.#durations.isAssumed,
+      areChecksAssumed: policiesAt(this.#now).some(hasChecks),
     };
   }
 

@@ -102,7 +102,8 @@ function endText(forecast: Forecast, now: number): string {
     : `An update takes ${duration} here, the median of the last ones.`;
   const end = isCut ? 'there is more to come after' : 'over at';
   const many = `${starts.length} updates, ${mostAtOnce} at once at most`;
-  const assumed = 'It is assumed that none fails besides those that failed on a halted release.';
+  const checks = forecast.areChecksAssumed ? ', and that every check passes at once, which nobody can know' : '';
+  const assumed = `It is assumed that none fails besides those that failed on a halted release${checks}.`;
   return `${many}; ${end} ${rfc3339(endsAt)}, in ${durationText(endsAt - now)}. ${basis} ${assumed}`;
 }
 
@@ -145,6 +146,7 @@ export function forecastValue(
     isCut: forecast.isCut,
     typicalSeconds: Math.round(forecast.typicalMs / 1000),
     isDurationAssumed: forecast.isDurationAssumed,
+    areChecksAssumed: forecast.areChecksAssumed,
     drainsThatCannotEnd: stuck,
   };
 }

@@ -15,6 +15,7 @@ import type { ReleaseCache } from '../seeing/releases.ts';
 import type { CommandLimiters } from '../writing/write-limiter.ts';
 import { Rulers } from '../seeing/rulers.ts';
 import { Wellness } from '../seeing/wellness.ts';
+import type { CheckRunner } from '../checks/runner.ts';
 import type { RepositoryReader } from '../repositories/reader.ts';
 import { permitsOn } from '../permits/entries.ts';
 import type { PermitLedger } from '../permits/ledger.ts';
@@ -28,6 +29,7 @@ interface PlannerOptions {
   readonly ledgers: Pick<LedgerWriter, 'refused'>;
   readonly freshness: Pick<Freshness, 'lost'>;
   readonly repositories: Pick<RepositoryReader, 'published' | 'states'> | undefined;
+  readonly checks: Pick<CheckRunner, 'answers'>;
   readonly ledger: Pick<PermitLedger, 'permits' | 'seeds' | 'lost'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
   readonly controlPlane: Pick<ControlPlane, 'away'>;
@@ -99,6 +101,7 @@ export class Planner {
       ruledSince: this.#rulers.see(seen, moment),
       releases,
       otherOperators: this.#options.otherOperators.found,
+      checks: this.#options.checks.answers,
       controlPlaneAway: this.#options.controlPlane.away,
       notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
       refusals: limiters.refusals(moment),

@@ -4,6 +4,8 @@ import { stopsOf, type Stops } from './gates/again.ts';
 import { busyNodes, type Holder, holdersOf, isOut, placesOf, unhealthyOf } from './groups/busy.ts';
 import { type CallOff, type Command, type SetSpec, writtenShadows } from './facts/commands.ts';
 import { conditionCommands } from './facts/conditions.ts';
+import type { CheckTry } from './facts/checks.ts';
+import { checksOf } from './groups/checks.ts';
 import { Dependencies } from './groups/dependencies.ts';
 import { askingOf, type World } from './gates/asking.ts';
 import { findingsOf } from './gates/gates.ts';
@@ -50,6 +52,8 @@ export interface Plan {
   readonly warnings: readonly Warning[];
   /** What is to be written to the ledgers of releases. */
   readonly ledger: readonly ReleaseWrite[];
+  /** What is to be asked of checks. */
+  readonly tries: readonly CheckTry[];
   /** One for each policy that is a resource, by name. */
   readonly policies: readonly PolicyReport[];
   /** How releases do on the nodes that the controller's variables rule. */
@@ -86,14 +90,15 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const decisions = { starts, stops, refusals: withheld.firstOf([...wanted, ...resting.wishes]), warnings };
   const { judged, changesAt } = judge(managed, decisions, world);
   const written = writtenShadows([...commands, ...resting.commands]);
-  const ledger = ledgerWrites(ledgers, entered, { groups, published });
+  const checks = checksOf({ groups, entered, stops, answers: snapshot.checks, now });
+  const ledger = ledgerWrites(ledgers, entered, { groups, published, checks });
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
   const conditions = conditionCommands(judged, { written, limit, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt, dependencies }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...groups.all.map(releasesChangeAt), ...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
-  times.push(entered.changesAt, resting.changesAt);
+  times.push(checks.changesAt, entered.changesAt, resting.changesAt);
   const requeueAt = nextAfter(now, [...times, withheld.changesAt(wanted)]);
   return {
     commands: [...commands, ...resting.commands, ...conditions],
@@ -101,6 +106,7 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
     ...offers(groups, fleet),
     warnings,
     ledger,
+    tries: checks.tries,
     policies,
     releases: releasesUnderVariables(groups.all),
     budget: { capacity: places.all.limit, holders: holdersOf(busy, starts.nodes) },

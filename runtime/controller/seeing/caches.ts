@@ -48,7 +48,7 @@ type Changed = 'nodes' | 'shadows' | 'agents';
 /** The part of a snapshot that the caches show. */
 export type ClusterView = Omit<
   Snapshot,
-  'policies' | 'releases' | 'ruledSince' | 'otherOperators' | 'controlPlaneAway' | 'notCurrent' | 'refusals'
+  'policies' | 'releases' | 'ruledSince' | 'checks' | 'otherOperators' | 'controlPlaneAway' | 'notCurrent' | 'refusals'
 >;
 
 /** A node with what belongs to it, as the API server has just given it; undefined what is not there. */

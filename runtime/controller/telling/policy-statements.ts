@@ -25,7 +25,7 @@ export function policyStatements({ plan, snapshot }: Planned, before: Statements
       accepted(said),
       halted(said),
       ...passed,
-      ...report.releases.flatMap((release) => milestones(release, said)),
+      ...report.releases.flatMap((release) => [...milestones(release, said), ...checks(release, said)]),
     ];
   });
 }
@@ -71,6 +71,17 @@ function milestones(release: ReleaseReport, said: Said): readonly Statement[] {
     ...reached({ ...proven, release }, { isSo: release.proven, stampedAt: last?.provenAt }, said),
     ...reached({ ...complete, release }, { isSo: release.complete, stampedAt: last?.completedAt }, said),
   ];
+}
+
+/** What a process finds when it begins was told by the one before. */
+function checks(release: ReleaseReport, said: Said): readonly Statement[] {
+  return release.checked.map(({ key, name, when, node, attempt, result, message }) => {
+    const where = when === undefined ? '' : ` ${when} the update of ${node ?? 'a node'}`;
+    const text = `${name}${where} to ${nameOf(release)}: ${message}`;
+    const event: EventText = result === 'Passed' ? ['Normal', 'CheckPassed', text] : ['Warning', 'CheckFailed', text];
+    const fact = `check ${nameOf(release)} ${key}`;
+    return stated(said, { fact, value: `${result} ${attempt}`, isKnown: said.before.size === 0, event, release });
+  });
 }
 
 /** A milestone that was reached stays so, also where a plan sees it no longer. */

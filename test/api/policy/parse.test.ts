@@ -27,6 +27,8 @@ test('an omitted field, and one that is null, takes the value of the variables',
   );
 });
 
+const CHECK = { timeoutMs: 600_000, retries: 0, unknown: 'Wait', says: expect.stringMatching(/^[0-9a-f]{8}$/) };
+
 test('every field is read', () => {
   expect(
     read({
@@ -41,7 +43,11 @@ test('every field is read', () => {
       windowFit: 'strict',
       freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
       version: { minAge: '336h', exact: '1.62.0', ignoreWaves: true },
-      proof: { nodes: '5%', soak: '24h' },
+      proof: { nodes: '5%', soak: '24h', checks: [{ name: 'smoke', job: 'smoke-test', retries: 2 }] },
+      checks: {
+        before: [{ name: 'errors', query: 'up', above: 0, timeout: '30s', unknown: 'Fail' }],
+        after: [{ name: 'disk', condition: { apiVersion: 'v1', kind: 'Node', name: '{{nodes}}', type: 'Ready' } }],
+      },
       after: ['test', { external: 'staging-eu' }],
       approval: 'Required',
       onFailure: 'Rollback',
@@ -64,6 +70,34 @@ test('every field is read', () => {
     ],
     version: { minAgeMs: 1_209_600_000, max: undefined, exact: '1.62.0', ignoreWaves: true },
     proof: { nodes: { kind: 'percent', percent: 5 }, soakMs: 86_400_000 },
+    checks: {
+      proof: [{ ...CHECK, name: 'smoke', kind: 'job', cronJob: 'smoke-test', retries: 2 }],
+      before: [
+        {
+          ...CHECK,
+          name: 'errors',
+          kind: 'query',
+          query: 'up',
+          above: 0,
+          below: undefined,
+          timeoutMs: 30_000,
+          unknown: 'Fail',
+        },
+      ],
+      after: [
+        {
+          ...CHECK,
+          name: 'disk',
+          kind: 'condition',
+          apiVersion: 'v1',
+          objectKind: 'Node',
+          namespace: undefined,
+          objectName: '{{nodes}}',
+          type: 'Ready',
+          status: 'True',
+        },
+      ],
+    },
     after: ['test'],
     afterExternal: ['staging-eu'],
     needsApproval: true,
@@ -168,6 +202,26 @@ describe('a fault names its field, what was expected and what came', () => {
     ],
     [{ unwell: [{}] }, 'spec.unwell[0]: expected a condition, or a taint, got {}'],
     [{ unwell: [{ taint: 'a', status: 'True' }] }, 'spec.unwell[0].status: expected none with a taint, got "True"'],
+    [
+      { proof: { checks: [{ name: 'a' }] } },
+      'spec.proof.checks[0]: expected one of job, query and condition, got {"name":"a"}',
+    ],
+    [
+      { checks: { before: [{ name: 'a', query: 'up' }] } },
+      'spec.checks.before[0]: expected above or below with a query, and with nothing else, got {"name":"a","query":"up"}',
+    ],
+    [
+      { checks: { after: [{ name: 'a', job: 'b', timeout: '0s' }] } },
+      'spec.checks.after[0].timeout: expected a duration above 0s, got "0s"',
+    ],
+    [
+      { checks: { after: [{ name: 'a', job: 'b', unknown: 'Never' }] } },
+      'spec.checks.after[0].unknown: expected Wait, Fail or Pass, got "Never"',
+    ],
+    [
+      { proof: { checks: [{ name: 'a', query: 'up', above: '1' }] } },
+      'spec.proof.checks[0].above: expected a number, got "1"',
+    ],
     [{ windowFit: true }, 'spec.windowFit: expected one of off, strict, got true'],
     [{ budget: 1 }, 'spec.budget: expected no such field'],
     ['all', 'spec: expected an object, got "all"'],

@@ -1,4 +1,5 @@
 import type { PolicyObject } from '../../../runtime/api/policy/model.ts';
+import { NO_CHECKS } from '../../../runtime/api/policy/checks.ts';
 import { parsePolicy } from '../../../runtime/api/policy/parse.ts';
 import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
 
@@ -17,6 +18,7 @@ export const VARIABLES: UpdatePolicy = {
   freezes: [],
   version: { minAgeMs: 0, max: undefined, exact: undefined, ignoreWaves: false },
   proof: { nodes: { kind: 'count', count: 1 }, soakMs: 0 },
+  checks: NO_CHECKS,
   after: [],
   afterExternal: [],
   needsApproval: false,

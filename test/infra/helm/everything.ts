@@ -108,6 +108,12 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       proofNodes: 3,
       minReleaseAgeInSec: 1_209_600,
       maxVersion: '1.62.0',
+      checkJobs: true,
+      checkObjects: [
+        { apiGroups: ['apps', ''], resources: ['deployments'] },
+        { apiGroups: ['example.com'], resources: ['shops'], resourceNames: ['main'] },
+      ],
+      prometheusUrl: 'http://prometheus.monitoring:9090/p:1/',
       schedule: { kind: 'cron', expression: '0 0 20 * * Fri *', timeZone: 'Europe/Berlin', windowFit: 'strict' },
       monitoringTimeInSec: 300,
       monitoringTimeoutInSec: 301,

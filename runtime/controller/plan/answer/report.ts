@@ -1,5 +1,6 @@
 import type { PolicyNodes } from '../../../api/policy/model.ts';
 import type { InvalidPolicy } from '../../../api/policy/policy.ts';
+import type { When } from '../facts/checks.ts';
 import type { Group } from '../groups/groups.ts';
 import type { Dependencies, PassedOver } from '../groups/dependencies.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
@@ -39,6 +40,22 @@ export interface ReleaseReport extends OsReleaseName {
   readonly complete: boolean;
   /** Nodes that have failed on it. */
   readonly failed: number;
+  /** What its policy has checked on it that has a result. */
+  readonly checked: readonly Checked[];
+}
+
+/** One check that is over. */
+interface Checked {
+  /** Names it among all of its release. */
+  readonly key: string;
+  readonly name: string;
+  /** Undefined for one of the release itself. */
+  readonly when?: When | undefined;
+  /** Name of the node. */
+  readonly node?: string | undefined;
+  readonly attempt: string;
+  readonly result: 'Passed' | 'Failed';
+  readonly message: string;
 }
 
 /** A condition without its times. */
@@ -69,7 +86,7 @@ export function reportOn(group: Group, decided: Decided): PolicyReport | undefin
     uid,
     generation,
     nodes,
-    releases: view.kind === 'broken' ? [] : releases.all.map((one) => releaseOf(one, group.now)),
+    releases: view.kind === 'broken' ? [] : releases.all.map((one) => releaseOf(one, group)),
     accepted: accepted(group),
     progressing: progressing(group, active, decided.starts),
     halted: halted(group),
@@ -99,10 +116,10 @@ export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
 /** How releases do on the nodes that the variables rule. There is no other report on these. */
 export function releasesUnderVariables(groups: readonly Group[]): readonly ReleaseReport[] {
   const group = groups.find(({ rules }) => rules.name === undefined);
-  return group ? group.releases.all.map((one) => releaseOf(one, group.now)) : [];
+  return group ? group.releases.all.map((one) => releaseOf(one, group)) : [];
 }
 
-function releaseOf(release: OsRelease, now: number): ReleaseReport {
+function releaseOf(release: OsRelease, { members, now }: Group): ReleaseReport {
   return {
     family: release.family,
     version: release.version,
@@ -111,7 +128,19 @@ function releaseOf(release: OsRelease, now: number): ReleaseReport {
     proven: release.proof.proven,
     complete: release.completeAt <= now,
     failed: release.failures,
+    checked: checkedOn(release, members),
   };
+}
+
+function checkedOn({ checks }: OsRelease, members: Group['members']): readonly Checked[] {
+  return Object.entries(checks).flatMap(([key, { result, message, attempt, since }]) => {
+    if (!result) return [];
+    const [uid = '', when, name = ''] = key.split(' ');
+    const said = { key, attempt: `${attempt} ${since}`, result, message: message ?? '' };
+    if (when === undefined) return [{ ...said, name: key }];
+    const node = members.find((info) => info.node.uid === uid)?.node.name;
+    return [{ ...said, name, when: when === 'before' ? 'before' : 'after', node }];
+  });
 }
 
 function changesAt(group: Group, { starts, stopsAt }: Decided): number {
@@ -122,7 +151,7 @@ function changesAt(group: Group, { starts, stopsAt }: Decided): number {
 
 /** When time alone proves or completes a release. */
 export function releasesChangeAt({ releases, now }: Group): number {
-  const instants = releases.all.flatMap(({ proof, completeAt }) => [proof.provenAt, completeAt]);
+  const instants = releases.all.flatMap(({ proof, completeAt }) => [proof.changesAt, completeAt]);
   return nextAfter(now, instants);
 }
 
@@ -167,10 +196,10 @@ function progressing(group: Group, active: number, { starting, nearest: under }:
 function halted({ releases }: Group): ConditionReport {
   const stopped = releases.all.filter(({ wanted, isHalted }) => wanted && isHalted);
   if (stopped.length === 0) return NOT_HALTED;
-  const names = stopped.map(({ family, version, failures, proof }) =>
-    proof.isHaltedByPeople
-      ? `people have halted ${version} on ${family}`
-      : `too many nodes failed: ${version} on ${family} (${failures} failed)`,
-  );
+  const names = stopped.map(({ family, version, failures, proof }) => {
+    if (proof.isHaltedByPeople) return `people have halted ${version} on ${family}`;
+    const why = proof.hasFailedCheck ? 'a check failed' : 'too many nodes failed';
+    return `${why}: ${version} on ${family} (${failures} failed)`;
+  });
   return { status: 'True', reason: 'RolloutHalted', message: listed(names) };
 }

@@ -4,6 +4,7 @@ import type { Status } from '../../../api/shadow/model.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import { reasonOfCallOff } from '../gates/again.ts';
 import type { World } from '../gates/asking.ts';
+import { checkedAfter } from '../gates/checks.ts';
 import { unaskedBootOf } from '../nodes/blame.ts';
 import { withWish } from '../nodes/unmet.ts';
 import type { Judged } from '../facts/conditions.ts';
@@ -168,7 +169,7 @@ function overdue(info: AssessedNode, { settings, now }: World): GateResult {
 function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>, world: World): Finding | undefined {
   const { shadow } = info;
   if (!shadow) return withoutShadow(info);
-  const trouble = troubleOf(info, shadow);
+  const trouble = troubleOf(info, shadow) ?? checkedAfter(info, world);
   if (trouble) return trouble;
   if (!shadow.status) return unreported(info);
   if (PHASES[info.phase.kind].isUnderWay) return updating(info, shadow, world);
@@ -233,7 +234,6 @@ function troubleOf({ node, silentSince, health }: AssessedNode, shadow: ShadowVi
 
 const updatingTo = (version: string): Finding => found('Updating', `the node is being updated to ${version}`);
 
-/** The step is not in the message, or the condition would be written at each step. */
 function updating(info: AssessedNode, { spec, status }: ShadowView, world: World): Finding {
   const step = status?.current_state === 'ErrorReset' ? 'ErrorReset' : spec.state;
   const phase = stepOf(info);

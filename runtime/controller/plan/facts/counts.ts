@@ -1,4 +1,5 @@
-import type { ProofRules } from '../../../api/policy/policy.ts';
+import { checksText } from '../../../api/policy/checks.ts';
+import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
 import type { NodeView } from './snapshot.ts';
 
@@ -10,7 +11,10 @@ export function countNodes(infos: readonly { readonly node: Pick<NodeView, 'alik
 }
 
 /** What a policy says of proof: a share stays a share while the fleet grows. */
-export const saysOf = ({ nodes, soakMs }: ProofRules): string => `${quantityText(nodes)} for ${soakMs / 1000}s`;
+export function saysOf({ proof: { nodes, soakMs }, checks }: Pick<UpdatePolicy, 'proof' | 'checks'>): string {
+  const ofNodes = `${quantityText(nodes)} for ${soakMs / 1000}s`;
+  return checks.proof.length === 0 ? ofNodes : `${ofNodes}, ${checksText(checks.proof)}`;
+}
 
 function quantityText(quantity: Quantity): string {
   if (quantity.kind === 'unlimited') return quantity.kind;

@@ -2,6 +2,7 @@ import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
 import { strictest } from '../../../api/release/ledger.ts';
 import type { Decision } from '../../../api/release/model.ts';
 import { ANY_FAMILY, releaseObjectName } from '../../../api/release/names.ts';
+import type { CheckStates } from './checks.ts';
 import type { Ruling } from './rulings.ts';
 import type { ReleaseView, Snapshot } from './snapshot.ts';
 import { type Finding, found } from './verdict.ts';
@@ -64,6 +65,11 @@ export class Ledgers {
   /** For how long after an update to it what becomes of the node is put down to it: until it is proven, but an hour at least and a day at most. */
   probationMs(release: OsReleaseName, { policy }: Pick<Ruling, 'policy'>): number {
     return this.of(release)?.ledger.policies[policy?.name ?? '']?.provenAt == null ? DAY_MS : HOUR_MS;
+  }
+
+  /** How the checks of a policy go on it, as the API server has it. */
+  checksUnder(policy: string, release: OsReleaseName): CheckStates {
+    return this.of(release)?.ledger.policies[policy]?.checks ?? {};
   }
 
   /** Why it cannot be written, as a sentence. */

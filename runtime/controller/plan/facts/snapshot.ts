@@ -7,6 +7,7 @@ import type { Hint } from '../../../api/shadow/hint.ts';
 import type { Ledger } from '../../../api/release/ledger.ts';
 import type { Decided, Decision, PublishedReleases } from '../../../api/release/model.ts';
 import type { Spec, Status } from '../../../api/shadow/model.ts';
+import type { CheckAnswers } from './checks.ts';
 import type { Command } from './commands.ts';
 import type { PermitView } from './permit.ts';
 import type { Phase } from './phase.ts';
@@ -19,7 +20,6 @@ export interface Snapshot extends Pause {
   readonly shadows: readonly ShadowView[];
   /** As they were when they were deleted. Not all: what a list alone shows to be gone is not known so. */
   readonly deletedShadows?: readonly LastOfShadow[];
-  /** Likewise. */
   readonly deletedNodes?: readonly LastOfNode[];
   readonly permits: readonly PermitView[];
   /** By node name, since when this process has seen no container of its agent run; a node that is not in here has a running agent. */
@@ -36,6 +36,7 @@ export interface Snapshot extends Pause {
   /** Which other operator is in the cluster, and why nobody would take the place of evicted pods, as sentences; undefined where that is not known. */
   readonly otherOperators?: string | undefined;
   readonly controlPlaneAway?: string | undefined;
+  readonly checks?: CheckAnswers;
   /** Writes that the API server has refused or not answered of late, and not taken since, by name of the node's shadow. */
   readonly refusals: ReadonlyMap<string, readonly WriteRefusal[]>;
   /** Nodes whose drain is refused, or whose update was called off for that, by name of the shadow. */
@@ -131,10 +132,9 @@ export function variablesOf({ policies }: Pick<Snapshot, 'policies'>): ValidPoli
   return last;
 }
 
-/** A command that the API server refused, or did not answer, when it was last asked. */
+/** A command that the API server refused, or did not answer, when it was last asked: in words that stay the same for as long. */
 export interface WriteRefusal {
   readonly kind: Command['kind'];
-  /** One sentence that stays the same for as long as the answer does. */
   readonly message: string;
   /** Not asked for again before: the pauses grow. */
   readonly retryAt: number;

@@ -4,6 +4,7 @@ import { byWhom, heldText, pauseText } from '../../../api/shadow/asked.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import type { Asking, World } from './asking.ts';
 import { isFailureOf, isRetried, unaskedBootOf } from '../nodes/blame.ts';
+import { checkedLately, onceChecked, uncheckedBefore } from './checks.ts';
 import {
   awaiting,
   fleetFull,
@@ -63,6 +64,7 @@ export const GATES: readonly Gate[] = [
   { name: 'unasked boot', of: 'node', forbidsHint: true, again: undefined, ask: leftUnasked },
   { name: 'backoff', of: 'node', forbidsHint: true, again: undefined, ask: backingOff },
   { name: 'refused drain', of: 'node', forbidsHint: true, again: undefined, ask: refusedLately },
+  { name: 'failed check', of: 'node', forbidsHint: true, again: undefined, ask: checkedLately },
   { name: 'window', of: 'member', forbidsHint: true, again: undefined, ask: outsideWindow },
   { name: 'ruler', of: 'member', forbidsHint: true, again: 'wait', ask: newlyRuled },
   { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
@@ -85,6 +87,7 @@ export const GATES: readonly Gate[] = [
   { name: 'pause between', of: 'policy', forbidsHint: false, again: undefined, ask: pausing },
   { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ask: policyFull, queue: 'policy' },
   { name: 'capacity', of: 'node', forbidsHint: false, again: 'wait', ask: fleetFull, queue: 'all' },
+  { name: 'check', of: 'node', forbidsHint: false, again: onceChecked, ask: () => PASS, askAgain: uncheckedBefore },
   { name: 'room', of: 'node', forbidsHint: false, again: undefined, ask: listFull, queue: 'all' },
 ];
 
@@ -213,8 +216,9 @@ function unkept({ release }: Asking, { ledgers }: World): GateResult {
 function halted({ release, isRetry }: Asking): GateResult {
   if (!release || isRetry || !release.isHalted) return PASS;
   const { version, proof } = release;
-  const message = proof.isHaltedByPeople ? `people have halted ${version}` : `too many nodes failed on ${version}`;
-  return stoppedBy(found('RolloutHalted', message));
+  if (proof.isHaltedByPeople) return stoppedBy(found('RolloutHalted', `people have halted ${version}`));
+  const failed = proof.hasFailedCheck ? 'a check of its policy' : 'too many nodes';
+  return stoppedBy(found('RolloutHalted', `${failed} failed on ${version}`));
 }
 
 /** It has left the release that it is offered, and would leave it again. */

@@ -4,6 +4,7 @@ import { type Ledger, shown, under } from '../../../api/release/ledger.ts';
 import type { Decision, Publication } from '../../../api/release/model.ts';
 import { releaseObjectName } from '../../../api/release/names.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
+import type { Checks } from './checks.ts';
 import type { EnteredLedgers } from '../releases/entered.ts';
 import type { Group, Groups } from './groups.ts';
 import { keyOf, type Ledgers, type OsReleaseName } from '../facts/ledgers.ts';
@@ -24,7 +25,7 @@ export interface ReleaseWrite extends OsReleaseName {
 export function ledgerWrites(
   ledgers: Ledgers,
   entered: EnteredLedgers,
-  { groups, published }: Seen,
+  { groups, published, checks }: Seen,
 ): readonly ReleaseWrite[] {
   const wanted = new Map<string, OsReleaseName>([...entered.all].map((one) => [keyOf(one), one]));
   for (const release of ahead({ groups, published })) wanted.set(keyOf(release), release);
@@ -34,7 +35,11 @@ export function ledgerWrites(
   const sorted = [...wanted].toSorted(([a], [b]) => compare(a, b));
   return sorted.flatMap(([, release]) => {
     const seen = ledgers.of(release);
-    const kept = keptOf(entered.of(release), { release, decision: ledgers.decisionOn(release) }, { groups, published });
+    const kept = keptOf(
+      entered.of(release),
+      { release, decision: ledgers.decisionOn(release) },
+      { groups, published, checks },
+    );
     if (!kept && !seen) return [];
     if (kept && seen && isSame(kept, seen.ledger)) return [];
     return { family: release.family, version: release.version, name: releaseObjectName(release), seen, ledger: kept };
@@ -44,13 +49,14 @@ export function ledgerWrites(
 interface Seen {
   readonly groups: Groups;
   readonly published: Snapshot['releases']['published'];
+  readonly checks: Pick<Checks, 'noted'>;
 }
 
 /** Releases of a family that get a ledger before anybody is offered them, at most: the newest. */
 const MOST_AHEAD = 20;
 
 /** Published releases that are newer than what their family runs, so that people can look at them, and halt them, first. */
-function ahead({ groups, published = new Map() }: Seen): readonly OsReleaseName[] {
+function ahead({ groups, published = new Map() }: Pick<Seen, 'groups' | 'published'>): readonly OsReleaseName[] {
   return [...published].flatMap(([family, versions]) =>
     [...versions.keys()]
       .filter((version) => groups.families.isAhead(family, version))
@@ -74,10 +80,10 @@ interface Kept {
 const UNUSED_MS = 7 * DAY_MS;
 
 /** Undefined where it is to be forgotten. A person's decision keeps it, and so do failures. */
-function keptOf(before: Ledger, { release, decision }: Kept, { groups, published }: Seen): Ledger | undefined {
+function keptOf(before: Ledger, { release, decision }: Kept, { groups, published, checks }: Seen): Ledger | undefined {
   const { now } = groups;
   const said = withPublished(before, published?.get(release.family), { release, now });
-  const ledger = counted(said, release, groups);
+  const ledger = counted(said, release, { groups, checks });
   const unusedSince = isNeeded(ledger, release, groups) ? null : (ledger.unusedSince ?? rfc3339(now));
   const isForgotten = (instantOf(unusedSince) ?? now) + UNUSED_MS <= now;
   if (isForgotten && decision === 'Automatic' && !hasFailed(ledger)) return undefined;
@@ -94,12 +100,12 @@ const isNeeded = ({ published }: Ledger, release: OsReleaseName, groups: Groups)
   isUsed(release, groups) || (published != null && groups.families.isAhead(release.family, release.version));
 
 /** Of what is only published nothing is counted until somebody is offered it. */
-function counted(ledger: Ledger, release: OsReleaseName, groups: Groups): Ledger {
+function counted(ledger: Ledger, release: OsReleaseName, { groups, checks }: Omit<Seen, 'published'>): Ledger {
   const { now, all } = groups;
   if (ledger.firstOfferedAt == null && !hasFailed(ledger) && !isUsed(release, groups)) return ledger;
   const firstOfferedAt = ledger.firstOfferedAt ?? rfc3339(now);
   const offered: Ledger = { ...ledger, firstOfferedAt };
-  return all.reduce((one, group) => underPolicy(one, group, { release, now }), offered);
+  return all.reduce((one, group) => checks.noted(underPolicy(one, group, { release, now }), group, release), offered);
 }
 
 /** What stood there stays while the repositories of the family have not been read. */

@@ -40,6 +40,7 @@ function reasonOf(info: AssessedNode, { spec }: ShadowView, status: Status): Rea
   if (health.notReturned && spec.version != null) return { version: spec.version, reason: 'NotReturned' };
   if (health.isUnstable) return { version: status.current_version, reason: 'Unstable' };
   if (health.soak === 'failed') return { version: status.current_version, reason: 'SoakFailed' };
+  if (health.checks === 'failed') return { version: status.current_version, reason: 'CheckFailed' };
   if (phase.kind === 'failed') return reportedOn(status, spec.version ?? '', permit !== undefined);
   const boot = phase.kind === 'resting' ? unaskedBootOf(info) : undefined;
   return boot && { version: boot.version, reason: boot.reason };

@@ -1,4 +1,6 @@
 import { keepsOut } from '../facts/node.ts';
+import type { Check } from '../../../api/policy/checks.ts';
+import { type CheckStates, openCheck } from '../facts/checks.ts';
 import { Join } from './join.ts';
 import { type Soak, startable } from '../facts/machine.ts';
 import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf } from './trial.ts';
@@ -22,6 +24,8 @@ interface Health {
    * finished. Undefined where nothing depends on it.
    */
   readonly soak: Soak;
+  /** How the checks go that its policy has for a node that is back; its soak waits for them. Undefined where there are none, or it is too early. */
+  readonly checks: 'waiting' | 'passed' | 'failed' | undefined;
   /** It is at rest, and went not Ready three times soon after its update: until it has been Ready for as long as a soak may take. */
   readonly isUnstable: boolean;
   /** Until when the node, which is not Ready or was taken out by somebody else, takes a place for that: milliseconds since the Unix epoch. */
@@ -64,6 +68,7 @@ const WELL: Health = {
   goesDown: false,
   notReturned: false,
   soak: undefined,
+  checks: undefined,
   isUnstable: false,
   outageUntil: undefined,
   overdueFrom: NEVER,
@@ -74,7 +79,7 @@ const WELL: Health = {
 interface Rules {
   readonly rulings: Pick<Rulings, 'claims'>;
   readonly settings: Settings;
-  readonly ledgers: Pick<Ledgers, 'probationMs'>;
+  readonly ledgers: Pick<Ledgers, 'probationMs' | 'checksUnder'>;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
   /** Of an earlier snapshot. */
@@ -94,7 +99,11 @@ export function assess(snapshot: Snapshot, { rulings, settings, ledgers, now, la
     const { soakMs } = ruling.rules;
     const { current_version: version = '' } = info.shadow?.status ?? {};
     const probationMs = (): number => ledgers.probationMs({ family: info.node.family, version }, ruling);
-    const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs, probationMs }, now);
+    const { name = '' } = ruling.rules;
+    const checks = ruling.rules.checks.after;
+    const checked = (): Health['checks'] =>
+      checkedBy(info, checks, ledgers.checksUnder(name, { family: info.node.family, version }));
+    const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs, probationMs, checked }, now);
     const offered = info.shadow && startable(info.shadow);
     const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed' || health.isUnstable);
     // A copy that begins with the spread is several times as fast as any other way to add a field.
@@ -127,7 +136,7 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   const agentSilent = silentFrom <= now;
   const notReturned = missedFrom <= now;
   const trial = agentSilent || notReturned ? NO_TRIAL : trialOf(info, measures);
-  const soak = trial.endsAt <= now ? trial.result : trial.meanwhile;
+  const { soak, checks } = withChecks(trial.endsAt <= now ? trial.result : trial.meanwhile, measures);
   const overdueFrom = overdueFromOf(info);
   const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;
   const freedAt = isGivingBack(info) && info.permit?.writes !== 'unknown' ? overdueFrom : NEVER;
@@ -135,7 +144,31 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt, freedAt, unstableUntil]);
   const outageUntil = outageOf(info, measures, now);
   const isUnstable = now < unstableUntil;
-  return { ...WELL, agentSilent, notReturned, soak, isUnstable, outageUntil, overdueFrom, isGivenBack, changesAt };
+  return {
+    ...WELL,
+    agentSilent,
+    notReturned,
+    soak,
+    checks,
+    isUnstable,
+    outageUntil,
+    overdueFrom,
+    isGivenBack,
+    changesAt,
+  };
+}
+
+function withChecks(soak: Soak, { checked }: Measures): Pick<Health, 'soak' | 'checks'> {
+  const checks = soak === 'passed' ? checked() : undefined;
+  return { soak: checks === 'waiting' ? checks : soak, checks };
+}
+
+/** Those of a list pass one after the other. What has no permit was begun by an older controller, and is not checked. */
+function checkedBy({ node, permit }: NodeInfo, checks: readonly Check[], states: CheckStates): Health['checks'] {
+  if (checks.length === 0 || !permit) return undefined;
+  const open = openCheck(states, { uid: node.uid, when: 'after', checks, attempt: permit.id });
+  if (!open) return 'passed';
+  return open.state?.result === 'Failed' ? 'failed' : 'waiting';
 }
 
 function departedHealth(info: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {

@@ -6,7 +6,12 @@ import { NEVER } from '../facts/requeue.ts';
 import type { NodeInfo, NodeView, Settings, ShadowView } from '../facts/snapshot.ts';
 
 /** What one node is measured by. `probationMs`: for how long after its update an outage of the node is blamed on its release. */
-export type Measures = Settings & Pick<UpdatePolicy, 'soakMs'> & { readonly probationMs: () => number };
+export type Measures = Settings &
+  Pick<UpdatePolicy, 'soakMs'> & {
+    readonly probationMs: () => number;
+    /** How the checks of a node that is back go. */
+    readonly checked: () => 'waiting' | 'passed' | 'failed' | undefined;
+  };
 
 /** So many changes to not Ready soon after an update are blamed on its release. */
 const UNREADY_TIMES = 3;

@@ -1,6 +1,7 @@
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
+import { type CheckStates, isCheckEntry } from '../facts/checks.ts';
 import { saysOf } from '../facts/counts.ts';
 import type { EnteredLedgers } from './entered.ts';
 import { keyOf, type OsReleaseName } from '../facts/ledgers.ts';
@@ -25,9 +26,14 @@ export interface Book {
   readonly isProven: boolean;
   /** Nodes that may fail, by which it was halted; undefined where it was not. */
   readonly haltedBy: number | undefined;
+  /** A check of the policy has failed on it. */
+  readonly hasFailedCheck: boolean;
+  readonly checks: CheckStates;
   readonly before: UnderPolicy;
   readonly over: OverPolicies;
 }
+
+const checksIn = ({ checks }: UnderPolicy): CheckStates => checks ?? {};
 
 /** Whom an unproven release counts as put at risk: all that are on their way to it, or those alone that are disturbed for it. */
 export type Risk = 'moving' | 'disturbed';
@@ -71,29 +77,37 @@ export class Books {
     this.#terms = terms;
   }
 
-  of(release: OsReleaseName, { name = '', proof }: Pick<UpdatePolicy, 'name' | 'proof'>, uid: string): Book {
+  of(release: OsReleaseName, rules: Pick<UpdatePolicy, 'name' | 'proof' | 'checks'>, uid: string): Book {
+    const { name = '' } = rules;
     const ledger = this.#ledgers.of(release);
     const before = ledger.policies[name] ?? {};
-    const isProven = before.provenAt != null && (before.uid ?? '') === uid && before.met === saysOf(proof);
+    const isProven = before.provenAt != null && (before.uid ?? '') === uid && before.met === saysOf(rules);
     const entries = Object.entries(ledger.failures);
-    const { names, isCurrent, now } = this.#terms;
-    const own = entries.filter(([node, failure]) => {
-      if (isProven && failure.reason === 'Gone' && (instantOf(failure.at) ?? 0) + DAY_MS <= now) return false;
-      const ruler = this.#ledgers.rulerOf(node, failure);
-      return ruler === name || !names.has(ruler);
-    });
+    const ofNodes = entries.filter(([node]) => !isCheckEntry(node));
+    const { isCurrent } = this.#terms;
+    const own = entries.filter((entry) => this.#countsFor(name, isProven, entry));
     const decision = this.#ledgers.decisionOn(release);
     const limit = before.haltedAt == null ? undefined : Number(before.limit);
     return {
-      failed: new Set(entries.map(([node]) => node)),
+      failed: new Set(ofNodes.map(([node]) => node)),
       counted: limit !== undefined && !isCurrent ? Math.max(own.length, limit) : own.length,
       entries: own.map(([, failure]) => failure),
       decision,
       isProven,
       haltedBy: limit,
+      hasFailedCheck: own.some(([node]) => isCheckEntry(node)),
+      checks: checksIn(before),
       before,
-      over: this.#overOf(keyOf(release), decision === 'Allow' ? 0 : entries.length),
+      over: this.#overOf(keyOf(release), decision === 'Allow' ? 0 : ofNodes.length),
     };
+  }
+
+  #countsFor(name: string, isProven: boolean, [key, failure]: readonly [string, Failure]): boolean {
+    if (isCheckEntry(key)) return failure.policy === name;
+    const { names, now } = this.#terms;
+    if (isProven && failure.reason === 'Gone' && (instantOf(failure.at) ?? 0) + DAY_MS <= now) return false;
+    const ruler = this.#ledgers.rulerOf(key, failure);
+    return ruler === name || !names.has(ruler);
   }
 
   /** When the last update under the policy was finished, on whichever node: it may be gone since. */

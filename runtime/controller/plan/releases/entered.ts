@@ -74,9 +74,14 @@ export class EnteredLedgers {
    * What the API server has counts, so that no later leader misses it.
    */
   mayRest(info: AssessedNode): boolean {
-    const { node, shadow, permit, phase, health } = info;
+    const { node, shadow, phase, health } = info;
+    if (health.checks === 'failed') return this.#isEntered(info);
     if (health.soak === 'passed') return !this.#hasEntry(node, shadow?.spec.version ?? '');
-    if (phase.kind === 'resting' || health.soak === 'failed') return true;
+    return phase.kind === 'resting' || health.soak === 'failed' || this.#isEntered(info);
+  }
+
+  #isEntered(info: AssessedNode): boolean {
+    const { node, permit } = info;
     const end = badEndOf(info);
     return !end || permit?.ended !== undefined || this.#isKnown(node, end);
   }
@@ -174,6 +179,8 @@ export class EnteredLedgers {
     let kept = ledger;
     for (const uid of Object.keys(ledger.failures)) {
       const info = this.#nodeOf(uid);
+      // That it is Ready was never in question.
+      if (kept.failures[uid]?.reason === 'CheckFailed') continue;
       if (!info || badEndOf(info)?.version === version) continue;
       const at = recoveredAt(info, version, Math.max(info.ruling.rules.soakMs, settings.soakTimeoutMs));
       if (at <= now) kept = remove(kept, uid);

@@ -1,8 +1,9 @@
-import type { ProofRules } from '../../../api/policy/policy.ts';
+import type { ProofRules, UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { UnderPolicy } from '../../../api/release/model.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
 import { conditionUpToDate } from '../facts/conditions.ts';
 import type { Book, Risk } from './books.ts';
+import { standing } from '../facts/checks.ts';
 import { saysOf } from '../facts/counts.ts';
 import { isBlamed } from '../facts/phase.ts';
 import { type Claim, type Place, placeOf } from '../facts/places.ts';
@@ -13,7 +14,7 @@ import type { NodeInfo, NodeView, Settings } from '../facts/snapshot.ts';
 type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
 
 /** How a release is proven. */
-export interface ProvingRules extends Patience {
+export interface ProvingRules extends Patience, Pick<UpdatePolicy, 'checks'> {
   /** UID of the policy; empty for the variables. */
   readonly uid: string;
   readonly maxFailed: Quantity;
@@ -75,7 +76,31 @@ export class Proof {
 
   /** What was proven stays so. */
   get proven(): boolean {
-    return this.#book.isProven || (this.#enoughWellAt <= this.#rules.now && !this.isHalted);
+    return this.#book.isProven || (this.#isWell && !this.isHalted && this.openChecks.length === 0);
+  }
+
+  /** Nodes have shown that it is sound, and what its policy asks besides is still to be answered. */
+  get awaitsChecks(): boolean {
+    return !this.#book.isProven && this.#isWell && !this.isHalted && this.openChecks.length > 0;
+  }
+
+  get #isWell(): boolean {
+    return this.#enoughWellAt <= this.#rules.now;
+  }
+
+  /** Names of the checks that are still to pass. */
+  get openChecks(): readonly string[] {
+    const { uid: attempt, checks } = this.#rules;
+    const open = checks.proof.filter((check) => {
+      const { result } = standing(this.#book.checks, check.name, { check, attempt }) ?? {};
+      return result !== 'Passed' && !(result === 'Failed' && this.#book.decision === 'Allow');
+    });
+    return open.map(({ name }) => name);
+  }
+
+  /** Of the policy, on which it is halted. */
+  get hasFailedCheck(): boolean {
+    return this.#book.hasFailedCheck && this.#book.decision !== 'Allow';
   }
 
   /** People have halted it, or as many nodes failed as may: such a halt keeps its limit, and ends only by fewer entries or by people. */
@@ -89,11 +114,11 @@ export class Proof {
 
   /** What the ledger is to say of it. @param at RFC 3339 */
   standing(at: string): UnderPolicy {
-    const { uid, proof } = this.#rules;
+    const { uid } = this.#rules;
     const { before, haltedBy, isProven } = this.#book;
     const proves = !isProven && this.proven;
     return {
-      ...(proves && { uid, met: saysOf(proof), provenAt: at }),
+      ...(proves && { uid, met: saysOf(this.#rules), provenAt: at }),
       haltedAt: this.#isOverLimit ? (before.haltedAt ?? at) : null,
       limit: this.#isOverLimit ? String(haltedBy ?? this.#limit(isProven)) : null,
     };
@@ -101,6 +126,7 @@ export class Proof {
 
   get #isOverLimit(): boolean {
     const { decision, counted, haltedBy, isProven } = this.#book;
+    if (this.hasFailedCheck) return true;
     return decision !== 'Allow' && counted >= (haltedBy ?? this.#limit(isProven));
   }
 
@@ -112,7 +138,12 @@ export class Proof {
   /** When it is proven, if all stays as it is: milliseconds since the Unix epoch. -Infinity = it is; NEVER = time alone does not prove it. */
   get provenAt(): number {
     if (this.proven) return -Infinity;
-    return this.isHalted ? NEVER : this.#enoughWellAt;
+    return this.isHalted || this.openChecks.length > 0 ? NEVER : this.#enoughWellAt;
+  }
+
+  /** When time alone proves it, or lets its checks be asked. */
+  get changesAt(): number {
+    return this.proven || this.isHalted ? NEVER : this.#enoughWellAt;
   }
 
   /** When enough nodes at rest will have been well for long enough. */

@@ -8,6 +8,7 @@ import type { OsReleaseName } from '../facts/ledgers.ts';
 import { givenBackAt, headsFor, isAtRestOn, isDisturbed, isInDoubt } from '../nodes/in-flight.ts';
 import { isCalledOff } from '../facts/phase.ts';
 import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
+import type { CheckStates } from '../facts/checks.ts';
 import { NEVER } from '../facts/requeue.ts';
 import type { ShadowView } from '../facts/snapshot.ts';
 import { type Finding, found, listed } from '../facts/verdict.ts';
@@ -46,6 +47,7 @@ export interface OsRelease extends OsReleaseName {
   /** Entries that count for the policy. */
   readonly failures: number;
   readonly entries: readonly Failure[];
+  readonly checks: CheckStates;
   /** No further node starts on it, besides those that have an entry. */
   readonly isHalted: boolean;
   /** When the last update to it was finished; -Infinity where that is not known. */
@@ -235,6 +237,10 @@ class Tally implements OsRelease {
     return this.#book.entries;
   }
 
+  get checks(): CheckStates {
+    return this.#book.checks;
+  }
+
   get isHalted(): boolean {
     return this.proof.isHalted;
   }
@@ -275,7 +281,9 @@ class Tally implements OsRelease {
   }
 
   unprovenTo(node: string): Finding {
-    const { provenAt } = this.proof;
+    const { provenAt, awaitsChecks, openChecks } = this.proof;
+    if (awaitsChecks)
+      return found('Unproven', `${this.version} is yet to be proven by the check ${listed(openChecks)}`);
     const canaries = this.canaries.filter((name) => name !== node);
     const who = canaries.length === 0 ? 'other nodes' : listed(canaries);
     const message = `${this.version} is yet to be proven by ${who}`;

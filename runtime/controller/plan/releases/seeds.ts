@@ -28,7 +28,7 @@ function saidOf({ view, ruling: { rules } }: Rulings['all'][number]): readonly S
   const { uid, status } = view.resource ?? {};
   const name = rules.name ?? '';
   return (status?.releases ?? []).map(({ family, version, firstOfferedAt, provenAt, completedAt }) => {
-    const proven = provenAt != null && { uid, provenAt, met: saysOf(rules.proof) };
+    const proven = provenAt != null && { uid, provenAt, met: saysOf(rules) };
     const add = (ledger: Ledger): Ledger => {
       const known = ledger.policies[name];
       const more = { ...(known?.provenAt == null && proven), completedAt: known?.completedAt ?? completedAt ?? null };

@@ -1,0 +1,86 @@
+import { withDeadline } from '../../lib/abort.ts';
+import { ApiStatusError, answerOf, UnreachableError } from '../../kube/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { inParallel } from '../../lib/parallel.ts';
+import { Wakeup } from '../../lib/wakeup.ts';
+import type { CheckAnswer, CheckTry } from '../plan/facts/checks.ts';
+
+/** Asks once. @returns undefined where it is under way @throws where nobody can say */
+export type Ask = (one: CheckTry, signal: AbortSignal) => Promise<CheckAnswer | undefined>;
+
+interface CheckRunnerOptions {
+  readonly ask: Ask;
+  readonly clock: Clock;
+  /** Rings when there is another answer. */
+  readonly wakeup: Pick<Wakeup, 'ring'>;
+}
+
+/** Between two questions of one try. */
+const EACH_MS = 5000;
+const ASK_MS = 10_000;
+const AT_ONCE = 4;
+
+/**
+ * Asks what plans want to know of checks, beside them, and again until there is an answer. What it knows is the answers alone: which tries there are
+ * stands in the ledgers, and a Job is called after its try, so that a leader goes on with what another has begun.
+ */
+export class CheckRunner {
+  readonly #options: CheckRunnerOptions;
+  readonly #wakeup = new Wakeup();
+  #wanted: readonly CheckTry[] = [];
+  readonly #answers = new Map<string, CheckAnswer>();
+
+  constructor(options: CheckRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** By the name of the try. */
+  get answers(): ReadonlyMap<string, CheckAnswer> {
+    return new Map(this.#answers);
+  }
+
+  /** What the newest plan wants to know. The rest is forgotten. */
+  replace(tries: readonly CheckTry[]): void {
+    const isNew = tries.some(({ id }) => !this.#wanted.some((one) => one.id === id));
+    this.#wanted = tries;
+    const wanted = new Set(tries.map(({ id }) => id));
+    for (const id of this.#answers.keys()) if (!wanted.has(id)) this.#answers.delete(id);
+    if (isNew) this.#wakeup.ring();
+  }
+
+  /** For one term as leader. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    this.#wanted = [];
+    this.#answers.clear();
+    while (!signal.aborted) {
+      const open = this.#wanted.filter(({ id }) => !isFinal(this.#answers.get(id)));
+      await inParallel(open, AT_ONCE, (one) => this.#ask(one, signal));
+      const next = open.length > 0 ? clock.now() + EACH_MS : Infinity;
+      await this.#wakeup.wait(clock, next, signal);
+    }
+  }
+
+  async #ask(one: CheckTry, signal: AbortSignal): Promise<void> {
+    const { ask, clock, wakeup } = this.#options;
+    const answer = await withDeadline({ clock, ms: ASK_MS, signal }, (inner) => ask(one, inner)).catch(unknownBy);
+    const before = this.#answers.get(one.id);
+    const isWanted = this.#wanted.some(({ id }) => id === one.id);
+    if (signal.aborted || !isWanted || isSame(before, answer)) return;
+    if (answer) this.#answers.set(one.id, answer);
+    else this.#answers.delete(one.id);
+    wakeup.ring();
+  }
+}
+
+const isFinal = (answer: CheckAnswer | undefined): boolean => answer !== undefined && answer.kind !== 'unknown';
+
+const isSame = (a: CheckAnswer | undefined, b: CheckAnswer | undefined): boolean =>
+  a?.kind === b?.kind && a?.message === b?.message;
+
+/** The same answer gives the same words. */
+function unknownBy(error: unknown): CheckAnswer {
+  const isOfServer = error instanceof ApiStatusError || error instanceof UnreachableError;
+  const why = isOfServer ? `the question ${answerOf(error)}` : (error as Error).message;
+  return { kind: 'unknown', message: why };
+}

@@ -1,0 +1,65 @@
+import type { CheckState } from '../../../api/release/model.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import { stepOf } from '../facts/steps.ts';
+import { leftUntil, nodeKey, openCheck } from '../facts/checks.ts';
+import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
+import { type Finding, found, type Stop } from '../facts/verdict.ts';
+import type { Asking, World } from './asking.ts';
+
+/** The gates of what its policy checks before a node is drained. */
+
+/** A node whose check has failed is left as it is for a while, whatever its policy asked it for. */
+export function checkedLately({ info, group, release }: Asking, { now }: World): GateResult {
+  if (!group || !release) return PASS;
+  for (const check of group.rules.checks.before) {
+    const { [nodeKey(info.node.uid, 'before', check)]: state } = release.checks;
+    const until = state?.says === check.says ? leftUntil(state) : -Infinity;
+    if (until > now) return stoppedBy(found('CheckFailed', failedText(check.name, state?.message), until));
+  }
+  return PASS;
+}
+
+function openBefore({ info, group, release }: Asking): ReturnType<typeof openCheck> {
+  if (!group || !release || !info.permit) return undefined;
+  const { before: checks } = group.rules.checks;
+  return openCheck(release.checks, { uid: info.node.uid, when: 'before', checks, attempt: info.permit.id });
+}
+
+export function onceChecked(asking: Asking): Stop['kind'] {
+  return openBefore(asking)?.state?.result === 'Failed' ? 'call-off' : 'wait';
+}
+
+/** Asked once everything else lets the node be drained, so that the answer is about that moment. */
+export function uncheckedBefore(asking: Asking): GateResult {
+  const open = openBefore(asking);
+  if (!open) return PASS;
+  const { check, state } = open;
+  if (state?.result === 'Failed') return stoppedBy(found('CheckFailed', failedText(check.name, state.message)));
+  return stoppedBy(found('Checking', `the check ${check.name} is to pass before its drain`));
+}
+
+/** That a node which is back is checked, or what has failed since it came to rest there. */
+export function checkedAfter(info: AssessedNode, world: World): Finding | undefined {
+  const { shadow, health, phase } = info;
+  if (health.checks === 'waiting') {
+    const checking = found('Checking', 'its checks after the update are to pass');
+    return { ...checking, step: 'MonitoringUpdate', phase: stepOf(info) };
+  }
+  const { status } = shadow ?? {};
+  const isAtRest = status && phase.kind === 'resting' && status.current_version === status.target_version;
+  return isAtRest ? failedAfter(info, status.current_version, world) : undefined;
+}
+
+function failedAfter(info: AssessedNode, version: string, { groups, entered }: World): Finding | undefined {
+  const { uid, family } = info.node;
+  const release = groups.of(info)?.releases.of(family, version);
+  if (!release?.failed.has(uid) || entered.of(release).failures[uid]?.reason !== 'CheckFailed') return undefined;
+  const [key = '', state] = Object.entries(release.checks).find((one) => isFailedAfter(uid, one)) ?? [];
+  return found('CheckFailed', failedText(key.split(' ').at(-1) ?? '', state?.message));
+}
+
+const isFailedAfter = (uid: string, [key, { result }]: readonly [string, CheckState]): boolean =>
+  result === 'Failed' && key.startsWith(`${uid} after `);
+
+const failedText = (check: string, message: string | null | undefined): string =>
+  `the check ${check} has failed: ${message ?? 'it has said nothing'}`;

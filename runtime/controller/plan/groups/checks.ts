@@ -1,0 +1,236 @@
+import type { Check } from '../../../api/policy/checks.ts';
+import { type CheckState, MAX_CHECKS } from '../../../api/release/model.ts';
+import { enter, type Ledger, remove, under } from '../../../api/release/ledger.ts';
+import {
+  advanced,
+  attemptOf,
+  begun,
+  beginsAt,
+  changesAt,
+  type CheckAnswer,
+  type CheckStates,
+  type CheckTry,
+  endsAt,
+  entryKey,
+  isCheckEntry,
+  leftUntil,
+  nodeKey,
+  openCheck,
+  type When,
+} from '../facts/checks.ts';
+import type { OsReleaseName } from '../facts/ledgers.ts';
+import { NEVER, nextAfter } from '../facts/requeue.ts';
+import type { Stop } from '../facts/verdict.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import type { EnteredLedgers } from '../releases/entered.ts';
+import type { OsRelease } from '../releases/releases.ts';
+import type { Group, Groups } from './groups.ts';
+
+/** The checks of all policies, as this plan leaves them. */
+export interface Checks {
+  /** What the ledger of a release says of them under a policy. */
+  readonly noted: (ledger: Ledger, group: Group, release: OsReleaseName) => Ledger;
+  /** Those that are to be asked. A try is in the ledger first, so that another leader makes no second one. */
+  readonly tries: readonly CheckTry[];
+  /** When time alone changes any of them. */
+  readonly changesAt: number;
+}
+
+interface Known {
+  readonly groups: Groups;
+  readonly entered: Pick<EnteredLedgers, 'of'>;
+  readonly answers: ReadonlyMap<string, CheckAnswer> | undefined;
+  /** By UID of the node: whose update waits for its checks. */
+  readonly stops: ReadonlyMap<string, Stop>;
+  readonly now: number;
+}
+
+/** One that is asked, or was. */
+interface Asked {
+  readonly key: string;
+  readonly check: Check;
+  readonly attempt: string;
+  /** By name. */
+  readonly nodes: readonly string[];
+}
+
+interface Standing {
+  readonly asked: Asked;
+  readonly state: CheckState;
+}
+
+/** Begins what is to be asked, and takes the answers to what was. */
+export function checksOf(known: Known): Checks {
+  const states = new Map<OsRelease, CheckStates>();
+  const tries: CheckTry[] = [];
+  let next = NEVER;
+  for (const group of known.groups.all.filter(hasChecks)) {
+    for (const release of group.releases.all) {
+      const round = new Round(group, release, known);
+      states.set(release, round.states);
+      tries.push(...round.tries);
+      next = Math.min(next, round.changesAt);
+    }
+  }
+  const noted: Checks['noted'] = (ledger, group, { family, version }) => {
+    const release = group.releases.of(family, version);
+    const asked = states.get(release);
+    return asked ? notedIn(ledger, group, asked) : ledger;
+  };
+  return { noted, tries, changesAt: next };
+}
+
+const hasChecks = ({ rules: { checks }, releases }: Group): boolean =>
+  checks.proof.length + checks.before.length + checks.after.length > 0 ||
+  releases.all.some((release) => Object.keys(release.checks).length > 0);
+
+/** The checks of one release under one policy. */
+class Round {
+  readonly states: CheckStates;
+  readonly tries: readonly CheckTry[];
+  readonly changesAt: number;
+  readonly #group: Group;
+  readonly #release: OsRelease;
+  readonly #known: Known;
+
+  constructor(group: Group, release: OsRelease, known: Known) {
+    this.#group = group;
+    this.#release = release;
+    this.#known = known;
+    const { now, answers } = known;
+    const all = new Map<string, Standing>();
+    for (const { asked, state } of this.#kept()) {
+      const answer = answers?.get(this.#idOf(asked.key, state));
+      all.set(asked.key, { asked, state: advanced(state, asked.check, { answer, now }) });
+    }
+    for (const asked of [...this.#ofProof(), ...this.#ofNodes()])
+      if (!all.has(asked.key) && all.size < MAX_CHECKS) all.set(asked.key, { asked, state: begun(asked, now) });
+    const standings = [...all.values()];
+    this.states = Object.fromEntries(standings.map(({ asked, state }) => [asked.key, state]));
+    this.tries = standings.flatMap((one) => this.#tryOf(one));
+    const times = standings.map(({ asked, state }) => changesAt(state, asked.check, now));
+    this.changesAt = nextAfter(now, times);
+  }
+
+  /** What the ledger has, less what nothing depends on any more. */
+  #kept(): readonly Standing[] {
+    const before = Object.entries(this.#release.checks);
+    if (before.length === 0) return [];
+    const known = new Map(this.#askable(before).map((asked) => [asked.key, asked]));
+    return before.flatMap(([key, state]) => {
+      const asked = known.get(key);
+      return asked?.check.says === state.says && this.#isOf(asked, state) ? [{ asked, state }] : [];
+    });
+  }
+
+  /** Whether the state still counts: a failure does for longer than its attempt. */
+  #isOf({ key, check, attempt }: Asked, state: CheckState): boolean {
+    const isFailed = state.result === 'Failed';
+    const { family, version } = this.#release;
+    const { failures, cleared } = this.#known.entered.of({ family, version });
+    const [uid = '', when] = key.split(' ');
+    if (when === undefined) {
+      if (isFailed) return cleared[entryKey(this.#group.rules.name ?? '', check)]?.attempt !== attemptOf(state);
+      return state.attempt === attempt;
+    }
+    if (state.attempt === attempt) return true;
+    if (when === 'before') return leftUntil(state) > this.#known.now;
+    return isFailed && failures[uid]?.attempt === state.attempt;
+  }
+
+  /** What the policy could ask about whom the ledger names. */
+  #askable(before: readonly (readonly [string, CheckState])[]): readonly Asked[] {
+    const { checks } = this.#group.rules;
+    const uids = new Set(before.flatMap(([key]) => (key.includes(' ') ? (key.split(' ')[0] ?? '') : [])));
+    const named = uids.size === 0 ? [] : this.#group.members.filter(({ node }) => uids.has(node.uid));
+    const lists = { before: checks.before, after: checks.after };
+    const ofNodes = named.flatMap((info) =>
+      (['before', 'after'] as const).flatMap((when) => lists[when].map((check) => this.#of(info, when, check))),
+    );
+    return [...checks.proof.map((check) => this.#ofRelease(check)), ...ofNodes];
+  }
+
+  #ofProof(): readonly Asked[] {
+    const isDue = this.#release.proof.awaitsChecks && this.#isRolledOut();
+    return isDue ? this.#group.rules.checks.proof.map((check) => this.#ofRelease(check)) : [];
+  }
+
+  /** Nobody asks about what the nodes ran from the beginning, unless others wait for it. */
+  #isRolledOut(): boolean {
+    const { family, version, finishedAt } = this.#release;
+    return finishedAt > -Infinity || this.#known.groups.all.some(({ releases }) => releases.of(family, version).wanted);
+  }
+
+  #ofRelease(check: Check): Asked {
+    const attempt = this.#group.view.resource?.uid ?? '';
+    return { key: check.name, check, attempt, nodes: this.#release.canaries.toSorted() };
+  }
+
+  /** Of each node the first that has not passed. */
+  #ofNodes(): readonly Asked[] {
+    const { checks } = this.#group.rules;
+    if (checks.before.length + checks.after.length === 0) return [];
+    const { family, version } = this.#release;
+    return this.#group.members.flatMap((info) => {
+      const isItsOwn = info.node.family === family && info.shadow?.spec.version === version;
+      const when = isItsOwn ? this.#dueOf(info) : undefined;
+      if (!when) return [];
+      const list = { uid: info.node.uid, when, checks: checks[when], attempt: attemptOn(info) };
+      const open = openCheck(this.#release.checks, list);
+      return open && open.state?.result === undefined ? this.#of(info, when, open.check) : [];
+    });
+  }
+
+  #dueOf({ node, health }: AssessedNode): When | undefined {
+    if (health.checks === 'waiting') return 'after';
+    return this.#known.stops.get(node.uid)?.because.reason === 'Checking' ? 'before' : undefined;
+  }
+
+  #of(info: AssessedNode, when: When, check: Check): Asked {
+    return { key: nodeKey(info.node.uid, when, check), check, attempt: attemptOn(info), nodes: [info.node.name] };
+  }
+
+  #tryOf({ asked: { key, check, nodes }, state }: Standing): readonly CheckTry[] {
+    const { name: policy = '' } = this.#group.rules;
+    const { family, version } = this.#release;
+    const { [key]: written } = this.#release.checks;
+    const isWritten = written?.since === state.since && written.tries === state.tries && written.says === state.says;
+    if (state.result || !isWritten || beginsAt(state) > this.#known.now) return [];
+    const about = { family, version, policy, nodes };
+    return [{ id: this.#idOf(key, state), check, about, endsAt: endsAt(state, check) }];
+  }
+
+  #idOf(key: string, { attempt, since, tries }: CheckState): string {
+    const { name = '' } = this.#group.rules;
+    const { family, version } = this.#release;
+    return [name, family, version, key, attempt, since, tries].join(' ');
+  }
+}
+
+const attemptOn = ({ permit }: AssessedNode): string => permit?.id ?? 'none';
+
+/** With the states, and an entry for each check of the release that has failed. */
+function notedIn(ledger: Ledger, { rules }: Group, states: CheckStates): Ledger {
+  const { name = '' } = rules;
+  const failed = rules.checks.proof.flatMap((check) => {
+    const { [check.name]: state } = states;
+    return state?.result === 'Failed' ? [[entryKey(name, check), check.name, state] as const] : [];
+  });
+  const keys = new Set(failed.map(([key]) => key));
+  const stale = Object.entries(ledger.failures).filter(
+    ([key, { policy }]) => isCheckEntry(key) && policy === name && !keys.has(key),
+  );
+  const kept = stale.reduce((one, [key]) => remove(one, key), ledger);
+  const noted = failed.reduce((one, [key, check, state]) => {
+    const at = state.at ?? state.since;
+    return enter(one, key, {
+      node: `check ${check}`,
+      policy: name,
+      attempt: attemptOf(state),
+      reason: 'CheckFailed',
+      at,
+    });
+  }, kept);
+  const isSaid = Object.keys(states).length > 0 || noted.policies[name]?.checks != null;
+  return isSaid ? under(noted, name, { checks: Object.keys(states).length > 0 ? states : null }) : noted;
+}

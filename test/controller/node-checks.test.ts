@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Manager } from '../../runtime/controller/manager.ts';
+import { type Checked, envOf, MINUTE, SMOKE, verdictOn, withPolicy } from './checked.ts';
+
+let world: Checked;
+afterEach(() => world.stage.end());
+
+describe('a node, before its drain', () => {
+  const BEFORE = { proof: { nodes: 2 }, maxConcurrent: 1, checks: { before: [SMOKE] } };
+
+  /** Up to where the first node has staged the release. */
+  async function upToStaged(): Promise<Manager> {
+    world = await withPolicy({ spec: BEFORE });
+    const controller = world.stage.start();
+    await world.stage.pass(10_000);
+    await world.stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await world.stage.pass(10_000);
+    return controller;
+  }
+
+  test('is checked once it has staged the release, and told to drain when that has passed', async () => {
+    const controller = await upToStaged();
+    expect(verdictOn(controller, 'a')?.reason).toBe('Checking');
+    expect(await world.stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+    expect(envOf(await world.made())).toContain('BRUPOP_NODES=a');
+    await world.end('Complete');
+    expect(await world.stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
+  });
+
+  test('is left as it is for an hour by a check that fails, and another goes on', async () => {
+    const controller = await upToStaged();
+    await world.end('Failed', 'the queue is full');
+    expect(await world.stage.spec('a')).toBe('Idle 1.1.0');
+    await world.stage.report('a', { current_state: 'Idle' });
+    await world.stage.pass(15_000);
+    expect(verdictOn(controller, 'a')).toMatchObject({
+      reason: 'CheckFailed',
+      message: expect.stringContaining('the queue is full'),
+    });
+    expect(await world.stage.permits()).toEqual(['brs-b']);
+    expect(await world.failed()).toEqual([]);
+    await world.stage.report('b', { current_state: 'StagedAndPerformedUpdate' });
+    await world.stage.pass(10_000);
+    await world.end('Complete');
+    await world.stage.update('b');
+    await world.stage.pass(20 * MINUTE);
+    expect(await world.stage.spec('a')).toBe('Idle 1.1.0');
+    await world.stage.pass(45 * MINUTE);
+    expect(await world.stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+  });
+});
+
+describe('a node that is back from its update', () => {
+  const AFTER = { proof: { nodes: 2 }, maxConcurrent: 1, checks: { after: [SMOKE] } };
+
+  /** Up to where the first node is back and monitored. */
+  async function upToBack(): Promise<Manager> {
+    world = await withPolicy({ spec: AFTER });
+    const controller = world.stage.start();
+    await world.stage.pass(10_000);
+    await world.stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await world.stage.pass();
+    await world.stage.report('a', { current_state: 'RebootedIntoUpdate', current_version: '1.1.0' });
+    await world.stage.pass();
+    await world.stage.report('a', { current_state: 'MonitoringUpdate' });
+    await world.stage.pass(10_000);
+    return controller;
+  }
+
+  test('keeps its permit until its check has passed', async () => {
+    const controller = await upToBack();
+    expect(verdictOn(controller, 'a')?.reason).toBe('Checking');
+    expect(await world.stage.spec('a')).toBe('MonitoringUpdate 1.1.0');
+    await world.end('Complete');
+    expect(await world.stage.spec('a')).toBe('Idle 1.1.0');
+    expect(await world.failed()).toEqual([]);
+  });
+
+  test('comes to rest where it fails, and counts as failed on the release for good', async () => {
+    const controller = await upToBack();
+    await world.end('Failed', 'the disk is slow');
+    expect(await world.stage.spec('a')).toBe('Idle 1.1.0');
+    await world.stage.report('a', { current_state: 'Idle' });
+    await world.stage.pass(30 * MINUTE);
+    expect(await world.failed()).toEqual(['a CheckFailed']);
+    expect(verdictOn(controller, 'a')).toMatchObject({
+      reason: 'CheckFailed',
+      message: expect.stringContaining('the disk is slow'),
+    });
+    expect(await world.stage.permits()).toEqual(['brs-b']);
+  });
+});
