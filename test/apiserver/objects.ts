@@ -182,13 +182,13 @@ export interface PodOptions {
 }
 
 function podManifest(name: string, options: PodOptions, ownerReferences: readonly object[]): object {
-  const { labels = {}, annotations = {}, tolerations = [], account = 'default', volumes = [] } = options;
+  const { labels = {}, annotations = {}, tolerations = [], account, volumes = [] } = options;
   return {
     metadata: { name, labels, annotations, ownerReferences },
     spec: {
       nodeName: options.node,
       tolerations,
-      serviceAccountName: account,
+      ...(account !== undefined && { serviceAccountName: account }),
       volumes,
       terminationGracePeriodSeconds: options.graceSeconds ?? 30,
       ...(options.priority !== undefined && { priority: options.priority }),
