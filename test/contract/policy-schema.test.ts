@@ -160,7 +160,6 @@ describe('the schema of a policy refuses', () => {
     [{ version: { minAge: '14d' } }, 'spec.version.minAge'],
     [{ version: { exact: '1.62.0', max: '1.63.0' } }, 'spec.version'],
     [{ unwell: [{}] }, 'spec.unwell[0]'],
-    [{ unwell: [{ condition: 'A', taint: 'b' }] }, 'spec.unwell[0]'],
     [{ unwell: [{ condition: 'A', status: 'Unknown' }] }, 'spec.unwell[0].status'],
     [{ proof: { checks: [{ name: 'a' }] } }, 'spec.proof.checks[0]'],
     [{ proof: { checks: [{ name: 'a', query: 'up' }] } }, 'spec.proof.checks[0]'],
@@ -178,6 +177,13 @@ describe('the schema of a policy refuses', () => {
     const fields = details?.causes?.flatMap(({ field = '' }) => (field.startsWith(where) ? [where] : []));
     expect([code, fields]).toEqual([422, expect.arrayContaining([where])]);
     expect(faultsOf(spec)).toEqual([expect.stringContaining(where)]);
+  });
+
+  test('what is both a condition and a taint, though it does not say where', async () => {
+    const spec = { nodeSelector: {}, unwell: [{ condition: 'A', taint: 'b' }] };
+    const refused = refusal(cluster.admin.create(POLICIES, policy(spec), { dryRun: 'All' }));
+    expect(await refused).toMatchObject({ code: 422, message: expect.stringContaining('(oneOf)') });
+    expect(faultsOf(spec)).toEqual([expect.stringContaining('spec.unwell[0]')]);
   });
 
   test('a field that it does not know, where validation is strict', async () => {
