@@ -173,6 +173,11 @@ describe('what is staged counts against limits once more, before it is disturbed
     expect(plan(world, POLICY, minutes(55)).commands).toMatchObject([{ spec: { state: 'RebootedIntoUpdate' } }]);
   });
 
+  test('a staged node that is itself not Ready waits where it is', () => {
+    const world = fleet({ a: staged, b: {} }, { nodes: [node('a', gone), node('b')], ...held });
+    expect([sent(world), plan(world, POLICY, NOW).verdicts[0]?.reason]).toEqual([[], 'NodeNotReady']);
+  });
+
   test('a zone that was lost since keeps the others in service', () => {
     const zone = (name: string, more = {}) => ({ labels: { [ZONE]: name }, ...more });
     const nodes = [node('a', zone('a')), ...['x', 'y'].map((name) => node(name, zone('b', gone)))];
