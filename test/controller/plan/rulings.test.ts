@@ -200,6 +200,7 @@ test('a report counts the nodes that a policy rules, and says how releases do th
           proven: false,
           complete: false,
           failed: 2,
+          checked: [],
         },
         {
           family: 'aws-k8s-1.33/amd64',
@@ -209,6 +210,7 @@ test('a report counts the nodes that a policy rules, and says how releases do th
           proven: true,
           complete: true,
           failed: 0,
+          checked: [],
         },
       ],
       accepted: { status: 'True', reason: 'Accepted', message: 'the policy is obeyed' },
