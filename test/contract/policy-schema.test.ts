@@ -163,7 +163,6 @@ describe('the schema of a policy refuses', () => {
     [{ unwell: [{ condition: 'A', status: 'Unknown' }] }, 'spec.unwell[0].status'],
     [{ proof: { checks: [{ name: 'a' }] } }, 'spec.proof.checks[0]'],
     [{ proof: { checks: [{ name: 'a', query: 'up' }] } }, 'spec.proof.checks[0]'],
-    [{ checks: { after: [{ name: 'a', job: 'b', query: 'up', above: 1 }] } }, 'spec.checks.after[0]'],
     [{ checks: { before: [{ name: 'a', job: 'b', retries: 21 }] } }, 'spec.checks.before[0].retries'],
     [{ after: ['Test'] }, 'spec.after[0]'],
     [{ after: [{ policy: 'test' }] }, 'spec.after[0]'],
@@ -179,11 +178,14 @@ describe('the schema of a policy refuses', () => {
     expect(faultsOf(spec)).toEqual([expect.stringContaining(where)]);
   });
 
-  test('what is both a condition and a taint, though it does not say where', async () => {
-    const spec = { nodeSelector: {}, unwell: [{ condition: 'A', taint: 'b' }] };
+  test.each<[object, string]>([
+    [{ unwell: [{ condition: 'A', taint: 'b' }] }, 'spec.unwell[0]'],
+    [{ checks: { after: [{ name: 'a', job: 'b', query: 'up', above: 1 }] } }, 'spec.checks.after[0]'],
+  ])('what is two kinds at once, though it does not say where: %j', async (given, where) => {
+    const spec = { nodeSelector: {}, ...given };
     const refused = refusal(cluster.admin.create(POLICIES, policy(spec), { dryRun: 'All' }));
     expect(await refused).toMatchObject({ code: 422, message: expect.stringContaining('(oneOf)') });
-    expect(faultsOf(spec)).toEqual([expect.stringContaining('spec.unwell[0]')]);
+    expect(faultsOf(spec)).toEqual([expect.stringContaining(where)]);
   });
 
   test('a field that it does not know, where validation is strict', async () => {
