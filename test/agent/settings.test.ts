@@ -60,6 +60,24 @@ describe("a host's settings of updates", () => {
     expect(world.operator.status.check).toBeUndefined();
   });
 
+  test('that are known late are told at once, also where the first telling is not taken', async () => {
+    build().operator.holding = true;
+    const { settings } = world.host;
+    const answers = settings.get.bind(settings);
+    settings.get = () => ({ kind: 'never' });
+    await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');
+    expect(told()).toBeUndefined();
+    settings.get = answers;
+    let refused = false;
+    world.operator.answer = (ask) => {
+      if (ask !== 'putStatus' || refused) return undefined;
+      refused = true;
+      return { kind: 'again', message: 'no apiserver' };
+    };
+    await world.advance(5 * 60_000);
+    expect([refused, told()?.version_lock]).toEqual([true, 'latest']);
+  });
+
   test('are told once an hour to a cluster that does not keep them', async () => {
     build({ drops: ['update_settings'] }).operator.holding = true;
     await world.until(() => world.operator.log.at(-1) === 'Idle ->1.39.0');

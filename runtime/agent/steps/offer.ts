@@ -61,6 +61,7 @@ export function offerWatch(context: OfferContext): (step: Offer, signal: AbortSi
     const tellOffer = async ({ version, wish: told }: GoodLook): Promise<void> => {
       const offer = (view: View): AgentStatus => wishes.told(withOffer(view, version ?? view.version), told);
       await preparation.report((view) => settings.added(offer(view), view), signal);
+      settings.noteTold();
       wishes.noteTold(told);
     };
     for (;;) {
@@ -103,6 +104,7 @@ function failingChecks(
       const status = { ...failingCheck(view, told(view)), ...(isOfferVoid && { target_version: view.version }) };
       return settings.added(status, view);
     }, signal);
+    settings.noteTold();
     reportedAt = clock.monotonic();
     logger.warn('the host cannot look for updates', check);
   };

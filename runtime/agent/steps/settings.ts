@@ -10,6 +10,8 @@ export class SettingsTelling {
   #read: UpdateSettings | undefined;
   /** When it was last told where nothing else was, by the monotonic clock. */
   #toldAt = -Infinity;
+  /** It is in the report that is being made, where nothing else is new. */
+  #isAlone = false;
 
   constructor(context: Pick<StepContext, 'host' | 'clock'>) {
     this.#context = context;
@@ -22,13 +24,17 @@ export class SettingsTelling {
     if (answer) this.#read = { ...answer, read_at: rfc3339(clock.now()) };
   }
 
-  /** Told with a status that is written anyway; by itself once an hour, because a cluster may not keep it. */
+  /** Told with a status that is written anyway; by itself once an hour, because a cluster may not keep it. A report may ask several times. */
   added(status: AgentStatus, view: View): AgentStatus {
     const more = withSettings(status, this.#read);
     if (more === status || !alreadySaid(status, view)) return more;
-    const now = this.#context.clock.monotonic();
-    if (now - this.#toldAt < HOUR_MS) return status;
-    this.#toldAt = now;
-    return more;
+    this.#isAlone = this.#context.clock.monotonic() - this.#toldAt >= HOUR_MS;
+    return this.#isAlone ? more : status;
+  }
+
+  /** The report is accepted. */
+  noteTold(): void {
+    if (this.#isAlone) this.#toldAt = this.#context.clock.monotonic();
+    this.#isAlone = false;
   }
 }
