@@ -1,4 +1,4 @@
-import { needsPerson, REASONS } from '../../runtime/controller/plan/facts/reasons.ts';
+import { needsPerson, type Reason, REASONS } from '../../runtime/controller/plan/facts/reasons.ts';
 
 export interface Panel {
   readonly title: string;
@@ -12,7 +12,9 @@ const IN_CLUSTER = 'cluster=~"$cluster"';
 const OF_POLICY = `${IN_CLUSTER},policy=~"$policy"`;
 
 const blocking = REASONS.filter(needsPerson).join('|');
-const WINDOWS = 'OutsideWindow|FitsNoWindow|Frozen|Paused|TooYoung|VersionPinned';
+const WINDOWS = (
+  ['OutsideWindow', 'FitsNoWindow', 'Frozen', 'Paused', 'TooYoung', 'VersionPinned'] satisfies Reason[]
+).join('|');
 
 /** Replicas of the controller show the same, but for a moment. */
 const shown = (metric: string, by: readonly string[], matching = IN_CLUSTER): string =>

@@ -10,6 +10,7 @@ import type {
   WishState,
 } from '../api/shadow/model.ts';
 import { hintIn } from '../api/shadow/hint.ts';
+import { NOT_OF_AGENTS } from '../api/shadow/names.ts';
 import { MAX_CRASHES, stillFailed, withFailed } from '../api/shadow/failed-versions.ts';
 import { isSemver } from '../api/shadow/semver.ts';
 import type { State } from '../api/shadow/states.ts';
@@ -30,6 +31,9 @@ export interface Failure {
 const BLAMES_RELEASE: ReadonlySet<FailureReason> = new Set(['PrepareFailed', 'BootFailed', 'Reverted', 'Unstable']);
 const MAX_MESSAGE_BYTES = 1024;
 
+const ofAgents = (status: Status): AgentStatus =>
+  Object.fromEntries(Object.entries(status).filter(([field]) => !(field in NOT_OF_AGENTS))) as AgentStatus;
+
 const firstStatus = (version: string): Status => ({ ...NEVER_SAID, current_version: version, target_version: version });
 
 /** Before the first report. */
@@ -46,8 +50,7 @@ const NEVER_SAID = {
 /** The status as it is, with the version that runs. The agent's own fields are null rather than absent, because absent fields would stay. */
 export function currentStatus(view: View): AgentStatus {
   const { shadow, version } = view;
-  const status: Status = shadow?.status ?? firstStatus(version);
-  const { conditions: _, drain: __, drain_refused: ___, drain_failed: ____, ...told } = status;
+  const told = ofAgents(shadow?.status ?? firstStatus(version));
   const failed = stillFailed(told, version);
   // An offer to another version is void: it could be taken for an update to an older version.
   const target_version = told.current_version === version ? told.target_version : version;

@@ -86,22 +86,35 @@ export interface PodDeleteList {
   readonly returned: readonly DrainPod[];
   /** Should have ended long ago: reported, not waited for. */
   readonly stuck: readonly DrainPod[];
-  /** All that stay where they are, and may have volumes in use: the three before, DaemonSets' pods and mirror pods. */
+  /** All that stay where they are, and whose volumes are not waited for: the three before, DaemonSets' pods and mirror pods. */
   readonly staying: readonly DrainPod[];
 }
 
+/** The lists that a pod is in, by what a drain does with it. */
+const LISTS = {
+  evict: ['pods'],
+  'evict-critical': ['critical'],
+  'evict-last': ['own'],
+  finished: [],
+  mirror: ['staying'],
+  daemonset: ['staying'],
+  'tolerates-cordon': ['tolerating', 'staying'],
+  returned: ['returned', 'staying'],
+  stuck: ['stuck', 'staying'],
+} satisfies Record<PodDeleteStatus, readonly (keyof PodDeleteList)[]>;
+
 export function filterPods(pods: readonly DrainPod[], terms: FilterTerms): PodDeleteList {
-  const byStatus = Map.groupBy(pods, (pod) => podDeleteStatus(pod, terms));
-  const withStatus = (...statuses: readonly PodDeleteStatus[]): readonly DrainPod[] =>
-    statuses.flatMap((status) => byStatus.get(status) ?? []);
+  const sorted = pods.map((pod) => ({ pod, lists: LISTS[podDeleteStatus(pod, terms)] as readonly string[] }));
+  const listed = (name: keyof PodDeleteList): readonly DrainPod[] =>
+    sorted.flatMap(({ pod, lists }) => (lists.includes(name) ? [pod] : []));
   return {
-    pods: withStatus('evict'),
-    critical: withStatus('evict-critical'),
-    own: withStatus('evict-last'),
-    tolerating: withStatus('tolerates-cordon'),
-    returned: withStatus('returned'),
-    stuck: withStatus('stuck'),
-    staying: withStatus('mirror', 'daemonset', 'tolerates-cordon', 'returned', 'stuck'),
+    pods: listed('pods'),
+    critical: listed('critical'),
+    own: listed('own'),
+    tolerating: listed('tolerating'),
+    returned: listed('returned'),
+    stuck: listed('stuck'),
+    staying: listed('staying'),
   };
 }
 

@@ -12,13 +12,13 @@ import {
   idleStatus,
   withFailure,
 } from '../../runtime/agent/status.ts';
-import { type AgentStatus, FAILURE_REASONS, type Spec, type Status } from '../../runtime/api/shadow/model.ts';
+import { type AgentStatus, FAILURE_REASONS, type Spec, type Status, statusV2 } from '../../runtime/api/shadow/model.ts';
 import { parseAgentStatus } from '../../runtime/api/shadow/parse.ts';
 import { crdSchema } from '../../runtime/api/shadow/schema.ts';
 import { STATES } from '../../runtime/api/shadow/states.ts';
 import { validate } from '../../lab/sim/cluster/crd/validate.ts';
 import { runs } from '../random.ts';
-import { spec, status, time, version } from '../api/shadow/arbitrary.ts';
+import { optional, required, spec, status, time, version } from '../api/shadow/arbitrary.ts';
 
 /** Any text: of any length, with any character, halves of pairs included. */
 const words = fc.oneof(
@@ -57,6 +57,10 @@ const reported = fc
     return all.flatMap((one) => reductions(one, seen));
   });
 
+test('statuses of this test have each field that there is', () => {
+  expect(Object.keys({ ...required, ...optional }).toSorted()).toEqual(Object.keys(statusV2.shape).toSorted());
+});
+
 test('whatever the agent reports fits its own model and the CRD, and is stored as it was sent', () => {
   const schema = crdSchema('v2').properties?.['status'] ?? {};
   fc.assert(
@@ -64,6 +68,7 @@ test('whatever the agent reports fits its own model and the CRD, and is stored a
       for (const one of statuses) {
         const sent: unknown = JSON.parse(JSON.stringify(one));
         expect(parseAgentStatus(sent)).toMatchObject({ current_version: one.current_version });
+        expect(Object.keys(one)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(conditions|drain)/)]));
         expect(validate(schema as never, sent)).toEqual([]);
         // The API server would store another character in place of half a pair.
         expect(JSON.stringify(one)).not.toMatch(/\\ud[89a-f]/i);

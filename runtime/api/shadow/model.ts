@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MAX_CRASHES, MAX_FAILED_VERSIONS } from './failed-versions.ts';
+import type { NOT_OF_AGENTS } from './names.ts';
 import { SEMVER_PATTERN } from './semver.ts';
 import { STATES, STATES_V1 } from './states.ts';
 import { MAX_LOCK, MAX_URL } from './update-settings.ts';
@@ -252,5 +253,5 @@ export type WishRefusal = (typeof WISH_REFUSALS)[number];
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 export type ShadowCondition = z.infer<typeof condition>;
 export type Shadow = z.infer<typeof shadowV2>;
-/** What the agent sends: everything but the controller's conditions and what the apiserver says of drains. */
-export type AgentStatus = Omit<Status, 'conditions' | 'drain' | 'drain_refused' | 'drain_failed'>;
+/** What the agent sends. */
+export type AgentStatus = Omit<Status, keyof typeof NOT_OF_AGENTS>;

@@ -97,3 +97,6 @@ export function shadowName(nodeName: string): string {
 export function nodeNameOf(shadow: string): string | undefined {
   return shadow.startsWith(PREFIX) && shadow.length > PREFIX.length ? shadow.slice(PREFIX.length) : undefined;
 }
+
+/** Fields of the status that an agent neither sends nor touches: the controller's conditions, and what the apiserver says of drains. */
+export const NOT_OF_AGENTS = { conditions: true, drain: true, drain_refused: true, drain_failed: true } as const;

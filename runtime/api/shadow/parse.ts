@@ -1,4 +1,5 @@
 import { type AgentStatus, statusV2 } from './model.ts';
+import { NOT_OF_AGENTS } from './names.ts';
 
 /** A part of a BottlerocketShadow that does not fit the model. It names each fault with the path of its field. */
 export class InvalidShadowError extends Error {
@@ -10,7 +11,7 @@ export class InvalidShadowError extends Error {
   }
 }
 
-const agentStatus = statusV2.omit({ conditions: true, drain: true, drain_refused: true, drain_failed: true });
+const agentStatus = statusV2.omit(NOT_OF_AGENTS);
 
 /** A status as an agent may send it. Fields that are not the agent's are dropped. @throws InvalidShadowError */
 export function parseAgentStatus(value: unknown): AgentStatus {

@@ -1,14 +1,9 @@
 import { keepsOut } from '../../controller/plan/facts/node.ts';
 import { nodeInfos } from '../../controller/plan/nodes/join.ts';
-import {
-  compare,
-  type NodeInfo,
-  type NodeView,
-  type ShadowView,
-  type Snapshot,
-} from '../../controller/plan/facts/snapshot.ts';
+import { type NodeInfo, type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import { type Ruling, Rulings } from '../../controller/plan/facts/rulings.ts';
 import { RESTING } from '../../controller/plan/facts/phase.ts';
+import { byAge } from '../../controller/plan/gates/turns.ts';
 
 /** A node with its shadow. */
 export interface Pair {
@@ -215,7 +210,7 @@ const lineOf = ({ node, shadow: { status } }: Pair, zone: string): string =>
 const isBehindOffer = ({ shadow: { status } }: Pair): boolean => status?.target_version !== status?.current_version;
 
 /** As plans give turns, where nobody has asked and none has failed. */
-const byTurn = (a: Pair, b: Pair): number => a.node.createdAt - b.node.createdAt || compare(a.node.name, b.node.name);
+const byTurn = (a: Pair, b: Pair): number => byAge({ info: a }, { info: b });
 
 /** All that can happen to it is a start, and its age alone decides its turn. */
 function isPlain(info: NodeInfo, { ruledSince }: Snapshot, { ownNode }: CrowdTerms): info is NodeInfo & Pair {

@@ -31,23 +31,39 @@ const condition = fc.record({
   message: fc.string(),
   lastTransitionTime: time,
 });
-/** Of v2, as it may be stored. */
-export const status = some(
-  fc.record({
-    current_version: version,
-    target_version: version,
-    current_state: state,
-    crash_count: fc.oneof(fc.nat({ max: MAX_CRASHES }), fc.constant(MAX_CRASHES)),
-  }),
-  {
-    state_transition_failure_timestamp: maybe(time),
-    reboot: maybe(some(fc.record({ boot_id: fc.uuid(), version }), { requested_at: maybe(time) })),
-    drain: maybe(fc.record({ started_at: time, pods_left: fc.nat(), blocked_by: fc.array(fc.string()) })),
-    last_failure: maybe(failure),
-    failed_versions: maybe(fc.array(version, { maxLength: 5 })),
-    finished: maybe(fc.record({ version, at: time, boot_id: fc.uuid(), unasked_boots: fc.nat() })),
-    version_wish: maybe(some(fc.record({ ours: lock, before: lock }), { refused: maybe(fc.string()) })),
-    conditions: maybe(fc.array(condition)),
-    field_of_a_newer_model: fc.string(),
-  },
-);
+/** Each field of a status of v2, as it may be stored. */
+export const required = {
+  current_version: version,
+  target_version: version,
+  current_state: state,
+  crash_count: fc.oneof(fc.nat({ max: MAX_CRASHES }), fc.constant(MAX_CRASHES)),
+};
+export const optional = {
+  state_transition_failure_timestamp: maybe(time),
+  reboot: maybe(some(fc.record({ boot_id: fc.uuid(), version }), { requested_at: maybe(time) })),
+  drain: maybe(
+    some(fc.record({ started_at: time, pods_left: fc.nat(), blocked_by: fc.array(fc.string()) }), {
+      reported_at: maybe(time),
+    }),
+  ),
+  drain_refused: maybe(fc.record({ since: time, version })),
+  drain_failed: maybe(some(fc.record({ left: fc.array(fc.uuid(), { maxLength: 3 }) }), { due: maybe(time) })),
+  last_failure: maybe(failure),
+  failed_versions: maybe(fc.array(version, { maxLength: 5 })),
+  check: maybe(some(fc.record({ failing_since: time, error: fc.string() }), { succeeded_at: maybe(time) })),
+  finished: maybe(fc.record({ version, at: time, boot_id: fc.uuid(), unasked_boots: fc.nat() })),
+  staged: maybe(
+    some(fc.constant({}), { version: maybe(version), boot_id: maybe(fc.uuid()), error: maybe(fc.string()) }),
+  ),
+  update_settings: maybe(
+    some(fc.record({ read_at: time }), {
+      seed: maybe(fc.nat({ max: 2048 })),
+      ignore_waves: maybe(fc.boolean()),
+      version_lock: maybe(fc.constantFrom('latest', '1.38.0')),
+      metadata_base_url: maybe(fc.constant('https://updates.example/')),
+    }),
+  ),
+  version_wish: maybe(some(fc.record({ ours: lock, before: lock }), { refused: maybe(fc.string()) })),
+  conditions: maybe(fc.array(condition)),
+};
+export const status = some(fc.record(required), { ...optional, field_of_a_newer_model: fc.string() });

@@ -2,7 +2,7 @@ import { type GroupPlaces, zoneOf } from '../groups/busy.ts';
 import type { Asking } from './asking.ts';
 import type { Group } from '../groups/groups.ts';
 import type { OsRelease } from '../releases/releases.ts';
-import { compare, type ShadowView } from '../facts/snapshot.ts';
+import { compare, type NodeView, type ShadowView } from '../facts/snapshot.ts';
 
 /** A node with an update to start, and one policy that rules it. */
 export interface Ruled extends Asking {
@@ -120,8 +120,13 @@ const byTurnOfZones: Order = (a, b) =>
 
 const byFewest: Order = (a, b) => a.moving - b.moving || byAge(a.head, b.head);
 
-const byAge = (a: Ruled, b: Ruled): number =>
-  a.info.node.createdAt - b.info.node.createdAt || compare(a.info.node.name, b.info.node.name);
+/** Where nothing else decides. Forecasts go by it, too. */
+export const byAge = ({ info: { node: a } }: WithNode, { info: { node: b } }: WithNode): number =>
+  a.createdAt - b.createdAt || compare(a.name, b.name);
+
+interface WithNode {
+  readonly info: { readonly node: Pick<NodeView, 'createdAt' | 'name'> };
+}
 
 /** Puts the queue into its place among the others, which are in order, the next one last. */
 function insert(queues: Queue[], queue: Queue, before: Order): void {
