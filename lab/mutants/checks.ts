@@ -9,8 +9,8 @@ export const checkMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'asks a check before the ledger says so, so that another leader asks a second time',
     file: 'runtime/controller/plan/groups/checks.ts',
-    find: 'if (state.result || !isWritten || beginsAt(state) > this.#known.now) return [];',
-    replace: 'if (state.result || (isWritten && beginsAt(state) > this.#known.now)) return [];',
+    find: 'if (state.result || !isWritten || !mayBegin(state, this.#known.now)) return [];',
+    replace: 'if (state.result || (isWritten && !mayBegin(state, this.#known.now))) return [];',
     tests: TESTS,
   },
   {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { POLICIES_PATH, releasesOf } from '../../runtime/api/resources.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import { clear, ledgerOf } from '../../runtime/api/release/ledger.ts';
-import { rfc3339 } from '../../runtime/lib/clock.ts';
+import { HOUR_MS, rfc3339 } from '../../runtime/lib/clock.ts';
 import { mergePatch } from '../../runtime/lib/json.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { type Checked, envOf, type Given, MINUTE, RELEASE, SMOKE, verdictOn, withPolicy } from './checked.ts';
@@ -147,6 +147,37 @@ describe('a release, before it is proven', () => {
     world.stage.start();
     await world.stage.pass(60_000);
     expect(await world.made()).toHaveLength(1);
+    expect(await world.checks()).toMatchObject([{ tries: 1, result: 'Passed' }]);
+  });
+
+  test('has passed where its Job is complete, though no leader was there until its time was over', async () => {
+    const first = new AbortController();
+    await upToCheck({}, { signal: first.signal });
+    first.abort();
+    await world.stage.pass(MINUTE);
+    await world.end('Complete');
+    await world.stage.pass(11 * MINUTE);
+    world.stage.start();
+    await world.stage.pass(60_000);
+    expect(await world.made()).toHaveLength(1);
+    expect(await world.checks()).toMatchObject([{ tries: 1, result: 'Passed' }]);
+  });
+
+  test('is asked at once where the clock of the leader before was ahead', async () => {
+    const first = new AbortController();
+    const held = stopping(makesJob, () => world.stage.transport);
+    await upToCheck({}, { signal: first.signal, transport: held.transport });
+    first.abort();
+    const { smoke } = (await world.underAll())?.checks ?? {};
+    const ahead = { ...smoke, since: rfc3339(world.stage.clock.now() + HOUR_MS) };
+    await releasesOf(world.stage.transport).patchStatus(RELEASE, {
+      status: { policies: { all: { checks: { smoke: ahead } } } },
+    });
+    world.stage.start();
+    await world.stage.pass(60_000);
+    held.goOn();
+    expect(await world.made()).toHaveLength(1);
+    await world.end('Complete');
     expect(await world.checks()).toMatchObject([{ tries: 1, result: 'Passed' }]);
   });
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConflictError } from '../../kube/errors.ts';
+import { instantOf } from '../../lib/clock.ts';
 import type { CronJob, Job, JobTemplate } from '../../kube/objects.ts';
 import { cronJobsOf, jobsOf } from '../../kube/resources.ts';
 import { GROUP } from '../../api/shadow/names.ts';
@@ -14,7 +15,7 @@ const MOST_NODES = 200;
 /** What a template does not say: people may look at a Job for so long. */
 const TTL_S = 86_400;
 
-/** A Job is made once for each try, and ends with it. */
+/** A Job is made once for each try, and has the whole time of one from then on. */
 export async function askJob(
   { transport, namespace, clock }: Asked,
   one: JobTry,
@@ -23,12 +24,12 @@ export async function askJob(
   const jobs = jobsOf(transport, namespace);
   const name = jobName(one);
   const job = await jobs.get(name, signal);
-  if (job) return answerOf(job);
+  if (job) return answerOf(job, one.check, clock.now());
   const { cronJob } = one.check;
   const template = await cronJobsOf(transport, namespace).get(cronJob, signal);
   if (!template) return unknown(`there is no CronJob ${cronJob}`);
   if (template.spec?.suspend !== true) return unknown(`the CronJob ${cronJob} is not suspended`);
-  const seconds = Math.max(1, Math.ceil((one.endsAt - clock.now()) / 1000));
+  const seconds = Math.max(1, Math.ceil(one.check.timeoutMs / 1000));
   try {
     await jobs.create(jobFrom(template, one, { name, namespace, seconds }), signal);
   } catch (error) {
@@ -42,11 +43,17 @@ export async function askJob(
 const jobName = ({ id, check }: JobTry): string =>
   `brupop-${check.name.slice(0, 30).replace(/-$/, '')}-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
 
-function answerOf({ metadata: { name }, status }: Job): CheckAnswer | undefined {
+function answerOf(
+  { metadata: { name, creationTimestamp }, status }: Job,
+  { timeoutMs }: JobCheck,
+  now: number,
+): CheckAnswer | undefined {
   const holds = status?.conditions?.filter((condition) => condition.status === 'True') ?? [];
   const failed = holds.find(({ type }) => type === 'Failed');
   if (failed) return { kind: 'failed', message: `Job ${name}: ${failed.reason ?? 'Failed'}: ${failed.message ?? ''}` };
-  return holds.some(({ type }) => type === 'Complete') ? { kind: 'passed', message: `Job ${name}` } : undefined;
+  if (holds.some(({ type }) => type === 'Complete')) return { kind: 'passed', message: `Job ${name}` };
+  const endsAt = (instantOf(creationTimestamp) ?? now) + timeoutMs;
+  return endsAt <= now ? { kind: 'failed', message: 'it was not done in time' } : undefined;
 }
 
 interface Made {

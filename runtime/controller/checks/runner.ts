@@ -63,7 +63,8 @@ export class CheckRunner {
 
   async #ask(one: CheckTry, signal: AbortSignal): Promise<void> {
     const { ask, clock, wakeup } = this.#options;
-    const answer = await withDeadline({ clock, ms: ASK_MS, signal }, (inner) => ask(one, inner)).catch(unknownBy);
+    const said = await withDeadline({ clock, ms: ASK_MS, signal }, (inner) => ask(one, inner)).catch(unknownBy);
+    const answer = said && one.endsAt <= clock.now() ? { ...said, isLate: true } : said;
     const before = this.#answers.get(one.id);
     const isWanted = this.#wanted.some(({ id }) => id === one.id);
     if (signal.aborted || !isWanted || isSame(before, answer)) return;
@@ -76,7 +77,7 @@ export class CheckRunner {
 const isFinal = (answer: CheckAnswer | undefined): boolean => answer !== undefined && answer.kind !== 'unknown';
 
 const isSame = (a: CheckAnswer | undefined, b: CheckAnswer | undefined): boolean =>
-  a?.kind === b?.kind && a?.message === b?.message;
+  a?.kind === b?.kind && a?.message === b?.message && a?.isLate === b?.isLate;
 
 /** The same answer gives the same words. */
 function unknownBy(error: unknown): CheckAnswer {

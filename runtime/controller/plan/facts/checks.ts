@@ -11,6 +11,8 @@ export interface CheckAnswer {
   readonly kind: 'passed' | 'failed' | 'unknown';
   /** The same for as long as the answer is: it is written to the cluster. */
   readonly message: string;
+  /** It was given when the time of the try was over. */
+  readonly isLate?: boolean;
 }
 
 /** By the name of the try. */
@@ -22,7 +24,7 @@ export interface CheckTry {
   readonly id: string;
   readonly check: Check;
   readonly about: CheckSubject;
-  /** What has no answer by then has failed, milliseconds since the Unix epoch. */
+  /** What nobody can say then has failed, milliseconds since the Unix epoch. A Job has its own time. */
   readonly endsAt: number;
 }
 
@@ -89,26 +91,31 @@ export const begun = ({ check, attempt }: Asked, now: number): CheckState => ({
   tries: 1,
 });
 
-export const beginsAt = ({ since }: CheckState): number => instantOf(since) ?? 0;
+const beginsAt = ({ since }: CheckState): number => instantOf(since) ?? 0;
 export const endsAt = (state: CheckState, { timeoutMs }: Check): number => beginsAt(state) + timeoutMs;
+
+/** There is a pause before all but the first try. A longer one is none: the clock of the leader that wrote it was ahead. */
+export function mayBegin(state: CheckState, now: number): boolean {
+  const pauseMs = beginsAt(state) - now;
+  return state.tries === 1 || pauseMs <= 0 || pauseMs > PAUSE_MS;
+}
 
 /** When time alone changes how it stands, or what is asked. */
 export const changesAt = (state: CheckState, check: Check, now: number): number =>
   state.result ? NEVER : nextAfter(now, [beginsAt(state), endsAt(state, check)]);
 
-/** How it stands after an answer, or without one. */
+/** How it stands after an answer. Time alone decides nothing: there may have been no leader to ask. */
 export function advanced(
   state: CheckState,
   check: Check,
   { answer, now }: { readonly answer: CheckAnswer | undefined; readonly now: number },
 ): CheckState {
-  if (state.result) return state;
-  const isLate = endsAt(state, check) <= now;
-  if (!answer) return isLate ? failed({ ...state, message: 'it was not done in time' }, check, now) : state;
+  if (state.result) return (instantOf(state.at) ?? now) > now ? { ...state, at: rfc3339(now) } : state;
+  if (!answer) return state;
   const said = { ...state, message: shortened(answer.message, MAX_CHECK_MESSAGE) };
   const means = answer.kind === 'unknown' ? MEANING[check.unknown] : answer.kind;
   if (means === 'passed') return { ...said, result: 'Passed', at: rfc3339(now) };
-  return means === 'failed' || isLate ? failed(said, check, now) : said;
+  return means === 'failed' || answer.isLate ? failed(said, check, now) : said;
 }
 
 const MEANING = { Wait: undefined, Fail: 'failed', Pass: 'passed' } as const;

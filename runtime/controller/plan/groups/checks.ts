@@ -5,7 +5,6 @@ import {
   advanced,
   attemptOf,
   begun,
-  beginsAt,
   changesAt,
   type CheckAnswer,
   type CheckStates,
@@ -14,6 +13,7 @@ import {
   entryKey,
   isCheckEntry,
   leftUntil,
+  mayBegin,
   nodeKey,
   openCheck,
   type When,
@@ -195,7 +195,7 @@ class Round {
     const { family, version } = this.#release;
     const { [key]: written } = this.#release.checks;
     const isWritten = written?.since === state.since && written.tries === state.tries && written.says === state.says;
-    if (state.result || !isWritten || beginsAt(state) > this.#known.now) return [];
+    if (state.result || !isWritten || !mayBegin(state, this.#known.now)) return [];
     const about = { family, version, policy, nodes };
     return [{ id: this.#idOf(key, state), check, about, endsAt: endsAt(state, check) }];
   }
