@@ -258,6 +258,14 @@ export const policyMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/hints.test.ts', 'test/controller/hints.test.ts'],
   },
   {
+    rule: 'H3',
+    does: 'forgets what a node came from at a start that leads to no other version',
+    file: 'runtime/controller/plan/gates/starts.ts',
+    find: 'shadow.updatedFrom ?? null',
+    replace: 'null',
+    tests: ['test/controller/plan/way-back.test.ts', 'test/controller/wishes.test.ts'],
+  },
+  {
     rule: 'B7',
     does: 'takes an offer that is withdrawn for a start',
     file: 'runtime/controller/plan/facts/machine.ts',

@@ -3,6 +3,7 @@ import { policiesOf } from '../../runtime/api/resources.ts';
 import { conditionUpToDate } from '../../runtime/controller/plan/facts/conditions.ts';
 import type { Spec } from '../../runtime/api/shadow/model.ts';
 import { shadowName } from '../../runtime/api/shadow/names.ts';
+import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { Tapped } from '../kube/world.ts';
 import { definePolicies } from '../policies.ts';
 import { fail } from '../cli/dashboard/scene.ts';
@@ -67,7 +68,8 @@ test('with a definition that does not know wishes, nodes say so, few writes are 
   expect(wishes.length).toBeLessThan(12);
 });
 
-test('a node leaves a release that is halted for its failures for the version that it came from', async () => {
+/** Of two nodes that came from 1.0.0, a is at rest on 1.1.0, and b, which has failed on it, has halted it. */
+async function halted(): Promise<void> {
   stage = await Stage.with('a', 'b');
   await definePolicies(stage, { all: { ...ALL, maxFailed: 1, proof: { nodes: 1 }, onFailure: 'Rollback' } });
   stage.start();
@@ -82,8 +84,38 @@ test('a node leaves a release that is halted for its failures for the version th
   await stage.pass();
   await stage.report('b', { current_state: 'Idle' });
   await stage.pass(5000);
+}
+
+/** The host of a offers what is wanted of it. */
+async function goesBack(): Promise<void> {
   expect(await wish('a')).toEqual({ version_lock: '1.0.0' });
   await stage.report('a', { target_version: '1.0.0' });
   await stage.pass(5000);
   expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.0.0');
+}
+
+test('a node leaves a release that is halted for its failures for the version that it came from, which stays wanted where that fails', async () => {
+  await halted();
+  await goesBack();
+  const time = rfc3339(stage.clock.now());
+  const why = { state: 'StagedAndPerformedUpdate', reason: 'DownloadFailed', message: 'no such host' } as const;
+  await stage.report('a', {
+    current_state: 'ErrorReset',
+    crash_count: 1,
+    state_transition_failure_timestamp: time,
+    last_failure: { ...why, version: '1.0.0', time },
+  });
+  await stage.pass(5000);
+  await stage.report('a', { current_state: 'Idle' });
+  await stage.pass(60_000);
+  expect([await wish('a'), await stage.spec('a')]).toEqual([{ version_lock: '1.0.0' }, 'Idle 1.0.0']);
+});
+
+test('a node that is not Ready goes all the way back', async () => {
+  await halted();
+  await stage.setReady('a', false);
+  await goesBack();
+  await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+  await stage.pass(5000);
+  expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.0.0');
 });

@@ -74,7 +74,7 @@ export const LAST_REBOOT_ANNOTATION = `${GROUP}/last-reboot-seconds`;
 export const LAST_UPDATE_FINISHED_ANNOTATION = `${GROUP}/last-update-finished`;
 /** On a shadow: the version that the node ran when its present update, or its last one, began. */
 export const UPDATED_FROM_ANNOTATION = `${GROUP}/updated-from`;
-/** On a shadow: the version that the node ran before its last complete update. */
+/** On a shadow: the version that the node ran before that one, or once the update is complete, before what it runs. */
 export const VERSION_BEFORE_ANNOTATION = `${GROUP}/version-before`;
 /** On a shadow: names the attempt that was the node's last complete update (rule F3). */
 export const LAST_ATTEMPT_ANNOTATION = `${GROUP}/last-attempt`;

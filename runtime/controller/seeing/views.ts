@@ -22,6 +22,7 @@ import {
   shadowName,
   UPDATE_NOW_ANNOTATION,
   UPDATED_FROM_ANNOTATION,
+  VERSION_BEFORE_ANNOTATION,
 } from '../../api/shadow/names.ts';
 import { hintIn } from '../../api/shadow/hint.ts';
 import { ownersOf } from '../../api/shadow/owner.ts';
@@ -226,9 +227,16 @@ export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFa
     lastRebootMs: secondsIn(metadata, LAST_REBOOT_ANNOTATION),
     hint: hintIn(metadata.annotations),
     lastAttempt: metadata.annotations?.[LAST_ATTEMPT_ANNOTATION],
-    updatedFrom: versionIn(metadata, UPDATED_FROM_ANNOTATION),
+    updatedFrom: updatedFrom({ metadata, status }),
     finishStatedAt: instantOf(metadata.annotations?.[LAST_UPDATE_FINISHED_ANNOTATION]),
   };
+}
+
+/** Its last start may have led to no other version: it was called off, or failed. */
+function updatedFrom({ metadata, status }: Pick<ShadowObject, 'metadata' | 'status'>): string | undefined {
+  const from = versionIn(metadata, UPDATED_FROM_ANNOTATION);
+  const isStillThere = from !== undefined && from === status?.current_version;
+  return isStillThere ? versionIn(metadata, VERSION_BEFORE_ANNOTATION) : from;
 }
 
 /** Anybody may have written the annotation. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { EMPTY, enter } from '../../../runtime/api/release/ledger.ts';
+import { UPDATED_FROM_ANNOTATION, VERSION_BEFORE_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
 import type { ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { fleet, ledgerObject, moment, node, NOW, type Parts, plan, POLICY, type Rules, type World } from './fleet.ts';
 
@@ -16,6 +17,11 @@ const after = (status: Parts['status'] = {}): Parts => ({
 });
 /** Its host offers the version before. */
 const offered = after({ target_version: '1.0.0' });
+
+const came = (now: string, before: string | null): object => ({
+  [UPDATED_FROM_ANNOTATION]: now,
+  [VERSION_BEFORE_ANNOTATION]: before,
+});
 
 function world(a: Parts, release: Partial<ReleaseView> = {}, more: Partial<World> = {}): World {
   const releases = { objects: [{ ...BAD, ...release }], refused: new Map(), seeds: false };
@@ -39,6 +45,15 @@ describe('a node on a release that was halted for its failures', () => {
   test('goes back though it is not Ready, where its agent is there', () => {
     const wanted = { ...offered, spec: { version_wish: { version_lock: '1.0.0' } } };
     expect(said(world(wanted, {}, { nodes: [node('a', { ready: false }), node('b')] }))).toEqual([['a', '1.0.0']]);
+  });
+
+  test('says at each start what it came from, which that start may not come to', () => {
+    const wanted: Parts = { ...offered, spec: { version_wish: { version_lock: '1.0.0' } } };
+    const [start] = plan(world(wanted), RULES, NOW).commands;
+    expect(start).toMatchObject({ annotations: came('1.1.0', '1.0.0') });
+    const further = plan(fleet({ a: after({ target_version: '1.2.0' }) }), RULES, NOW);
+    expect(further.commands).toMatchObject([{ version: '1.2.0', annotations: came('1.1.0', '1.0.0') }]);
+    expect(plan(fleet({ a: {} }), RULES, NOW).commands).toMatchObject([{ annotations: came('1.0.0', null) }]);
   });
 
   test('is wanted nothing of once it is back, where it waits for a better release', () => {

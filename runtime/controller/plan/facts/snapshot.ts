@@ -238,7 +238,7 @@ export interface ShadowView {
   readonly hint: Hint | undefined;
   /** Names the attempt that was its last complete update; undefined where that is not known. */
   readonly lastAttempt?: string | undefined;
-  /** The version that it ran when its present update, or its last one, began; undefined where that is not known. */
+  /** The version that it ran before the one that it runs; undefined where that is not known. */
   readonly updatedFrom: string | undefined;
   /** Absent for a host that offers versions by itself. Otherwise the target of `status` is what this says. */
   readonly order?: HostOrder;

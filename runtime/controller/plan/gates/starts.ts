@@ -1,5 +1,5 @@
 import { rfc3339 } from '../../../lib/clock.ts';
-import { STAGE_ANNOTATION, UPDATED_FROM_ANNOTATION } from '../../../api/shadow/names.ts';
+import { STAGE_ANNOTATION, UPDATED_FROM_ANNOTATION, VERSION_BEFORE_ANNOTATION } from '../../../api/shadow/names.ts';
 import { claimsOf, termsOf } from '../groups/busy.ts';
 import type { Start } from '../facts/commands.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
@@ -198,6 +198,7 @@ function startOf(candidate: Ruled, now: number): Start {
     ...(askedBy !== undefined && { askedBy }),
     annotations: {
       ...(shadow.status && { [UPDATED_FROM_ANNOTATION]: shadow.status.current_version }),
+      ...(shadow.status && { [VERSION_BEFORE_ANNOTATION]: shadow.updatedFrom ?? null }),
       ...(shadow.hint && { [STAGE_ANNOTATION]: null }),
       ...shadow.order?.annotations,
     },
