@@ -38,8 +38,8 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F1',
     does: 'lets no node retry that has failed on a release which is halted',
     file: GATES,
-    find: 'if (!release || isRetry || !release.isHalted) return PASS;',
-    replace: 'if (!release || !release.isHalted) return PASS;',
+    find: 'if (!release?.isHalted || (isRetry && !wouldLeave(asking))) return PASS;',
+    replace: 'if (!release?.isHalted) return PASS;',
     tests: [...OF_BLAME, 'test/controller/plan/starts.test.ts'],
   },
   {

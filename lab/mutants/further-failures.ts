@@ -9,8 +9,8 @@ export const furtherFailures: readonly Mutant[] = [
     rule: 'F1',
     does: 'halts no release',
     file: GATES,
-    find: 'if (!release || isRetry || !release.isHalted) return PASS;',
-    replace: 'if (!release || isRetry || release.family) return PASS;',
+    find: 'if (!release?.isHalted || (isRetry && !wouldLeave(asking))) return PASS;',
+    replace: 'if (!release?.isHalted || isRetry || release.family) return PASS;',
     tests: GATE_TESTS,
   },
   {

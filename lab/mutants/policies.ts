@@ -266,6 +266,14 @@ export const policyMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/way-back.test.ts', 'test/controller/wishes.test.ts'],
   },
   {
+    rule: 'P12',
+    does: 'lets a node that went back try the release again that it has left',
+    file: GATES,
+    find: '(isRetry && !wouldLeave(asking))',
+    replace: 'isRetry',
+    tests: ['test/controller/plan/way-back.test.ts', 'test/controller/wishes.test.ts'],
+  },
+  {
     rule: 'B7',
     does: 'takes an offer that is withdrawn for a start',
     file: 'runtime/controller/plan/facts/machine.ts',

@@ -94,7 +94,7 @@ async function goesBack(): Promise<void> {
   expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.0.0');
 }
 
-test('a node leaves a release that is halted for its failures for the version that it came from, which stays wanted where that fails', async () => {
+test('a node leaves a release that is halted for its failures for the version that it came from, at the second try too', async () => {
   await halted();
   await goesBack();
   const time = rfc3339(stage.clock.now());
@@ -109,6 +109,8 @@ test('a node leaves a release that is halted for its failures for the version th
   await stage.report('a', { current_state: 'Idle' });
   await stage.pass(60_000);
   expect([await wish('a'), await stage.spec('a')]).toEqual([{ version_lock: '1.0.0' }, 'Idle 1.0.0']);
+  await stage.pass(120_000);
+  expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.0.0');
 });
 
 test('a node that is not Ready goes all the way back', async () => {

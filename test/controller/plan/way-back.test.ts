@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { EMPTY, enter } from '../../../runtime/api/release/ledger.ts';
 import { UPDATED_FROM_ANNOTATION, VERSION_BEFORE_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
-import type { ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { NodeView, ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { fleet, ledgerObject, moment, node, NOW, type Parts, plan, POLICY, type Rules, type World } from './fleet.ts';
 
 /** Nodes that run a release which was halted for its failures go back. Node a has updated from 1.0.0 to 1.1.0, and b, which has failed on it, has halted it. */
@@ -61,6 +61,23 @@ describe('a node on a release that was halted for its failures', () => {
     expect(said(world(back))).toEqual([['brs-a', null]]);
     const { verdicts } = plan(world({ updatedFrom: '1.1.0' }), RULES, NOW);
     expect(verdicts[0]).toMatchObject({ node: 'a', reason: 'RolloutHalted' });
+  });
+
+  test.each<[string, Partial<NodeView>, Partial<ReleaseView>, Partial<Rules>, readonly string[]]>([
+    ['waits too where it has failed on that release', {}, {}, {}, []],
+    ['may try it again where a person asks for that', { askedBy: 'jo' }, {}, {}, ['b']],
+    ['may try it again where nothing goes back', {}, {}, { rollsBack: false }, ['b']],
+    ['may try it again where people have halted it', {}, { decision: 'Halt' }, {}, ['b']],
+  ])('and is back %s', (_, of, release, rules, starts) => {
+    const b: Parts = { updatedFrom: '1.1.0' };
+    const releases = { objects: [{ ...BAD, ...release }], refused: new Map(), seeds: false };
+    const { commands, verdicts } = plan(
+      fleet({ b }, { nodes: [node('b', of)], releases }),
+      { ...RULES, ...rules },
+      NOW,
+    );
+    expect(commands.flatMap((one) => (one.kind === 'start' ? [one.node] : []))).toEqual(starts);
+    expect(verdicts[0]?.reason).toBe(starts.length > 0 ? 'Updating' : 'RolloutHalted');
   });
 
   test.each<[string, Parts, Partial<ReleaseView>, Partial<Rules>]>([

@@ -18,7 +18,7 @@ import {
 import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
 import { atTime, drainBlockedFinding, type Finding, found, type Stop } from '../facts/verdict.ts';
 import { byWindow } from '../groups/windows.ts';
-import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved } from './versions.ts';
+import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
 import { refused } from './withheld.ts';
 
 /**
@@ -213,8 +213,9 @@ function unkept({ release }: Asking, { ledgers }: World): GateResult {
   return stopping(release && ledgers.unkept(release));
 }
 
-function halted({ release, isRetry }: Asking): GateResult {
-  if (!release || isRetry || !release.isHalted) return PASS;
+function halted(asking: Asking): GateResult {
+  const { release, isRetry } = asking;
+  if (!release?.isHalted || (isRetry && !wouldLeave(asking))) return PASS;
   const { version, proof } = release;
   if (proof.isHaltedByPeople) return stoppedBy(found('RolloutHalted', `people have halted ${version}`));
   const failed = proof.hasFailedCheck ? 'a check of its policy' : 'too many nodes';

@@ -1,7 +1,8 @@
 import { instantOf } from '../../../lib/clock.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { Asking, World } from './asking.ts';
-import { wayBack } from '../groups/way-back.ts';
+import { isLeft, wayBack } from '../groups/way-back.ts';
+import { isRetried } from '../nodes/blame.ts';
 import { unmet } from '../nodes/unmet.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { atTime, found, type Stop } from '../facts/verdict.ts';
@@ -38,6 +39,12 @@ export function pinned({ info, group, version }: Asking): GateResult {
 /** It leaves a bad release for what it ran before, which need not wait until the node is well. */
 export const isBack = ({ info, group, version }: Asking): boolean =>
   version !== undefined && wayBack(info, group) === version;
+
+/** It would go back from the release again, and nobody has named the node for it (rule P9). */
+export function wouldLeave({ info: { node, ruling }, release, shadow: { status } }: Asking): boolean {
+  if (!release || !status || node.askedBy !== undefined || isRetried(node, status)) return false;
+  return isLeft(release, ruling.rules) && isAbove(release.version, status.current_version);
+}
 
 /** A way back is not asked for its age: an older version may have come to this cluster's hosts long before anybody counted. */
 export function tooYoung({ group, release, shadow }: Asking, { ledgers, now }: World): GateResult {

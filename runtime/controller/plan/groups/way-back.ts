@@ -10,14 +10,12 @@ export function wayBack(
   group: Pick<Group, 'releases'> | undefined,
 ): string | undefined {
   const { status, updatedFrom: before } = shadow ?? {};
-  if (!leaves(ruling.rules) || !status || before === undefined || !group) return undefined;
+  if (!ruling.rules.rollsBack || !status || before === undefined || !group) return undefined;
   const { current_version: current } = status;
-  const isBad = hasFailed(group.releases.of(node.family, current));
+  const isBad = isLeft(group.releases.of(node.family, current), ruling.rules);
   return isBad && compareSemver(before, current) < 0 ? before : undefined;
 }
 
-/** A policy that names a version has decided already. */
-const leaves = ({ rollsBack, version }: UpdatePolicy): boolean => rollsBack && version.exact === undefined;
-
-/** What people have halted is theirs to leave. */
-const hasFailed = ({ isHalted, proof }: OsRelease): boolean => isHalted && !proof.isHaltedByPeople;
+/** Whether nodes go back from it. A policy that names a version has decided already, and what people have halted is theirs to leave. */
+export const isLeft = ({ isHalted, proof }: OsRelease, { rollsBack, version }: UpdatePolicy): boolean =>
+  rollsBack && version.exact === undefined && isHalted && !proof.isHaltedByPeople;
