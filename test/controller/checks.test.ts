@@ -4,10 +4,11 @@ import type { Manager } from '../../runtime/controller/manager.ts';
 import { clear, ledgerOf } from '../../runtime/api/release/ledger.ts';
 import { HOUR_MS, rfc3339 } from '../../runtime/lib/clock.ts';
 import { mergePatch } from '../../runtime/lib/json.ts';
+import { apiStatusError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { type Checked, envOf, type Given, MINUTE, RELEASE, SMOKE, verdictOn, withPolicy } from './checked.ts';
 import type { Stage } from './stage.ts';
-import { stopping } from './transports.ts';
+import { intercepted, stopping } from './transports.ts';
 
 let world: Checked;
 afterEach(() => world.stage.end());
@@ -130,6 +131,39 @@ describe('a release, before it is proven', () => {
   ])('takes what nobody can say for an answer where the policy says so: %s', async (unknown, result) => {
     await upToCheck({ cronJob: 'other', spec: { proof: { nodes: 1, checks: [{ ...SMOKE, unknown }] } } });
     expect(await world.checks()).toMatchObject([{ result }]);
+  });
+
+  test('is decided by its Job, though the API server had no answer once', async () => {
+    let isAway = false;
+    const away = { code: 503, reason: 'ServiceUnavailable' };
+    world = await withPolicy({ spec: { proof: { nodes: 1, checks: [{ ...SMOKE, unknown: 'Pass' }] } } });
+    const transport = intercepted(world.stage.transport, ({ method, path }, go) =>
+      isAway && method === 'GET' && path.includes('/jobs/') ? Promise.reject(apiStatusError('GET', away)) : go(),
+    );
+    world.stage.start({ transport });
+    await world.stage.pass(10_000);
+    await world.stage.update('a');
+    await world.stage.pass(15_000);
+    isAway = true;
+    await world.stage.pass(20_000);
+    isAway = false;
+    await world.end('Failed');
+    expect(await world.checks()).toMatchObject([{ tries: 1, result: 'Failed' }]);
+  });
+
+  test('takes the word of the policy where the API server has no answer until its time is over', async () => {
+    world = await withPolicy({ spec: { proof: { nodes: 1, checks: [{ ...SMOKE, unknown: 'Pass' }] } } });
+    const away = { code: 503, reason: 'ServiceUnavailable' };
+    const transport = intercepted(world.stage.transport, ({ path }, go) =>
+      path.includes('/jobs/') ? Promise.reject(apiStatusError('GET', away)) : go(),
+    );
+    world.stage.start({ transport });
+    await world.stage.pass(10_000);
+    await world.stage.update('a');
+    await world.stage.pass(9 * MINUTE);
+    expect(await world.checks()).toMatchObject([{ tries: 1, result: undefined }]);
+    await world.stage.pass(2 * MINUTE);
+    expect(await world.checks()).toMatchObject([{ tries: 1, result: 'Passed' }]);
   });
 
   test('is asked for by nobody where it is what nodes ran from the beginning', async () => {

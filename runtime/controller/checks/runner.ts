@@ -1,11 +1,11 @@
 import { withDeadline } from '../../lib/abort.ts';
-import { ApiStatusError, answerOf, UnreachableError } from '../../kube/errors.ts';
+import { ApiStatusError, answerOf, BusyError, isDefinite, UnreachableError } from '../../kube/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { inParallel } from '../../lib/parallel.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { CheckAnswer, CheckTry } from '../plan/facts/checks.ts';
 
-/** Asks once. @returns undefined where it is under way @throws where nobody can say */
+/** Asks once. @returns undefined where it is under way @throws where it is refused, or not answered */
 export type Ask = (one: CheckTry, signal: AbortSignal) => Promise<CheckAnswer | undefined>;
 
 interface CheckRunnerOptions {
@@ -74,7 +74,7 @@ export class CheckRunner {
   }
 }
 
-const isFinal = (answer: CheckAnswer | undefined): boolean => answer !== undefined && answer.kind !== 'unknown';
+const isFinal = (answer: CheckAnswer | undefined): boolean => answer?.kind === 'passed' || answer?.kind === 'failed';
 
 const isSame = (a: CheckAnswer | undefined, b: CheckAnswer | undefined): boolean =>
   a?.kind === b?.kind && a?.message === b?.message && a?.isLate === b?.isLate;
@@ -83,5 +83,6 @@ const isSame = (a: CheckAnswer | undefined, b: CheckAnswer | undefined): boolean
 function unknownBy(error: unknown): CheckAnswer {
   const isOfServer = error instanceof ApiStatusError || error instanceof UnreachableError;
   const why = isOfServer ? `the question ${answerOf(error)}` : (error as Error).message;
-  return { kind: 'unknown', message: why };
+  const isRefused = isDefinite(error) && !(error instanceof BusyError);
+  return { kind: isRefused ? 'unknown' : 'unheard', message: why };
 }

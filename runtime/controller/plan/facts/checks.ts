@@ -8,7 +8,8 @@ import { NEVER, nextAfter } from './requeue.ts';
 
 /** What was answered to a try. There is none while a Job runs. */
 export interface CheckAnswer {
-  readonly kind: 'passed' | 'failed' | 'unknown';
+  /** `unheard`: whoever is asked gave no answer, and may give one in a moment. */
+  readonly kind: 'passed' | 'failed' | 'unknown' | 'unheard';
   /** The same for as long as the answer is: it is written to the cluster. */
   readonly message: string;
   /** It was given when the time of the try was over. */
@@ -113,9 +114,14 @@ export function advanced(
   if (state.result) return (instantOf(state.at) ?? now) > now ? { ...state, at: rfc3339(now) } : state;
   if (!answer) return state;
   const said = { ...state, message: shortened(answer.message, MAX_CHECK_MESSAGE) };
-  const means = answer.kind === 'unknown' ? MEANING[check.unknown] : answer.kind;
+  const means = meaningOf(answer, check);
   if (means === 'passed') return { ...said, result: 'Passed', at: rfc3339(now) };
   return means === 'failed' || answer.isLate ? failed(said, check, now) : said;
+}
+
+function meaningOf({ kind, isLate = false }: CheckAnswer, { unknown }: Check): 'passed' | 'failed' | undefined {
+  if (kind === 'passed' || kind === 'failed') return kind;
+  return kind === 'unknown' || isLate ? MEANING[unknown] : undefined;
 }
 
 const MEANING = { Wait: undefined, Fail: 'failed', Pass: 'passed' } as const;
