@@ -17,17 +17,20 @@ export interface Given {
   readonly spec: object;
   readonly suspend?: boolean;
   readonly cronJob?: string;
+  /** Of the template. */
+  readonly ttl?: number;
 }
 
-export async function withPolicy({ spec, suspend = true, cronJob = 'smoke-test' }: Given): Promise<Checked> {
+export async function withPolicy({ spec, suspend = true, cronJob = 'smoke-test', ttl }: Given): Promise<Checked> {
   const stage = await Stage.with('a', 'b');
   const container = { name: 'test', image: 'test', env: [{ name: 'BRUPOP_VERSION', value: 'mine' }] };
   const pods = { metadata: { labels: { app: 'smoke' } }, spec: { containers: [container], restartPolicy: 'Never' } };
+  const jobs = { backoffLimit: 0, template: pods, ...(ttl !== undefined && { ttlSecondsAfterFinished: ttl }) };
   await cronJobsOf(stage.transport, NAMESPACE).create({
     apiVersion: 'batch/v1',
     kind: 'CronJob',
     metadata: { name: cronJob, namespace: NAMESPACE },
-    spec: { schedule: '0 0 1 1 *', suspend, jobTemplate: { spec: { backoffLimit: 0, template: pods } } },
+    spec: { schedule: '0 0 1 1 *', suspend, jobTemplate: { spec: jobs } },
   });
   await definePolicies(stage, { all: { nodeSelector: {}, maxFailed: 5, ...spec } });
   await stage.pass(30_000);

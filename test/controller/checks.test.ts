@@ -49,6 +49,11 @@ describe('a release, before it is proven', () => {
     expect(envOf(all)).toBe(`BRUPOP_CHECK=smoke ${names}`);
   });
 
+  test('is asked for by a Job that stays for an hour, however soon its template would have it gone', async () => {
+    await upToCheck({ ttl: 0 });
+    expect(await world.made()).toMatchObject([{ spec: { ttlSecondsAfterFinished: 3600 } }]);
+  });
+
   test('waits for it, and is proven once it is complete', async () => {
     const controller = await upToCheck();
     expect(verdictOn(controller, 'b')).toMatchObject({

@@ -14,6 +14,8 @@ type JobTry = CheckTry & { readonly check: JobCheck };
 const MOST_NODES = 200;
 /** What a template does not say: people may look at a Job for so long. */
 const TTL_S = 86_400;
+/** A Job that is gone before its answer is read would be made again. */
+const LEAST_TTL_S = 3600;
 
 /** A Job is made once for each try, and has the whole time of one from then on. */
 export async function askJob(
@@ -77,8 +79,8 @@ function jobFrom({ metadata: { name: cronJob, uid }, spec }: CronJob, one: JobTr
       ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: cronJob, uid }],
     },
     spec: {
-      ttlSecondsAfterFinished: TTL_S,
       ...own,
+      ttlSecondsAfterFinished: Math.max(LEAST_TTL_S, own?.ttlSecondsAfterFinished ?? TTL_S),
       activeDeadlineSeconds: Math.min(made.seconds, own?.activeDeadlineSeconds ?? Infinity),
       template: withEnvironment(own?.template, one),
     },
