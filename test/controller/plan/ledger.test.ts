@@ -29,6 +29,21 @@ describe('the ledger of a release that nobody runs, is offered or heads for', ()
       object({ unusedSince: moment(-8 * DAY), failures: { gone: FAILURE } }),
       {},
     ],
+    [
+      'is kept where somebody has approved it',
+      object({ unusedSince: moment(-8 * DAY) }, { approvedFor: ['prod'] }),
+      {},
+    ],
+    [
+      'is kept where somebody has said where it is proven',
+      object({ unusedSince: moment(-8 * DAY) }, { provenIn: ['eu'] }),
+      {},
+    ],
+    [
+      'is kept where it is about all families',
+      ledgerObject({ family: '*', version: '0.9.0' }, { ...EMPTY, unusedSince: moment(-8 * DAY) }),
+      {},
+    ],
   ])('%s', (_, one, kept) => {
     const { ledger } = writeOf(world(one)) ?? {};
     if (kept) expect(ledger).toMatchObject(kept);

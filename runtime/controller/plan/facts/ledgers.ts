@@ -44,6 +44,12 @@ export class Ledgers {
     return strictest(this.#about(release).map(({ decision }) => decision));
   }
 
+  /** Whether its own object is a person's too: it bears what somebody has said, or is about all families. */
+  isOfPeople(release: OsReleaseName): boolean {
+    const { approvedFor = [], provenIn = [] } = this.of(release) ?? {};
+    return release.family === ANY_FAMILY || approvedFor.length + provenIn.length > 0;
+  }
+
   isApproved(release: OsReleaseName, policy: string): boolean {
     return this.#about(release).some(({ approvedFor }) => approvedFor?.includes(policy));
   }

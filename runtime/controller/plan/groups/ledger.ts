@@ -37,7 +37,7 @@ export function ledgerWrites(
     const seen = ledgers.of(release);
     const kept = keptOf(
       entered.of(release),
-      { release, decision: ledgers.decisionOn(release) },
+      { release, decision: ledgers.decisionOn(release), isOfPeople: ledgers.isOfPeople(release) },
       { groups, published, checks },
     );
     if (!kept && !seen) return [];
@@ -74,19 +74,25 @@ const needsLedger = ({ wanted, isUnderWay }: OsRelease): boolean => wanted || is
 interface Kept {
   readonly release: OsReleaseName;
   readonly decision: Decision;
+  readonly isOfPeople: boolean;
 }
 
 /** A release that nobody needs is forgotten after this time. */
 const UNUSED_MS = 7 * DAY_MS;
 
-/** Undefined where it is to be forgotten. A person's decision keeps it, and so do failures. */
-function keptOf(before: Ledger, { release, decision }: Kept, { groups, published, checks }: Seen): Ledger | undefined {
+/** Undefined where it is to be forgotten. What a person decides or says of it keeps it, and so do failures. */
+function keptOf(
+  before: Ledger,
+  { release, decision, isOfPeople }: Kept,
+  { groups, published, checks }: Seen,
+): Ledger | undefined {
   const { now } = groups;
   const said = withPublished(before, published?.get(release.family), { release, now });
   const ledger = counted(said, release, { groups, checks });
   const unusedSince = isNeeded(ledger, release, groups) ? null : (ledger.unusedSince ?? rfc3339(now));
   const isForgotten = (instantOf(unusedSince) ?? now) + UNUSED_MS <= now;
-  if (isForgotten && decision === 'Automatic' && !hasFailed(ledger)) return undefined;
+  const isKept = isOfPeople || decision !== 'Automatic' || hasFailed(ledger);
+  if (isForgotten && !isKept) return undefined;
   return shown({ ...ledger, unusedSince }, decision);
 }
 
