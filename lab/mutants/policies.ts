@@ -266,6 +266,14 @@ export const policyMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/way-back.test.ts', 'test/controller/wishes.test.ts'],
   },
   {
+    rule: 'P11',
+    does: 'has nodes go back one by one, because the version before is yet to be proven',
+    file: 'runtime/controller/plan/gates/others.ts',
+    find: '!release || isRetry || isBack(asking) ?',
+    replace: '!release || isRetry ?',
+    tests: ['test/controller/plan/way-back.test.ts'],
+  },
+  {
     rule: 'P12',
     does: 'lets a node that went back try the release again that it has left',
     file: GATES,

@@ -47,6 +47,23 @@ describe('a node on a release that was halted for its failures', () => {
     expect(said(world(wanted, {}, { nodes: [node('a', { ready: false }), node('b')] }))).toEqual([['a', '1.0.0']]);
   });
 
+  test('goes back beside others, though the version before is yet to be proven, and to come to another policy first', () => {
+    const back: Parts = { ...offered, spec: { version_wish: { version_lock: '1.0.0' } } };
+    const releases = { objects: [BAD], refused: new Map(), seeds: false };
+    const rules: Rules = {
+      ...RULES,
+      maxConcurrent: { kind: 'count', count: 3 },
+      proof: { nodes: { kind: 'count', count: 1 }, soakMs: 0 },
+      after: ['canaries'],
+    };
+    const starting = (one: World): unknown =>
+      plan(one, rules, NOW).commands.flatMap((command) => (command.kind === 'start' ? [command.node] : []));
+    expect(starting(fleet({ a: back, c: back, d: back }, { releases }))).toEqual(['a', 'c', 'd']);
+    const forward: Parts = { status: { current_version: '0.9.0', target_version: '1.0.0' } };
+    expect(starting(fleet({ a: forward, c: back, d: back }, { releases }))).toEqual(['c', 'd']);
+    expect(starting(fleet({ a: back, c: forward, d: back }, { releases }))).toEqual(['a', 'd']);
+  });
+
   test('says at each start what it came from, which that start may not come to', () => {
     const wanted: Parts = { ...offered, spec: { version_wish: { version_lock: '1.0.0' } } };
     const [start] = plan(world(wanted), RULES, NOW).commands;

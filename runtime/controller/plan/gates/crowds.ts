@@ -5,6 +5,7 @@ import type { Group } from '../groups/groups.ts';
 import type { Given } from '../facts/places.ts';
 import type { OsRelease } from '../releases/releases.ts';
 import type { Ruled } from './turns.ts';
+import { isBack } from './versions.ts';
 
 /** Nodes that others keep from their update alike: settled ones of one release and zone. Any other is alone. */
 export interface Crowd {
@@ -52,8 +53,10 @@ export class Crowds {
   }
 
   /** Those that are like this one; undefined where none is. They differ in the room alone that their permits take on the Lease. */
-  #alike({ info, group, release, isRetry }: Ruled): Ruled[] | undefined {
-    const isOdd = !info.isSettled || isRetry || this.#withheld.refusalOf('start', info.node.shadowName);
+  #alike(asking: Ruled): Ruled[] | undefined {
+    const { info, group, release, isRetry } = asking;
+    const isWithheld = this.#withheld.refusalOf('start', info.node.shadowName) !== undefined;
+    const isOdd = !info.isSettled || isRetry || isWithheld || isBack(asking);
     if (isOdd) return undefined;
     const zone = zoneOf(info.node, group);
     const known = this.#known.get(release);

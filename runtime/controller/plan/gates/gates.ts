@@ -29,7 +29,7 @@ export type Again = Stop['kind'] | 'unknown';
 
 export interface Gate {
   readonly name: string;
-  /** Whom the answer is about. But for `member` (a node, by what its policy says) and `node`, it is the same for all that have not failed on the release. */
+  /** Whom the answer is about. But for `member` (a node, by what its policy says) and `node`, it is the same for all that have not failed on the release, nor go back to it. */
   readonly of: 'fleet' | 'policy' | 'release' | 'member' | 'node';
   /** The node may not prepare the update either. */
   readonly forbidsHint: boolean;

@@ -4,11 +4,13 @@ import type { Risk } from '../releases/books.ts';
 import { type Claim, freedAt, isHeldByTime, longestHolder, shortFor } from '../facts/places.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { type Finding, found, NOT_READY_FIRST, WAITING } from '../facts/verdict.ts';
+import { isBack } from './versions.ts';
 
 /** The gates that other nodes open and close. */
 
-export function awaiting({ group, release }: Asking, { dependencies, ledgers }: World): GateResult {
-  if (!group || !release) return PASS;
+export function awaiting(asking: Asking, { dependencies, ledgers }: World): GateResult {
+  const { group, release } = asking;
+  if (!group || !release || isBack(asking)) return PASS;
   const here = dependencies.of(group, release);
   if (here.finding) return here;
   const place = group.rules.afterExternal.find((one) => !ledgers.isProvenIn(release, one));
@@ -21,9 +23,11 @@ export function unhealthy(_: Asking, { unhealthy: because }: World): GateResult 
   return because ? stoppedBy(because) : PASS;
 }
 
-/** A node with an entry of its own may always try again: its recovery shows that the release is sound. */
-export const proofClaims = ({ info, release, isRetry }: Asking, as: Risk): readonly Claim[] =>
-  !release || isRetry ? [] : release.proof.claims(as, info.node);
+/** A node with an entry of its own may always try again: its recovery shows that the release is sound. One that goes back has run it. */
+export function proofClaims(asking: Asking, as: Risk): readonly Claim[] {
+  const { info, release, isRetry } = asking;
+  return !release || isRetry || isBack(asking) ? [] : release.proof.claims(as, info.node);
+}
 
 export const unproven = (asking: Asking, world: World): GateResult => untilProven(asking, 'moving', world);
 /** Proof is counted again: since the start, lost nodes may have come back, and nodes that proved the release may be gone. */
