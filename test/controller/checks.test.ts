@@ -101,6 +101,15 @@ describe('a release, before it is proven', () => {
     expect(await world.stage.spec('b')).toBe('StagedAndPerformedUpdate 1.1.0');
   });
 
+  test('is not held to have failed by the check of a policy that is no more', async () => {
+    await upToCheck();
+    await world.end('Failed');
+    expect(await world.failed()).toEqual(['check smoke CheckFailed']);
+    await world.stage.delete(`${POLICIES_PATH}/all`);
+    await world.stage.pass(60_000);
+    expect(await world.failed()).toEqual([]);
+  });
+
   test('has a try more where the policy has retries', async () => {
     await upToCheck({ spec: { proof: { nodes: 1, checks: [{ ...SMOKE, retries: 1 }] } } });
     await world.end('Failed');

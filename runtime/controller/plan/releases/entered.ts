@@ -1,5 +1,6 @@
 import { EMPTY, enter, isFullFor, type Ledger, remove } from '../../../api/release/ledger.ts';
 import type { Decision, Failure } from '../../../api/release/model.ts';
+import { isCheckEntry } from '../facts/checks.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
 import { badEndOf, type End, failureOf, recoveredAt } from '../nodes/ends.ts';
 import {
@@ -22,7 +23,7 @@ import type { NodeView, Settings, Snapshot, WriteRefusal } from '../facts/snapsh
 
 /** What is decided on. */
 interface Known {
-  readonly snapshot: Gone['snapshot'] & Pick<Snapshot, 'releases'>;
+  readonly snapshot: Gone['snapshot'] & Pick<Snapshot, 'releases' | 'policies' | 'notCurrent'>;
   readonly rulings: Pick<Rulings, 'all' | 'claims'>;
   readonly fleet: Pick<Fleet, 'all' | 'managed' | 'unsettled'>;
   readonly settings: Pick<Settings, 'soakTimeoutMs'>;
@@ -176,8 +177,8 @@ export class EnteredLedgers {
 
   #withoutRecovered({ version }: OsReleaseName, ledger: Ledger): Ledger {
     const { now, settings } = this.#known;
-    let kept = ledger;
-    for (const uid of Object.keys(ledger.failures)) {
+    let kept = this.#withoutGone(ledger);
+    for (const uid of Object.keys(kept.failures)) {
       const info = this.#nodeOf(uid);
       // That it is Ready was never in question.
       if (kept.failures[uid]?.reason === 'CheckFailed') continue;
@@ -187,6 +188,16 @@ export class EnteredLedgers {
       else this.changesAt = Math.min(this.changesAt, at);
     }
     return kept;
+  }
+
+  /** A check that has failed says nothing once its policy is known to be no more. */
+  #withoutGone(ledger: Ledger): Ledger {
+    const { policies, notCurrent } = this.#known.snapshot;
+    if (notCurrent !== undefined) return ledger;
+    const gone = Object.entries(ledger.failures).filter(
+      ([key, { policy }]) => isCheckEntry(key) && policies.every((one) => (one.policy.name ?? '') !== policy),
+    );
+    return gone.reduce((one, [key]) => remove(one, key), ledger);
   }
 
   #nodeOf(uid: string): AssessedNode | undefined {
