@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { POLICIES_PATH } from '../../runtime/api/resources.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import { type Checked, envOf, MINUTE, SMOKE, verdictOn, withPolicy } from './checked.ts';
+import { policyNamed } from '../policies.ts';
 
 let world: Checked;
 afterEach(() => world.stage.end());
@@ -74,6 +76,30 @@ describe('a node that is back from its update', () => {
     await world.end('Complete');
     expect(await world.stage.spec('a')).toBe('Idle 1.1.0');
     expect(await world.failed()).toEqual([]);
+  });
+
+  test('keeps its permit while its policy is gone for a moment', async () => {
+    await upToBack();
+    await world.stage.delete(`${POLICIES_PATH}/all`);
+    await world.stage.pass(10_000);
+    expect(await world.stage.spec('a')).toBe('MonitoringUpdate 1.1.0');
+    await world.stage.create(POLICIES_PATH, policyNamed('all', { nodeSelector: {}, maxFailed: 5, ...AFTER }));
+    await world.stage.pass(10_000);
+    expect(await world.stage.spec('a')).toBe('MonitoringUpdate 1.1.0');
+    await world.end('Complete');
+    expect(await world.stage.spec('a')).toBe('Idle 1.1.0');
+  });
+
+  test('keeps its permit while several policies claim it', async () => {
+    const controller = await upToBack();
+    await world.stage.create(POLICIES_PATH, policyNamed('other', { nodeSelector: {} }));
+    await world.stage.pass(10 * MINUTE);
+    expect(await world.stage.spec('a')).toBe('MonitoringUpdate 1.1.0');
+    expect(verdictOn(controller, 'a')?.reason).toBe('PolicyConflict');
+    await world.stage.delete(`${POLICIES_PATH}/other`);
+    await world.stage.pass(10_000);
+    await world.end('Complete');
+    expect(await world.stage.spec('a')).toBe('Idle 1.1.0');
   });
 
   test('comes to rest where it fails, and counts as failed on the release for good', async () => {

@@ -1,6 +1,5 @@
 import { byWallClock, type Moment } from '../../lib/clock.ts';
-import { RULED_FOR_MS } from '../plan/gates/gates.ts';
-import { type Ruling, Rulings } from '../plan/facts/rulings.ts';
+import { RULED_FOR_MS, type Ruling, Rulings } from '../plan/facts/rulings.ts';
 import type { Snapshot } from '../plan/facts/snapshot.ts';
 
 type Seen = Pick<Snapshot, 'nodes' | 'policies'>;

@@ -24,6 +24,9 @@ interface Claim {
   readonly ruling: Ruling & { readonly policy: AnyPolicy };
 }
 
+/** For so long a policy has to rule a node before anything is decided by it: a sync may delete it for a moment, and labels may come after their node. */
+export const RULED_FOR_MS = 30_000;
+
 const NONE: readonly AnyPolicy[] = [];
 
 type Labelled = Pick<NodeView, 'labels'>;

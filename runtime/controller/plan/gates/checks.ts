@@ -40,9 +40,10 @@ export function uncheckedBefore(asking: Asking): GateResult {
 
 /** That a node which is back is checked, or what has failed since it came to rest there. */
 export function checkedAfter(info: AssessedNode, world: World): Finding | undefined {
-  const { shadow, health, phase } = info;
+  const { shadow, health, phase, ruling } = info;
   if (health.checks === 'waiting') {
-    const checking = found('Checking', 'its checks after the update are to pass');
+    const unknown = ruling.policy ? undefined : ruling.against;
+    const checking = unknown ?? found('Checking', 'its checks after the update are to pass');
     return { ...checking, step: 'MonitoringUpdate', phase: stepOf(info) };
   }
   const { status } = shadow ?? {};

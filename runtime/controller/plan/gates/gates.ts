@@ -16,6 +16,7 @@ import {
   unprovenBefore,
 } from './others.ts';
 import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
+import { RULED_FOR_MS } from '../facts/rulings.ts';
 import { atTime, drainBlockedFinding, type Finding, found, type Stop } from '../facts/verdict.ts';
 import { byWindow } from '../groups/windows.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
@@ -261,9 +262,6 @@ function refusedLately({ shadow: { name, status } }: Asking, { snapshot: { drain
 function outsideWindow({ info: { node }, shadow, group }: Asking, world: World): GateResult {
   return group ? byWindow({ node, shadow, group }, world) : PASS;
 }
-
-/** For so long a policy has to rule a node before anything is decided by it: a sync may delete it for a moment, and labels may come after their node. */
-export const RULED_FOR_MS = 30_000;
 
 function newlyRuled({ info: { node }, group }: Asking, { snapshot: { ruledSince }, now }: World): GateResult {
   const since = ruledSince?.get(node.uid);

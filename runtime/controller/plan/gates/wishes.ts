@@ -2,11 +2,11 @@ import { keepsOut } from '../facts/node.ts';
 import type { PublishedReleases } from '../../../api/release/model.ts';
 import type { SetWish } from '../facts/commands.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
+import { RULED_FOR_MS } from '../facts/rulings.ts';
 import { isSameWish, KnownVersions, wishFor } from '../groups/wishes.ts';
 import { wayBack } from '../groups/way-back.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { World } from './asking.ts';
-import { RULED_FOR_MS } from './gates.ts';
 import type { Starts } from './starts.ts';
 
 /** What is to be wanted of hosts from now on (rule P12). */

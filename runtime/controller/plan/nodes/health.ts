@@ -1,6 +1,5 @@
 import { keepsOut } from '../facts/node.ts';
-import type { Check } from '../../../api/policy/checks.ts';
-import { type CheckStates, openCheck } from '../facts/checks.ts';
+import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
 import { type Soak, startable } from '../facts/machine.ts';
 import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf } from './trial.ts';
@@ -101,9 +100,13 @@ export function assess(snapshot: Snapshot, { rulings, settings, ledgers, now, la
     const probationMs = (): number => ledgers.probationMs({ family: info.node.family, version }, ruling);
     const { name = '' } = ruling.rules;
     const checks = ruling.rules.checks.after;
+    const unclearUntil = (): number => unclearUntilOf(info, ruling, snapshot);
     const checked = (): Health['checks'] =>
-      checkedBy(info, checks, ledgers.checksUnder(name, { family: info.node.family, version }));
-    const health = isUnremarkable(info) ? WELL : healthOf(info, { ...settings, soakMs, probationMs, checked }, now);
+      unclearUntil() > now
+        ? 'waiting'
+        : checkedBy(info, checks, ledgers.checksUnder(name, { family: info.node.family, version }));
+    const measures = { ...settings, soakMs, probationMs, checked, unclearUntil };
+    const health = isUnremarkable(info) ? WELL : healthOf(info, measures, now);
     const offered = info.shadow && startable(info.shadow);
     const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed' || health.isUnstable);
     // A copy that begins with the spread is several times as fast as any other way to add a field.
@@ -141,7 +144,14 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;
   const freedAt = isGivingBack(info) && info.permit?.writes !== 'unknown' ? overdueFrom : NEVER;
   const unstableUntil = unstableUntilOf(info, measures);
-  const changesAt = nextAfter(now, [silentFrom, missedFrom, trial.endsAt, freedAt, unstableUntil]);
+  const changesAt = nextAfter(now, [
+    silentFrom,
+    missedFrom,
+    trial.endsAt,
+    freedAt,
+    unstableUntil,
+    measures.unclearUntil(),
+  ]);
   const outageUntil = outageOf(info, measures, now);
   const isUnstable = now < unstableUntil;
   return {
@@ -161,14 +171,6 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
 function withChecks(soak: Soak, { checked }: Measures): Pick<Health, 'soak' | 'checks'> {
   const checks = soak === 'passed' ? checked() : undefined;
   return { soak: checks === 'waiting' ? checks : soak, checks };
-}
-
-/** Those of a list pass one after the other. What has no permit was begun by an older controller, and is not checked. */
-function checkedBy({ node, permit }: NodeInfo, checks: readonly Check[], states: CheckStates): Health['checks'] {
-  if (checks.length === 0 || !permit) return undefined;
-  const open = openCheck(states, { uid: node.uid, when: 'after', checks, attempt: permit.id });
-  if (!open) return 'passed';
-  return open.state?.result === 'Failed' ? 'failed' : 'waiting';
 }
 
 function departedHealth(info: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {

@@ -11,6 +11,8 @@ export type Measures = Settings &
     readonly probationMs: () => number;
     /** How the checks of a node that is back go. */
     readonly checked: () => 'waiting' | 'passed' | 'failed' | undefined;
+    /** Until when nobody knows which checks these are. */
+    readonly unclearUntil: () => number;
   };
 
 /** So many changes to not Ready soon after an update are blamed on its release. */
