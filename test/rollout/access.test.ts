@@ -8,9 +8,11 @@ import {
   COMPONENT_LABEL,
   COMPONENTS,
   CRD_NAME,
+  GROUP,
   MANAGED_LABEL,
   MANAGED_LABEL_VALUE,
   NAMESPACE,
+  PLURAL,
 } from '../../runtime/api/shadow/names.ts';
 import type { Shadow } from '../../runtime/api/shadow/model.ts';
 import type { AuditEntry } from '../../lab/sim/cluster/cluster.ts';
@@ -96,6 +98,7 @@ async function live(rollout: Rollout): Promise<void> {
   await transport.request(mergePatch('/api/v1/nodes/node-1', { metadata: { labels: { [MANAGED_LABEL]: null } } }));
   await transport.request({ method: 'POST', path: '/api/v1/nodes', body: NODE_WITHOUT_AGENT });
   await until(rollout, () => done('controller', 'create events', 'default'), '/api/v1/events');
+  await until(rollout, () => done('controller', `delete ${GROUP}/${PLURAL}`, NAMESPACE));
   await leaveStoredAsV1(rollout);
 }
 
