@@ -6,6 +6,14 @@ const OF_NODES = ['test/controller/node-checks.test.ts'];
 /** Rules F2, F3 and L8, as far as they are about checks of policies. */
 export const checkMutants: readonly Mutant[] = [
   {
+    rule: 'P12',
+    does: 'has a fleet leave what it has long proven, for a check that was changed',
+    file: 'runtime/controller/plan/releases/proof.ts',
+    find: 'before.provenAt == null ||',
+    replace: 'before.provenAt !== undefined ||',
+    tests: ['test/controller/plan/way-back.test.ts'],
+  },
+  {
     rule: 'F2',
     does: 'asks a check before the ledger says so, so that another leader asks a second time',
     file: 'runtime/controller/plan/groups/checks.ts',

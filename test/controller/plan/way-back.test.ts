@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { EMPTY, enter } from '../../../runtime/api/release/ledger.ts';
+import { checkOf } from '../../../runtime/api/policy/checks.ts';
+import { EMPTY, enter, type Ledger, under } from '../../../runtime/api/release/ledger.ts';
+import { entryKey } from '../../../runtime/controller/plan/facts/checks.ts';
 import { UPDATED_FROM_ANNOTATION, VERSION_BEFORE_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
 import type { NodeView, ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { fleet, ledgerObject, moment, node, NOW, type Parts, plan, POLICY, type Rules, type World } from './fleet.ts';
@@ -111,5 +113,41 @@ describe('a node on a release that was halted for its failures', () => {
   test('takes the version that its policy names, whatever it came from', () => {
     const rules = { ...RULES, version: { ...RULES.version, exact: '1.0.7' } };
     expect(said(world(after()), rules)).toContainEqual(['brs-a', '1.0.7']);
+  });
+});
+
+describe('a release that a check of its policy has halted', () => {
+  const CHECK = checkOf({ name: 'smoke', condition: { apiVersion: 'v1', kind: 'Node', name: 'a', type: 'Ready' } });
+  const rules: Rules = { ...RULES, checks: { ...POLICY.checks, proof: [CHECK] } };
+  const says = {
+    says: CHECK.says,
+    attempt: '',
+    since: moment(-9),
+    tries: 1,
+    result: 'Failed',
+    at: moment(-8),
+  } as const;
+  const proven = { uid: '', met: '1 for 0s', provenAt: moment(-9000) };
+  const entry = { node: 'check smoke', policy: '', attempt: 'one', reason: 'CheckFailed', at: moment(-8) } as const;
+  const checked = enter(EMPTY, entryKey('', CHECK), entry);
+
+  test.each<[string, Ledger, readonly unknown[]]>([
+    ['is left where it was never proven', under(checked, '', { checks: { smoke: says } }), [['brs-a', '1.0.0']]],
+    [
+      'is not left where it was proven, before the check was asked',
+      under(checked, '', { ...proven, checks: { smoke: says } }),
+      [],
+    ],
+    [
+      'is left then where as many nodes have failed on it as may',
+      enter(under(checked, '', { ...proven, checks: { smoke: says } }), 'uid-b', failure),
+      [['brs-a', '1.0.0']],
+    ],
+  ])('%s', (_, ledger, wanted) => {
+    const one = world(after(), { ledger });
+    expect(said(one, rules)).toEqual(wanted);
+    const c: Parts = { status: { current_version: '1.0.0', target_version: '1.1.0' } };
+    const { verdicts } = plan(fleet({ c }, { releases: one.releases }), rules, NOW);
+    expect(verdicts[0]).toMatchObject({ node: 'c', reason: 'RolloutHalted' });
   });
 });

@@ -17,5 +17,5 @@ export function wayBack(
 }
 
 /** Whether nodes go back from it. A policy that names a version has decided already, and what people have halted is theirs to leave. */
-export const isLeft = ({ isHalted, proof }: OsRelease, { rollsBack, version }: UpdatePolicy): boolean =>
-  rollsBack && version.exact === undefined && isHalted && !proof.isHaltedByPeople;
+export const isLeft = ({ proof }: OsRelease, { rollsBack, version }: UpdatePolicy): boolean =>
+  rollsBack && version.exact === undefined && proof.isBad;

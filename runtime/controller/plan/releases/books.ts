@@ -18,8 +18,9 @@ interface Terms {
 export interface Book {
   /** UIDs of the nodes that have an entry, under whichever policy: these may always try again. */
   readonly failed: ReadonlySet<string>;
-  /** Entries that count for the policy. */
+  /** Entries that count for the policy; and those of nodes among them. */
   readonly counted: number;
+  readonly countedNodes: number;
   readonly entries: readonly Failure[];
   readonly decision: Decision;
   /** It was proven under this very policy, by the proof that the policy asks for now. */
@@ -86,16 +87,18 @@ export class Books {
     const ofNodes = entries.filter(([node]) => !isCheckEntry(node));
     const { isCurrent } = this.#terms;
     const own = entries.filter((entry) => this.#countsFor(name, isProven, entry));
+    const ownChecks = own.filter(([key]) => isCheckEntry(key)).length;
     const decision = this.#ledgers.decisionOn(release);
     const limit = before.haltedAt == null ? undefined : Number(before.limit);
     return {
       failed: new Set(ofNodes.map(([node]) => node)),
       counted: limit !== undefined && !isCurrent ? Math.max(own.length, limit) : own.length,
+      countedNodes: own.length - ownChecks,
       entries: own.map(([, failure]) => failure),
       decision,
       isProven,
       haltedBy: limit,
-      hasFailedCheck: own.some(([node]) => isCheckEntry(node)),
+      hasFailedCheck: ownChecks > 0,
       checks: checksIn(before),
       before,
       over: this.#overOf(keyOf(release), decision === 'Allow' ? 0 : ofNodes.length),

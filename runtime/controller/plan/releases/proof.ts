@@ -112,6 +112,13 @@ export class Proof {
     return this.#book.decision === 'Halt';
   }
 
+  /** Its failures have halted it. A check that was asked anew of what was proven once, because it was changed, says nothing of what nodes run. */
+  get isBad(): boolean {
+    if (!this.isHalted || this.isHaltedByPeople) return false;
+    const { before, countedNodes } = this.#book;
+    return !this.hasFailedCheck || before.provenAt == null || this.#isTooMany(countedNodes);
+  }
+
   /** What the ledger is to say of it. @param at RFC 3339 */
   standing(at: string): UnderPolicy {
     const { uid } = this.#rules;
@@ -125,8 +132,13 @@ export class Proof {
   }
 
   get #isOverLimit(): boolean {
-    const { decision, counted, haltedBy, isProven } = this.#book;
+    const { counted } = this.#book;
     if (this.hasFailedCheck) return true;
+    return this.#isTooMany(counted);
+  }
+
+  #isTooMany(counted: number): boolean {
+    const { decision, haltedBy, isProven } = this.#book;
     return decision !== 'Allow' && counted >= (haltedBy ?? this.#limit(isProven));
   }
 
