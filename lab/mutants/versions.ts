@@ -74,9 +74,9 @@ export const versionMutants: readonly Mutant[] = [
   {
     rule: 'P12',
     does: 'takes nodes back from a release that people have halted',
-    file: 'runtime/controller/plan/groups/way-back.ts',
-    find: 'isHalted && !proof.isHaltedByPeople',
-    replace: 'isHalted || proof.isHaltedByPeople',
+    file: 'runtime/controller/plan/releases/proof.ts',
+    find: 'if (!this.isHalted || this.isHaltedByPeople) return false;',
+    replace: 'if (!this.isHalted) return false;',
     tests: ['test/controller/plan/way-back.test.ts'],
   },
 ];
