@@ -29,6 +29,20 @@ describe('a node, before its drain', () => {
     expect(await world.stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
   });
 
+  test('is checked again where it waits for something else after that has passed', async () => {
+    await upToStaged();
+    await world.stage.setReady('a', false);
+    await world.end('Complete');
+    await world.stage.pass(6 * MINUTE);
+    expect(await world.stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+    await world.stage.setReady('a', true);
+    await world.stage.pass(10_000);
+    expect(await world.made()).toHaveLength(2);
+    expect(await world.stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+    await world.end('Complete');
+    expect(await world.stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
+  });
+
   test('is left as it is for an hour by a check that fails, and another goes on', async () => {
     const controller = await upToStaged();
     await world.end('Failed', 'the queue is full');

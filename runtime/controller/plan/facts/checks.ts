@@ -1,6 +1,6 @@
 import { MAX_CHECK_MESSAGE, type CheckState } from '../../../api/release/model.ts';
 import type { Check } from '../../../api/policy/checks.ts';
-import { HOUR_MS, instantOf, rfc3339 } from '../../../lib/clock.ts';
+import { HOUR_MS, instantOf, MINUTE_MS, rfc3339 } from '../../../lib/clock.ts';
 import { shortened } from '../../../lib/parts.ts';
 import { NEVER, nextAfter } from './requeue.ts';
 
@@ -60,19 +60,31 @@ interface OfNode {
   readonly when: When;
   readonly checks: readonly Check[];
   readonly attempt: string;
+  readonly now: number;
+}
+
+/** What was asked before a drain is believed for so long: a node may wait for something else after it. */
+const BELIEVED_MS = 5 * MINUTE_MS;
+
+const listed = (states: CheckStates, { uid, when, checks, attempt }: OfNode) =>
+  checks.map((check) => {
+    const key = nodeKey(uid, when, check);
+    return { key, check, state: standing(states, key, { check, attempt }) };
+  });
+
+/** Whether all have passed, and so long ago that all are asked again. */
+export function arePast(states: CheckStates, list: OfNode): boolean {
+  if (list.when === 'after' || list.checks.length === 0) return false;
+  const passedAt = listed(states, list).map(({ state }) => (state?.result === 'Passed' ? instantOf(state.at) : NEVER));
+  return Math.max(...passedAt.map((at) => at ?? -Infinity)) + BELIEVED_MS <= list.now;
 }
 
 /** The first check of a node that has not passed; undefined where all have. */
 export function openCheck(
   states: CheckStates,
-  { uid, when, checks, attempt }: OfNode,
+  list: OfNode,
 ): { readonly key: string; readonly check: Check; readonly state: CheckState | undefined } | undefined {
-  for (const check of checks) {
-    const key = nodeKey(uid, when, check);
-    const state = standing(states, key, { check, attempt });
-    if (state?.result !== 'Passed') return { key, check, state };
-  }
-  return undefined;
+  return listed(arePast(states, list) ? {} : states, list).find(({ state }) => state?.result !== 'Passed');
 }
 
 /** A node whose check before its drain has failed is left as it is for so long. */

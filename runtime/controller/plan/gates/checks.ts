@@ -19,19 +19,19 @@ export function checkedLately({ info, group, release }: Asking, { now }: World):
   return PASS;
 }
 
-function openBefore({ info, group, release }: Asking): ReturnType<typeof openCheck> {
+function openBefore({ info, group, release }: Asking, now: number): ReturnType<typeof openCheck> {
   if (!group || !release || !info.permit) return undefined;
   const { before: checks } = group.rules.checks;
-  return openCheck(release.checks, { uid: info.node.uid, when: 'before', checks, attempt: info.permit.id });
+  return openCheck(release.checks, { uid: info.node.uid, when: 'before', checks, attempt: info.permit.id, now });
 }
 
 export function onceChecked(asking: Asking): Stop['kind'] {
-  return openBefore(asking)?.state?.result === 'Failed' ? 'call-off' : 'wait';
+  return openBefore(asking, -Infinity)?.state?.result === 'Failed' ? 'call-off' : 'wait';
 }
 
 /** Asked once everything else lets the node be drained, so that the answer is about that moment. */
-export function uncheckedBefore(asking: Asking): GateResult {
-  const open = openBefore(asking);
+export function uncheckedBefore(asking: Asking, { now }: World): GateResult {
+  const open = openBefore(asking, now);
   if (!open) return PASS;
   const { check, state } = open;
   if (state?.result === 'Failed') return stoppedBy(found('CheckFailed', failedText(check.name, state.message)));

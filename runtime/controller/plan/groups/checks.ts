@@ -3,6 +3,7 @@ import { type CheckState, MAX_CHECKS } from '../../../api/release/model.ts';
 import { enter, type Ledger, remove, under } from '../../../api/release/ledger.ts';
 import {
   advanced,
+  arePast,
   attemptOf,
   begun,
   changesAt,
@@ -133,9 +134,17 @@ class Round {
       if (isFailed) return cleared[entryKey(this.#group.rules.name ?? '', check)]?.attempt !== attemptOf(state);
       return state.attempt === attempt;
     }
-    if (state.attempt === attempt) return true;
+    if (state.attempt === attempt) return !this.#isPast(key, attempt);
     if (when === 'before') return leftUntil(state) > this.#known.now;
     return isFailed && failures[uid]?.attempt === state.attempt;
+  }
+
+  /** Whether what was asked before the drain of the node is asked again. */
+  #isPast(key: string, attempt: string): boolean {
+    const [uid = '', when] = key.split(' ');
+    if (when !== 'before') return false;
+    const { before: checks } = this.#group.rules.checks;
+    return arePast(this.#release.checks, { uid, when, checks, attempt, now: this.#known.now });
   }
 
   /** What the policy could ask about whom the ledger names. */
@@ -175,7 +184,7 @@ class Round {
       const isItsOwn = info.node.family === family && info.shadow?.spec.version === version;
       const when = isItsOwn ? this.#dueOf(info) : undefined;
       if (!when) return [];
-      const list = { uid: info.node.uid, when, checks: checks[when], attempt: attemptOn(info) };
+      const list = { uid: info.node.uid, when, checks: checks[when], attempt: attemptOn(info), now: this.#known.now };
       const open = openCheck(this.#release.checks, list);
       return open && open.state?.result === undefined ? this.#of(info, when, open.check) : [];
     });
