@@ -43,8 +43,16 @@ export const versionMutants: readonly Mutant[] = [
     rule: 'P13',
     does: 'takes a node that was unwell for one that was Ready all along',
     file: WELLNESS,
-    find: 'if (!node.ready || seenAt <= node.readinessSeenAt) return node;',
+    find: 'if (!node.ready || seenAt <= node.readyFrom) return node;',
     replace: 'if (seenAt <= Infinity) return node;',
+    tests: ['test/controller/wellness.test.ts'],
+  },
+  {
+    rule: 'P13',
+    does: 'forgets with each leader that a node was unwell until a moment ago',
+    file: WELLNESS,
+    find: 'monotonic - Math.max(0, now - Math.max(...turns))',
+    replace: '-Infinity',
     tests: ['test/controller/wellness.test.ts'],
   },
   {

@@ -33,6 +33,25 @@ describe('a node that bears a sign of its policy', () => {
     expect(see(db(), 9)).toMatchObject(times(7));
   });
 
+  test('counts as Ready from when its condition turned, though no process that is left has seen that', () => {
+    const turned = db({
+      signs: ['StorageReady=True'],
+      conditionsAt: { Other: minutes(-1), StorageReady: minutes(-2) },
+    });
+    const see = (one: NodeView) => new Wellness().see({ nodes: [one], policies: POLICIES }, at(0))[0];
+    expect(see(turned)).toEqual({
+      ...turned,
+      readyChangedAt: minutes(-2),
+      readinessSeenAt: minutes(-2),
+      readyFrom: minutes(-2),
+    });
+    const fast = { ...turned, conditionsAt: { StorageReady: minutes(9) } };
+    expect(see(fast)?.readyFrom).toBe(minutes(0));
+    expect(see({ ...turned, readyFrom: minutes(-1) })?.readyFrom).toBe(minutes(-1));
+    const other = { ...turned, conditionsAt: { Other: minutes(-1) } };
+    expect(see(other)).toBe(other);
+  });
+
   test('is the same object for as long as it is the same', () => {
     const wellness = new Wellness();
     const one = bad();

@@ -171,11 +171,18 @@ const USUAL: ReadonlySet<string> = new Set(
   ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable'].map((type) => conditionSign(type, 'False')),
 );
 
-function signsOn({ spec, status }: Node, texts: SharedTexts): Pick<NodeView, 'signs'> {
+function signsOn({ spec, status }: Node, texts: SharedTexts): Pick<NodeView, 'signs' | 'conditionsAt'> {
   const conditions = (status?.conditions ?? []).filter((one) => one.type !== 'Ready' && !isLifecycle(one));
   const said = conditions.map((one) => conditionSign(one.type, one.status)).filter((sign) => !USUAL.has(sign));
   const signs = [...said, ...(spec?.taints ?? []).map(({ key }) => taintSign(key))];
-  return signs.length === 0 ? {} : { signs: signs.map((sign) => texts.of(sign)) };
+  const turns = conditions.flatMap(({ type, lastTransitionTime }) => {
+    const at = instantOf(lastTransitionTime);
+    return at === undefined ? [] : [[texts.of(type), at] as const];
+  });
+  return {
+    ...(signs.length > 0 && { signs: signs.map((sign) => texts.of(sign)) }),
+    ...(turns.length > 0 && { conditionsAt: Object.fromEntries(turns) }),
+  };
 }
 
 /** Bytes of a name that goes into Events: anybody may write an annotation of any length. */

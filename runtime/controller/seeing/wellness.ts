@@ -7,7 +7,7 @@ type Seen = Pick<Snapshot, 'nodes' | 'policies'>;
 /** How a node was at the last look. */
 interface Known {
   readonly unwell: string | undefined;
-  /** Since when, as this process has seen it; -Infinity for what was so at first sight and is well. Monotonic. */
+  /** Since when, as this process has seen it; what was well at first sight, since its conditions turned; or -Infinity. Monotonic. */
   readonly since: number;
   /** What was made of which view. */
   readonly of: NodeView;
@@ -43,23 +43,39 @@ interface Look {
 
 function knownOf(node: NodeView, { signs, last }: Look, moment: Moment): Known {
   const unwell = node.signs?.find((sign) => signs.includes(sign));
-  const since = sinceOf(unwell, last, moment);
+  const since = last ? seenSince(unwell, last, moment) : statedSince({ node, signs, unwell }, moment);
   const seenAt = since === -Infinity ? since : byWallClock(since, moment);
   const view = unwell === undefined ? wellFrom(node, seenAt) : unwellFrom(node, unwell, seenAt);
   return { unwell, since, of: node, view: last && isSame(last, { of: node, unwell, view }) ? last.view : view };
 }
 
-function sinceOf(unwell: string | undefined, last: Known | undefined, { monotonic }: Moment): number {
-  if (!last) return unwell === undefined ? -Infinity : monotonic;
-  return (last.unwell === undefined) === (unwell === undefined) ? last.since : monotonic;
+const seenSince = (unwell: string | undefined, last: Known, { monotonic }: Moment): number =>
+  (last.unwell === undefined) === (unwell === undefined) ? last.since : monotonic;
+
+interface FirstSight {
+  readonly node: NodeView;
+  readonly signs: readonly string[];
+  readonly unwell: string | undefined;
+}
+
+/** That it was unwell may have ended under an earlier leader: nobody has proven anything since. */
+function statedSince({ node, signs, unwell }: FirstSight, { now, monotonic }: Moment): number {
+  if (unwell !== undefined) return monotonic;
+  const turns = signs.flatMap((sign) => node.conditionsAt?.[sign.split('=')[0] ?? ''] ?? []);
+  return monotonic - Math.max(0, now - Math.max(...turns));
 }
 
 const isSame = (a: Omit<Known, 'since'>, b: Omit<Known, 'since'>): boolean =>
-  a.of === b.of && a.unwell === b.unwell && a.view.readinessSeenAt === b.view.readinessSeenAt;
+  a.of === b.of && a.unwell === b.unwell && a.view.readyFrom === b.view.readyFrom;
 
 function wellFrom(node: NodeView, seenAt: number): NodeView {
-  if (!node.ready || seenAt <= node.readinessSeenAt) return node;
-  return { ...node, readyChangedAt: Math.max(node.readyChangedAt, seenAt), readinessSeenAt: seenAt, readyFrom: seenAt };
+  if (!node.ready || seenAt <= node.readyFrom) return node;
+  return {
+    ...node,
+    readyChangedAt: Math.max(node.readyChangedAt, seenAt),
+    readinessSeenAt: Math.max(node.readinessSeenAt, seenAt),
+    readyFrom: seenAt,
+  };
 }
 
 /** One that is not Ready either has been so for as long as the cluster says. */

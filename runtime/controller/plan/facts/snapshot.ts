@@ -173,9 +173,9 @@ export interface NodeView {
   /** Conditions, besides those that a healthy node has, and taints: a policy may call it `unwell` by one. Absent = none. */
   readonly signs?: readonly string[] | undefined;
   readonly unwell?: string | undefined;
-  /**
-   * Since when it is Ready, or not, as the cluster says. A time in the future, by another clock, counts as when the change was first seen.
-   */
+  /** By type, since when its other conditions are as they are, by the clock of who wrote them. Absent = none. */
+  readonly conditionsAt?: Readonly<Record<string, number>>;
+  /** Since when it is Ready, or not, as the cluster says. A time in the future, by another clock, counts as when the change was first seen. */
   readonly readyChangedAt: number;
   /** Since when this process has seen it Ready, or not. Blame counts by this clock alone. */
   readonly readinessSeenAt: number;
