@@ -63,7 +63,10 @@ function orElseGivesRoom(snapshot: World, plans: readonly Plan[]): readonly Plan
   return plans;
 }
 
-/** Called off for a node that runs the same version and rests by the plan just before, and started by none of these plans. */
+/**
+ * Called off, and started by none of these plans, for a node that by the plan just before runs the same version and rests, or that it has told to go
+ * down: nobody else may be on trial then.
+ */
 function isProvenInstead({ shadows }: World, before: readonly Plan[], command: Command): boolean {
   if (command.kind !== 'call-off' || command.because.reason !== 'Unproven') return false;
   const { version } = command.spec;
@@ -73,8 +76,12 @@ function isProvenInstead({ shadows }: World, before: readonly Plan[], command: C
     one.spec.state === 'Idle' &&
     one.spec.version === version &&
     run.has(one.shadow);
+  const isTold = (one: Command): boolean => one.kind === 'set-spec' && one.spec.state === 'RebootedIntoUpdate';
   const isStart = (one: Command): boolean => one.kind === 'start' && one.shadow === command.shadow;
-  return before.at(-1)?.commands.some(isRest) === true && !before.some(({ commands }) => commands.some(isStart));
+  return (
+    before.at(-1)?.commands.some((one) => isRest(one) || isTold(one)) === true &&
+    !before.some(({ commands }) => commands.some(isStart))
+  );
 }
 
 describe('a plan that was carried out', () => {
