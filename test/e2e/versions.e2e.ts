@@ -78,7 +78,8 @@ test('a pin that moves in git moves the test pool, and production once it moves 
   await runs('production', NEXT);
   for (const pool of ['test', 'production'] as const) await pinned(pool, NEXT);
   expect(rebooted()).toEqual([...POOLS.test, ...POOLS.production]);
-}, 240_000);
+  // An attempt that fails on the way is tried again after two minutes.
+}, 400_000);
 
 test('a pin on an older release leads the test pool back to it, drained as for any update', async () => {
   await commit('test', { exact: BEFORE });
