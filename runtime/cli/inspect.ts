@@ -7,6 +7,7 @@ import { Observations } from '../controller/seeing/observations.ts';
 import { conditionUpToDate } from '../controller/plan/facts/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/seeing/orders.ts';
 import { keepersOf, type Plan, plan } from '../controller/plan/plan.ts';
+import { Rulings } from '../controller/plan/facts/rulings.ts';
 import type { Snapshot } from '../controller/plan/facts/snapshot.ts';
 import type { Finding } from '../controller/plan/facts/verdict.ts';
 import { PolicyViews } from '../controller/seeing/policy-views.ts';
@@ -211,13 +212,14 @@ function snapshotOf(
   const nodeViews = observations
     .nodes(nodeFacts, now)
     .map((node) => Object.assign(node, { readinessSeenAt: node.readyChangedAt }));
+  const ruled = { nodes: nodeViews, policies, claims: new Rulings({ policies }).claims };
   const agentViews = agents.value.map(viewOfAgent);
   const silence = observations.silence(nodeFacts, agentViews, now);
   return {
-    nodes: new Wellness().see({ nodes: nodeViews, policies }, { now, monotonic: now }),
+    nodes: new Wellness().see(ruled, { now, monotonic: now }),
     shadows: observations.shadows(facts, nodeViews, now),
     permits: permitsOn(lease.value),
-    ruledSince: new Rulers().see({ nodes: nodeViews, policies }, { now, monotonic: now }),
+    ruledSince: new Rulers().see(ruled, { now, monotonic: now }),
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
     lastWords: lastWordsOf(agentViews),
     ...pause.value,

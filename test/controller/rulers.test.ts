@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Rulers } from '../../runtime/controller/seeing/rulers.ts';
+import { Rulings } from '../../runtime/controller/plan/facts/rulings.ts';
 import type { Snapshot } from '../../runtime/controller/plan/facts/snapshot.ts';
 import { POLICIES_PATH, policiesOf } from '../../runtime/api/resources.ts';
 import { definePolicies, policyNamed } from '../policies.ts';
@@ -14,8 +15,10 @@ const bears = node('a', { labels: { tier: 'prod' } });
 const bare = node('a');
 /** The wall clock may say anything; durations are by the other one. */
 const at = (seconds: number, now = NOW + seconds * 1000) => ({ now, monotonic: seconds * 1000 });
-const seen = (nodes: Snapshot['nodes'], policies: Snapshot['policies'] = [prod]): Snapshot =>
-  underRules(snapshot({ nodes, policies }), POLICY);
+const seen = (nodes: Snapshot['nodes'], policies: Snapshot['policies'] = [prod]) => {
+  const world = underRules(snapshot({ nodes, policies }), POLICY);
+  return { ...world, claims: new Rulings(world).claims };
+};
 
 describe('the ruler of a node is news', () => {
   test.each([

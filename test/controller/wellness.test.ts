@@ -1,16 +1,18 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Wellness } from '../../runtime/controller/seeing/wellness.ts';
-import type { NodeView } from '../../runtime/controller/plan/facts/snapshot.ts';
+import { Rulings } from '../../runtime/controller/plan/facts/rulings.ts';
+import type { NodeView, Snapshot } from '../../runtime/controller/plan/facts/snapshot.ts';
 import { definePolicies } from '../policies.ts';
 import { minutes, node, NOW, ruling, snapshot, POLICY, underRules } from './plan/fleet.ts';
 import { Stage } from './stage.ts';
 
 /** Nodes that their policy calls unwell. */
 
-const POLICIES = underRules(
-  snapshot({ policies: [ruling('p', { selector: { matchLabels: { pool: 'db' } }, unwell: ['StorageReady=False'] })] }),
-  POLICY,
-).policies;
+const under = (...own: Snapshot['policies']) => {
+  const { policies } = underRules(snapshot({ policies: own }), POLICY);
+  return { policies, claims: new Rulings({ policies }).claims };
+};
+const RULED = under(ruling('p', { selector: { matchLabels: { pool: 'db' } }, unwell: ['StorageReady=False'] }));
 
 const db = (more: Partial<NodeView> = {}): NodeView => node('a', { labels: { pool: 'db' }, ...more });
 const bad = (more: Partial<NodeView> = {}): NodeView => db({ signs: ['Other=True', 'StorageReady=False'], ...more });
@@ -20,7 +22,7 @@ describe('a node that bears a sign of its policy', () => {
 
   test('is not Ready, since it was first seen so, and is Ready again from when that is over', () => {
     const wellness = new Wellness();
-    const see = (one: NodeView, minute: number) => wellness.see({ nodes: [one], policies: POLICIES }, at(minute))[0];
+    const see = (one: NodeView, minute: number) => wellness.see({ nodes: [one], ...RULED }, at(minute))[0];
     expect(see(db(), 0)).toMatchObject({ ready: true, readyFrom: minutes(-10_000) });
     const times = (minute: number) =>
       ({ readyChangedAt: minutes(minute), readinessSeenAt: minutes(minute), readyFrom: minutes(minute) }) as const;
@@ -38,7 +40,7 @@ describe('a node that bears a sign of its policy', () => {
       signs: ['StorageReady=True'],
       conditionsAt: { Other: minutes(-1), StorageReady: minutes(-2) },
     });
-    const see = (one: NodeView) => new Wellness().see({ nodes: [one], policies: POLICIES }, at(0))[0];
+    const see = (one: NodeView) => new Wellness().see({ nodes: [one], ...RULED }, at(0))[0];
     expect(see(turned)).toEqual({
       ...turned,
       readyChangedAt: minutes(-2),
@@ -55,17 +57,16 @@ describe('a node that bears a sign of its policy', () => {
   test('is the same object for as long as it is the same', () => {
     const wellness = new Wellness();
     const one = bad();
-    const [first] = wellness.see({ nodes: [one], policies: POLICIES }, at(0));
-    expect(wellness.see({ nodes: [one], policies: POLICIES }, at(1))[0]).toBe(first);
+    const [first] = wellness.see({ nodes: [one], ...RULED }, at(0));
+    expect(wellness.see({ nodes: [one], ...RULED }, at(1))[0]).toBe(first);
   });
 
   test('is what the cluster says where it is not Ready either, and where another policy rules it', () => {
     const down = bad({ ready: false });
     const other = node('b', { signs: ['StorageReady=False'] });
-    expect(new Wellness().see({ nodes: [down, other], policies: POLICIES }, at(0))).toEqual([down, other]);
-    const none = underRules(snapshot(), POLICY).policies;
+    expect(new Wellness().see({ nodes: [down, other], ...RULED }, at(0))).toEqual([down, other]);
     const nodes = [bad()];
-    expect(new Wellness().see({ nodes, policies: none }, { now: NOW, monotonic: 0 })).toBe(nodes);
+    expect(new Wellness().see({ nodes, ...under() }, { now: NOW, monotonic: 0 })).toBe(nodes);
   });
 });
 

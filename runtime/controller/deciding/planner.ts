@@ -6,6 +6,7 @@ import { type ControllerConfig, settingsOf } from '../config.ts';
 import type { ControlPlane } from '../seeing/control-plane.ts';
 import type { Freshness } from '../seeing/freshness.ts';
 import { keepersOf, type Memory, type Plan, plan } from '../plan/plan.ts';
+import { Rulings } from '../plan/facts/rulings.ts';
 import type { Settings, Snapshot } from '../plan/facts/snapshot.ts';
 import type { Finding } from '../plan/facts/verdict.ts';
 import type { OtherOperators } from '../seeing/other-operators.ts';
@@ -95,10 +96,13 @@ export class Planner {
     const seeds = election.leading && ledger.seeds;
     const releases = { objects, refused: ledgers.refused, seeds, ...(published && { published }) };
     if (!election.leading) this.#rulers.forget();
+    // The plan then goes by the same claims: each node is put to the selectors once.
+    this.#memory.rulings = new Rulings(seen, this.#memory.rulings);
+    const ruled = { ...seen, claims: this.#memory.rulings.claims };
     const snapshot = {
       ...seen,
-      nodes: this.#wellness.see(seen, moment),
-      ruledSince: this.#rulers.see(seen, moment),
+      nodes: this.#wellness.see(ruled, moment),
+      ruledSince: this.#rulers.see(ruled, moment),
       releases,
       otherOperators: this.#options.otherOperators.found,
       checks: this.#options.checks.answers,

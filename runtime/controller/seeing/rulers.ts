@@ -1,17 +1,16 @@
 import { byWallClock, type Moment } from '../../lib/clock.ts';
-import { RULED_FOR_MS, type Ruling, Rulings } from '../plan/facts/rulings.ts';
+import { RULED_FOR_MS, type Ruling, type Rulings } from '../plan/facts/rulings.ts';
 import type { Snapshot } from '../plan/facts/snapshot.ts';
 
-type Seen = Pick<Snapshot, 'nodes' | 'policies'>;
-type Claims = Rulings['claims'];
+/** `claims`: of the policies. */
+type Seen = Pick<Snapshot, 'nodes' | 'policies'> & Pick<Rulings, 'claims'>;
 
 /**
  * Remembers which policy rules each node, and since when, where that has changed lately (rule P1). At first sight the younger of node and policy
  * tells how long it has ruled, so that a new leader delays no node that is older.
  */
 export class Rulers {
-  #last: (Pick<Seen, 'nodes'> & { readonly claims: Claims }) | undefined;
-  #rulings: Rulings | undefined;
+  #last: Pick<Seen, 'nodes' | 'claims'> | undefined;
   /** By UID of the node. */
   #rulers: ReadonlyMap<string, string> = new Map();
   /** By UID of the node, since when another rules it. Monotonic. */
@@ -25,22 +24,20 @@ export class Rulers {
   }
 
   /** By UID of the node, since when its policy rules it, where that is news. By the wall clock. */
-  see({ nodes, policies }: Seen, moment: Moment): ReadonlyMap<string, number> {
-    this.#rulings = new Rulings({ policies }, this.#rulings);
-    const { claims } = this.#rulings;
-    if (!this.#isLast(nodes, claims)) this.#compare({ nodes, policies }, claims, moment);
+  see({ nodes, policies, claims }: Seen, moment: Moment): ReadonlyMap<string, number> {
+    if (!this.#isLast(nodes, claims)) this.#compare({ nodes, policies, claims }, moment);
     this.#last = { nodes, claims };
     for (const [uid, since] of this.#news) if (since + RULED_FOR_MS <= moment.monotonic) this.#news.delete(uid);
     return new Map([...this.#news].map(([uid, since]) => [uid, byWallClock(since, moment)]));
   }
 
-  #isLast(nodes: Seen['nodes'], claims: Claims): boolean {
+  #isLast(nodes: Seen['nodes'], claims: Seen['claims']): boolean {
     const last = this.#last;
     if (last?.claims !== claims || nodes.length !== last.nodes.length) return false;
     return nodes === last.nodes || nodes.every((node, at) => node === last.nodes[at]);
   }
 
-  #compare({ nodes, policies }: Seen, claims: Claims, { now, monotonic }: Moment): void {
+  #compare({ nodes, policies, claims }: Seen, { now, monotonic }: Moment): void {
     const rulerOf = namer(policies);
     const before = this.#rulers;
     const rulers = new Map<string, string>();

@@ -1,8 +1,9 @@
 import { byWallClock, type Moment } from '../../lib/clock.ts';
-import { Rulings } from '../plan/facts/rulings.ts';
+import type { Rulings } from '../plan/facts/rulings.ts';
 import type { NodeView, Snapshot } from '../plan/facts/snapshot.ts';
 
-type Seen = Pick<Snapshot, 'nodes' | 'policies'>;
+/** `claims`: of the policies. */
+type Seen = Pick<Snapshot, 'nodes' | 'policies'> & Pick<Rulings, 'claims'>;
 
 /** How a node was at the last look. */
 interface Known {
@@ -16,17 +17,14 @@ interface Known {
 
 /** Nodes that their policy calls unwell are not Ready (rule P13). It remembers since when: what a plan decides on counts from there. */
 export class Wellness {
-  #rulings: Rulings | undefined;
   /** By UID of the node. */
   #known = new Map<string, Known>();
 
   /** The view of a node that is as it was is the same object. */
-  see({ nodes, policies }: Seen, moment: Moment): readonly NodeView[] {
+  see({ nodes, policies, claims }: Seen, moment: Moment): readonly NodeView[] {
     const before = this.#known;
     this.#known = new Map();
     if (!policies.some(({ kind, policy }) => kind === 'valid' && policy.unwell.length > 0)) return nodes;
-    this.#rulings = new Rulings({ policies }, this.#rulings);
-    const { claims } = this.#rulings;
     return nodes.map((node) => {
       const { unwell: signs } = claims.of(node).rules;
       const known = knownOf(node, { signs, last: before.get(node.uid) }, moment);
