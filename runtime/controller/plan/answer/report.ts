@@ -1,6 +1,6 @@
 import type { PolicyNodes } from '../../../api/policy/model.ts';
 import type { InvalidPolicy } from '../../../api/policy/policy.ts';
-import type { When } from '../facts/checks.ts';
+import { attemptOf, nodesNamedIn, partsOf, type When } from '../facts/checks.ts';
 import type { Group } from '../groups/groups.ts';
 import type { Dependencies, PassedOver } from '../groups/dependencies.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
@@ -133,13 +133,13 @@ function releaseOf(release: OsRelease, { members, now }: Group): ReleaseReport {
 }
 
 function checkedOn({ checks }: OsRelease, members: Group['members']): readonly Checked[] {
-  return Object.entries(checks).flatMap(([key, { result, message, attempt, since }]) => {
+  const nodes = nodesNamedIn(checks, members);
+  return Object.entries(checks).flatMap(([key, state]) => {
+    const { result, message } = state;
     if (!result) return [];
-    const [uid = '', when, name = ''] = key.split(' ');
-    const said = { key, attempt: `${attempt} ${since}`, result, message: message ?? '' };
-    if (when === undefined) return [{ ...said, name: key }];
-    const node = members.find((info) => info.node.uid === uid)?.node.name;
-    return [{ ...said, name, when: when === 'before' ? 'before' : 'after', node }];
+    const { uid, when, name } = partsOf(key);
+    const node = uid === undefined ? undefined : nodes.get(uid)?.node.name;
+    return [{ key, name, when, node, attempt: attemptOf(state), result, message: message ?? '' }];
   });
 }
 

@@ -44,6 +44,26 @@ export type When = 'before' | 'after';
 
 export const nodeKey = (uid: string, when: When, { name }: Pick<Check, 'name'>): string => `${uid} ${when} ${name}`;
 
+/** What a key is made of. That of a check of the release itself is the name alone. */
+type KeyParts =
+  | { readonly uid: string; readonly when: When; readonly name: string }
+  | { readonly uid?: undefined; readonly when?: undefined; readonly name: string };
+
+export function partsOf(key: string): KeyParts {
+  const [uid = '', when, name = ''] = key.split(' ');
+  return when === undefined ? { name: key } : { uid, when: when === 'before' ? 'before' : 'after', name };
+}
+
+/** Those of the members that keys name, by UID. */
+export function nodesNamedIn<T extends { readonly node: { readonly uid: string } }>(
+  states: CheckStates,
+  members: readonly T[],
+): ReadonlyMap<string, T> {
+  const uids = new Set(Object.keys(states).flatMap((key) => partsOf(key).uid ?? []));
+  const named = uids.size === 0 ? [] : members.filter(({ node }) => uids.has(node.uid));
+  return new Map(named.map((info) => [info.node.uid, info]));
+}
+
 /** How a check stands that is asked for an attempt; undefined where it has not begun. */
 export function standing(states: CheckStates, key: string, asked: Asked): CheckState | undefined {
   const { [key]: state } = states;

@@ -1,7 +1,7 @@
 import type { CheckState } from '../../../api/release/model.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { stepOf } from '../facts/steps.ts';
-import { leftUntil, nodeKey, openCheck } from '../facts/checks.ts';
+import { leftUntil, nodeKey, openCheck, partsOf } from '../facts/checks.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { type Finding, found, type Stop } from '../facts/verdict.ts';
 import type { Asking, World } from './asking.ts';
@@ -56,11 +56,13 @@ function failedAfter(info: AssessedNode, version: string, { groups, entered }: W
   const release = groups.of(info)?.releases.of(family, version);
   if (!release?.failed.has(uid) || entered.of(release).failures[uid]?.reason !== 'CheckFailed') return undefined;
   const [key = '', state] = Object.entries(release.checks).find((one) => isFailedAfter(uid, one)) ?? [];
-  return found('CheckFailed', failedText(key.split(' ').at(-1) ?? '', state?.message));
+  return found('CheckFailed', failedText(partsOf(key).name, state?.message));
 }
 
-const isFailedAfter = (uid: string, [key, { result }]: readonly [string, CheckState]): boolean =>
-  result === 'Failed' && key.startsWith(`${uid} after `);
+function isFailedAfter(node: string, [key, { result }]: readonly [string, CheckState]): boolean {
+  const { uid, when } = partsOf(key);
+  return result === 'Failed' && uid === node && when === 'after';
+}
 
 const failedText = (check: string, message: string | null | undefined): string =>
   `the check ${check} has failed: ${message ?? 'it has said nothing'}`;

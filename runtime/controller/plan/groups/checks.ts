@@ -16,7 +16,9 @@ import {
   leftUntil,
   mayBegin,
   nodeKey,
+  nodesNamedIn,
   openCheck,
+  partsOf,
   type When,
 } from '../facts/checks.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
@@ -51,8 +53,8 @@ interface Asked {
   readonly key: string;
   readonly check: Check;
   readonly attempt: string;
-  /** By name. */
-  readonly nodes: readonly string[];
+  /** Name of the node; undefined for a check of the release itself, which is about all that are to prove it. */
+  readonly node: string | undefined;
 }
 
 interface Standing {
@@ -117,7 +119,7 @@ class Round {
   #kept(): readonly Standing[] {
     const before = Object.entries(this.#release.checks);
     if (before.length === 0) return [];
-    const known = new Map(this.#askable(before).map((asked) => [asked.key, asked]));
+    const known = new Map(this.#askable().map((asked) => [asked.key, asked]));
     return before.flatMap(([key, state]) => {
       const asked = known.get(key);
       return asked?.check.says === state.says && this.#isOf(asked, state) ? [{ asked, state }] : [];
@@ -127,34 +129,25 @@ class Round {
   /** Whether the state still counts: a failure does for longer than its attempt. */
   #isOf({ key, check, attempt }: Asked, state: CheckState): boolean {
     const isFailed = state.result === 'Failed';
-    const { family, version } = this.#release;
-    const { failures, cleared } = this.#known.entered.of({ family, version });
-    const [uid = '', when] = key.split(' ');
+    const { failures, cleared } = this.#known.entered.of(this.#release);
+    const { uid, when } = partsOf(key);
     if (when === undefined) {
       if (isFailed) return cleared[entryKey(this.#group.rules.name ?? '', check)]?.attempt !== attemptOf(state);
       return state.attempt === attempt;
     }
-    if (state.attempt === attempt) return !this.#isPast(key, attempt);
-    if (when === 'before') return leftUntil(state) > this.#known.now;
+    const { now } = this.#known;
+    const checks = this.#group.rules.checks[when];
+    if (state.attempt === attempt) return !arePast(this.#release.checks, { uid, when, checks, attempt, now });
+    if (when === 'before') return leftUntil(state) > now;
     return isFailed && failures[uid]?.attempt === state.attempt;
   }
 
-  /** Whether what was asked before the drain of the node is asked again. */
-  #isPast(key: string, attempt: string): boolean {
-    const [uid = '', when] = key.split(' ');
-    if (when !== 'before') return false;
-    const { before: checks } = this.#group.rules.checks;
-    return arePast(this.#release.checks, { uid, when, checks, attempt, now: this.#known.now });
-  }
-
   /** What the policy could ask about whom the ledger names. */
-  #askable(before: readonly (readonly [string, CheckState])[]): readonly Asked[] {
+  #askable(): readonly Asked[] {
     const { checks } = this.#group.rules;
-    const uids = new Set(before.flatMap(([key]) => (key.includes(' ') ? (key.split(' ')[0] ?? '') : [])));
-    const named = uids.size === 0 ? [] : this.#group.members.filter(({ node }) => uids.has(node.uid));
-    const lists = { before: checks.before, after: checks.after };
-    const ofNodes = named.flatMap((info) =>
-      (['before', 'after'] as const).flatMap((when) => lists[when].map((check) => this.#of(info, when, check))),
+    const named = nodesNamedIn(this.#release.checks, this.#group.members);
+    const ofNodes = [...named.values()].flatMap((info) =>
+      (['before', 'after'] as const).flatMap((when) => checks[when].map((check) => this.#of(info, when, check))),
     );
     return [...checks.proof.map((check) => this.#ofRelease(check)), ...ofNodes];
   }
@@ -172,7 +165,7 @@ class Round {
 
   #ofRelease(check: Check): Asked {
     const attempt = this.#group.view.resource?.uid ?? '';
-    return { key: check.name, check, attempt, nodes: this.#release.canaries.toSorted() };
+    return { key: check.name, check, attempt, node: undefined };
   }
 
   /** Of each node the first that has not passed. */
@@ -196,15 +189,16 @@ class Round {
   }
 
   #of(info: AssessedNode, when: When, check: Check): Asked {
-    return { key: nodeKey(info.node.uid, when, check), check, attempt: attemptOn(info), nodes: [info.node.name] };
+    return { key: nodeKey(info.node.uid, when, check), check, attempt: attemptOn(info), node: info.node.name };
   }
 
-  #tryOf({ asked: { key, check, nodes }, state }: Standing): readonly CheckTry[] {
+  #tryOf({ asked: { key, check, node }, state }: Standing): readonly CheckTry[] {
     const { name: policy = '' } = this.#group.rules;
     const { family, version } = this.#release;
     const { [key]: written } = this.#release.checks;
     const isWritten = written?.since === state.since && written.tries === state.tries && written.says === state.says;
     if (state.result || !isWritten || !mayBegin(state, this.#known.now)) return [];
+    const nodes = node === undefined ? this.#release.canaries.toSorted() : [node];
     const about = { family, version, policy, nodes };
     return [{ id: this.#idOf(key, state), check, about, endsAt: endsAt(state, check) }];
   }
