@@ -4,7 +4,6 @@ import { Construct } from 'constructs';
 import { parseRepositories, PUBLIC_REPOSITORY } from '../runtime/api/waves/repositories.ts';
 import { type Component, selectorLabels } from './labels.ts';
 import { intOrString, manifest } from './manifest.ts';
-import { notificationPorts } from './notifications.ts';
 import { addObject, namespacedMeta } from './objects.ts';
 import type { Settings } from './props/brupop.ts';
 
@@ -46,28 +45,26 @@ export class NetworkPolicies extends Construct {
   #releases(): Readonly<Record<'ask' | 'download', readonly k8s.NetworkPolicyEgressRule[]>> {
     const { enabled, releasesUrl } = this.#settings.k3os;
     if (!enabled) return { ask: [], download: [] };
-    return { ask: [{ ports: tcp([portOf(releasesUrl)]) }], download: [{ ports: tcp([HTTPS_PORT]) }] };
+    return { ask: toPorts([portOf(releasesUrl)]), download: toPorts([HTTPS_PORT]) };
   }
 
   /** Egress of the controller to repositories of releases, at any address. */
   #repositories(): readonly k8s.NetworkPolicyEgressRule[] {
     const { repositories } = this.#settings;
     const listed = parseRepositories(repositories) ?? [PUBLIC_REPOSITORY];
-    const addresses = listed.flatMap(({ metadata, targets }) => [metadata, targets]);
-    const ports = new Set(addresses.map((address) => Number(URL.parse(address)?.port) || HTTPS_PORT));
-    return ports.size === 0 ? [] : [{ ports: tcp([...ports].toSorted((a, b) => a - b)) }];
+    return toPorts(listed.flatMap(({ metadata, targets }) => [portOf(metadata), portOf(targets)]));
   }
 
-  /** Egress of the controller to targets of notifications, at any address. */
+  /** Egress of the controller to targets of notifications and to Alertmanagers, or to their proxies, at any address. */
   #notified(): readonly k8s.NetworkPolicyEgressRule[] {
-    const ports = notificationPorts(this.#settings);
-    return ports.length === 0 ? [] : [{ ports: tcp(ports) }];
+    const { targets, silences } = this.#settings.notifications;
+    return toPorts([...targets, ...silences].map(({ proxy, port }) => (proxy === undefined ? port : portOf(proxy))));
   }
 
   /** Egress of the controller to what answers the queries of checks, at any address. */
   #prometheus(): readonly k8s.NetworkPolicyEgressRule[] {
     const { prometheusUrl } = this.#settings.controller;
-    return prometheusUrl === undefined ? [] : [{ ports: tcp([portOf(prometheusUrl)]) }];
+    return toPorts(prometheusUrl === undefined ? [] : [portOf(prometheusUrl)]);
   }
 
   /** Clients of the apiserver's TLS port; undefined where they are not known. */
@@ -131,6 +128,12 @@ const DNS: k8s.NetworkPolicyPort[] = ['UDP', 'TCP'].map((protocol) => ({
   protocol,
   port: intOrString(53),
 }));
+
+/** Egress to these ports, at any address. Without any there is none. */
+function toPorts(ports: readonly number[]): readonly k8s.NetworkPolicyEgressRule[] {
+  const distinct = [...new Set(ports)].toSorted((a, b) => a - b);
+  return distinct.length === 0 ? [] : [{ ports: tcp(distinct) }];
+}
 
 /** @internal */
 export function tcp(ports: readonly number[]): k8s.NetworkPolicyPort[] {

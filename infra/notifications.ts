@@ -65,16 +65,3 @@ export function notificationVolume(
 function secretIn(folder: string, name: string): k8s.VolumeProjection {
   return { secret: { name, optional: true, items: SECRET_KEYS.map((key) => ({ key, path: `${folder}/${key}` })) } };
 }
-
-/** Ports to which the controller connects: those of targets and Alertmanagers, or of their proxies. */
-export function notificationPorts({ notifications }: Settings): readonly number[] {
-  const ports = [...notifications.targets, ...notifications.silences].map(({ proxy, port }) =>
-    proxy === undefined ? port : portOf(proxy),
-  );
-  return [...new Set(ports)].toSorted((a, b) => a - b);
-}
-
-function portOf(proxy: string): number {
-  const { port, protocol } = new URL(proxy);
-  return Number(port) || (protocol === 'http:' ? 80 : 443);
-}

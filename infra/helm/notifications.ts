@@ -9,7 +9,7 @@ import type { Mapping } from './template.ts';
 
 /** The text of the ConfigMap. @see addNotifications */
 export const NOTIFICATIONS = 'brupop.notifications';
-/** A rule of a network policy, or none. @see notificationPorts */
+/** A rule of a network policy, or none. @see NetworkPolicies */
 const NOTIFIED_EGRESS = 'brupop.notifiedEgress';
 
 const [SILENCER] = settingsOf({ notifications: { silences: [{ name: 'any', secret: 'any' }] } }).notifications.silences;
