@@ -7,6 +7,7 @@ import { bare, type Defines, rendered } from './template.ts';
 import { valueDocs } from './docs.ts';
 import { faultsTemplate } from './faults.ts';
 import { CHECK_HELPERS } from './checks.ts';
+import { EGRESS_HELPERS } from './egress.ts';
 import { NOTIFICATION_HELPERS } from './notifications.ts';
 import { POLICIES } from './policies.ts';
 import { commentedValues, readme } from './readme.ts';
@@ -112,6 +113,7 @@ function helpers(defines: Defines, defaults: object): string {
     '{{ toJson $values }}';
   return Object.entries({
     ...HELPERS,
+    ...EGRESS_HELPERS,
     ...NOTIFICATION_HELPERS,
     ...CHECK_HELPERS,
     'brupop.values': values,

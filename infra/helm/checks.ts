@@ -1,4 +1,5 @@
-import { at, joined, listed, placed } from './edits.ts';
+import { joined, listed, placed } from './edits.ts';
+import { PORT_OF, TO_PORTS, withEgress } from './egress.ts';
 import { optional, value } from './settings.ts';
 import type { Mapping } from './template.ts';
 
@@ -14,15 +15,13 @@ export const CHECK_HELPERS: Readonly<Record<string, string>> = {
     '{{- $rules := list }}{{ range . }}{{ $rules = append $rules (merge (dict "verbs" (list "get")) .) }}{{ end }}' +
     '{{ if $rules }}{{ toJson $rules }}{{ else }}[]{{ end }}',
   [PROMETHEUS_EGRESS]:
-    '{{- if . }}{{ $port := regexFind "[0-9]+$" (regexFind "^https?://[^/]*:[0-9]+" .) | default (ternary 80 443 (hasPrefix "http:" .)) }}' +
-    '{{ list (dict "ports" (list (dict "protocol" "TCP" "port" (atoi (toString $port))))) | toJson }}{{ else }}[]{{ end }}',
+    `{{- $ports := list }}{{ with . }}{{ $ports = list (include "${PORT_OF}" .) }}{{ end }}` +
+    `{{ include "${TO_PORTS}" $ports }}`,
 };
 
 /** The controller connects to what answers the queries of checks. */
 export function withPrometheus(policy: Mapping): Mapping {
-  if (at(policy, 'metadata/name') !== 'brupop-controller') return policy;
-  const url = optional('controller.prometheusUrl', '');
-  return placed(policy, 'spec/egress', (own = []) => joined(own, listed(PROMETHEUS_EGRESS, url)));
+  return withEgress(policy, PROMETHEUS_EGRESS, optional('controller.prometheusUrl', ''));
 }
 
 /** The controller reads the objects that checks ask for. */

@@ -1,7 +1,7 @@
 import { FIELDS } from '../../runtime/api/notifications/template.ts';
 import type { NotificationProps } from '../props/notifications.ts';
 import { settingsOf } from '../props/settings.ts';
-import { at, joined, listed, placed } from './edits.ts';
+import { PORT_OF, TO_PORTS, withEgress } from './egress.ts';
 import { value } from './settings.ts';
 import type { Mapping } from './template.ts';
 
@@ -28,8 +28,7 @@ const entries = (variable: string, list: string, defaults: object): string =>
 
 const ports = (list: string, fallback: number | undefined): string =>
   `{{ range .${list} }}{{ $port := dig "port" ${fallback} . }}` +
-  '{{ with .proxy }}{{ $port = regexFind "[0-9]+$" (regexFind ":[0-9]+/?$" . | trimSuffix "/") | default (ternary 80 443 (hasPrefix "http:" .)) }}{{ end }}' +
-  '{{ $ports = append $ports (printf "%05d" (atoi (toString $port))) }}{{ end }}';
+  `{{ with .proxy }}{{ $port = include "${PORT_OF}" . }}{{ end }}{{ $ports = append $ports $port }}{{ end }}`;
 
 export const NOTIFICATION_HELPERS: Readonly<Record<string, string>> = {
   [NOTIFICATIONS]:
@@ -38,9 +37,7 @@ export const NOTIFICATION_HELPERS: Readonly<Record<string, string>> = {
     '{{ dict "cluster" .cluster "targets" $targets "silences" $silences | toPrettyJson }}',
   [NOTIFIED_EGRESS]:
     `{{- $ports := list }}${ports('targets', TARGET?.port)}${ports('silences', SILENCER?.port)}` +
-    '{{ $rules := list }}{{ range $ports | uniq | sortAlpha }}' +
-    '{{ $rules = append $rules (dict "protocol" "TCP" "port" (atoi .)) }}{{ end }}' +
-    '{{ if $rules }}{{ list (dict "ports" $rules) | toJson }}{{ else }}[]{{ end }}',
+    `{{ include "${TO_PORTS}" $ports }}`,
 };
 
 const quoted = (text: string): string => JSON.stringify(text);
@@ -99,6 +96,5 @@ export const NOTIFICATION_FAULTS = Object.entries(FAULTS)
 
 /** The controller connects to whom it notifies. */
 export function withNotified(policy: Mapping): Mapping {
-  if (at(policy, 'metadata/name') !== 'brupop-controller') return policy;
-  return placed(policy, 'spec/egress', (own = []) => joined(own, listed(NOTIFIED_EGRESS, value('notifications'))));
+  return withEgress(policy, NOTIFIED_EGRESS, value('notifications'));
 }

@@ -95,6 +95,14 @@ const policy = (name: string, spec: Values = {}): Values => ({ name, nodeSelecto
     2 * MINUTE,
   );
 
+  test.each(['http://[fd00::1]', 'https://[fd00::1]:9443/p:1/'])(
+    'lets the controller connect to a Prometheus at %j as the constructs do',
+    (prometheusUrl) => {
+      const given = { networkPolicies: { enabled: true }, controller: { prometheusUrl } };
+      expect(meaning(released(given))).toEqual(meaning(synthesised(given)));
+    },
+  );
+
   test('hands texts to the processes whatever kind of value they come from', () => {
     const objects = released({ controller: { maxConcurrentUpdate: 5, labelNodes: true, monitoringTimeInSec: 1e6 } });
     expect(literalEnv(objects, 'controller')).toMatchObject({
