@@ -89,24 +89,15 @@ interface Rules {
  * Every node of the snapshot, by name. Under the same policies a settled node is not assessed again while it and its shadow are the same objects in the
  * same place, it has no permit and its agent runs. Its assessment depends on nothing else, not even on the time or on settings.
  */
-export function assess(snapshot: Snapshot, { rulings, settings, ledgers, now, last }: Rules): Fleet {
-  const { claims } = rulings;
+export function assess(snapshot: Snapshot, rules: Rules): Fleet {
+  const { now, last } = rules;
+  const { claims } = rules.rulings;
+  const given = { ...rules, snapshot };
   const before = last?.claims === claims ? last.all : [];
   const join = new Join(snapshot, last?.join);
   const make = (info: NodeInfo): AssessedNode => {
     const ruling = claims.of(info.node);
-    const { soakMs } = ruling.rules;
-    const { current_version: version = '' } = info.shadow?.status ?? {};
-    const probationMs = (): number => ledgers.probationMs({ family: info.node.family, version }, ruling);
-    const { name = '' } = ruling.rules;
-    const checks = ruling.rules.checks.after;
-    const unclearUntil = (): number => unclearUntilOf(info, ruling, snapshot);
-    const checked = (): Health['checks'] =>
-      unclearUntil() > now
-        ? 'waiting'
-        : checkedBy(info, checks, ledgers.checksUnder(name, { family: info.node.family, version }));
-    const measures = { ...settings, soakMs, probationMs, checked, unclearUntil };
-    const health = isUnremarkable(info) ? WELL : healthOf(info, measures, now);
+    const health = isUnremarkable(info) ? WELL : healthOf(info, measuresOf(info, ruling, given), now);
     const offered = info.shadow && startable(info.shadow);
     const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed' || health.isUnstable);
     // A copy that begins with the spread is several times as fast as any other way to add a field.
@@ -122,6 +113,24 @@ export function assess(snapshot: Snapshot, { rulings, settings, ledgers, now, la
     unsettled: all.filter((info) => !info.isSettled),
     join,
     claims,
+  };
+}
+
+/** Nearly every node is well and needs none. What takes a look at a ledger is asked for where it decides. */
+function measuresOf(
+  info: NodeInfo,
+  ruling: Ruling,
+  { snapshot, settings, ledgers, now }: Rules & { readonly snapshot: Snapshot },
+): Measures {
+  const { name = '', soakMs, checks } = ruling.rules;
+  const release = { family: info.node.family, version: info.shadow?.status?.current_version ?? '' };
+  const unclearUntil = unclearUntilOf(info, ruling, snapshot);
+  return {
+    ...settings,
+    soakMs,
+    unclearUntil,
+    probationMs: () => ledgers.probationMs(release, ruling),
+    checked: () => (unclearUntil > now ? 'waiting' : checkedBy(info, checks.after, ledgers.checksUnder(name, release))),
   };
 }
 
@@ -150,7 +159,7 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
     trial.endsAt,
     freedAt,
     unstableUntil,
-    measures.unclearUntil(),
+    measures.unclearUntil,
   ]);
   const outageUntil = outageOf(info, measures, now);
   const isUnstable = now < unstableUntil;

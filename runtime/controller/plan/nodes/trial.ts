@@ -12,7 +12,7 @@ export type Measures = Settings &
     /** How the checks of a node that is back go. */
     readonly checked: () => 'waiting' | 'passed' | 'failed' | undefined;
     /** Until when nobody knows which checks these are. */
-    readonly unclearUntil: () => number;
+    readonly unclearUntil: number;
   };
 
 /** So many changes to not Ready soon after an update are blamed on its release. */
