@@ -76,8 +76,7 @@ export class Wishes {
   async refuse(version: string, detail: string, signal: AbortSignal): Promise<boolean> {
     if (this.#wish?.version_lock !== version) return false;
     const wish = { ...(this.#record ?? NOTHING), refused: 'NoMigrations' satisfies WishRefusal, detail };
-    await this.#context.apiserver.report((view) => this.told(currentStatus(view), wish), signal);
-    this.noteTold(wish);
+    await this.#tell(wish, signal);
     return true;
   }
 
@@ -125,9 +124,14 @@ export class Wishes {
   /** Whether it is on record by now. Without it nobody could give back what was there. */
   async #isKept(record: WishState, signal: AbortSignal): Promise<boolean> {
     if (this.#isMuted) return false;
-    await this.#context.apiserver.report((view) => withWish(currentStatus(view), record), signal);
-    this.noteTold(record);
+    await this.#tell(record, signal);
     return !this.#isMuted;
+  }
+
+  /** With the status as it is. */
+  async #tell(wish: WishState, signal: AbortSignal): Promise<void> {
+    await this.#context.apiserver.report((view) => this.told(currentStatus(view), wish), signal);
+    this.noteTold(wish);
   }
 
   /**
