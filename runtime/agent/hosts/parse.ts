@@ -55,6 +55,15 @@ function command(json: JsonReader): HostCommand {
   };
 }
 
+/** @param call what the body answers, for messages @throws HostProtocolError when it is not JSON */
+export function jsonBody(body: string, call: string): unknown {
+  try {
+    return boundedJson(body);
+  } catch (cause) {
+    throw new HostProtocolError(`${call}: not JSON: ${JSON.stringify(body.slice(0, 100))}`, { cause });
+  }
+}
+
 /** A value of a JSON body, and its path for messages. A schema library would be most of an agent's code and memory. */
 class JsonReader {
   readonly #value: unknown;
@@ -67,13 +76,9 @@ class JsonReader {
     this.#path = path;
   }
 
-  /** @param call what the body answers, for messages @throws HostProtocolError when it is not JSON */
+  /** As `jsonBody`. */
   static parse(body: string, call: string): JsonReader {
-    try {
-      return new JsonReader(boundedJson(body), call, []);
-    } catch (cause) {
-      throw new HostProtocolError(`${call}: not JSON: ${JSON.stringify(body.slice(0, 100))}`, { cause });
-    }
+    return new JsonReader(jsonBody(body, call), call, []);
   }
 
   /** @throws HostProtocolError when this is no object. All readers throw it, and name the wrong field. */

@@ -54,7 +54,7 @@ export class HostCalls {
   }
 
   async os(signal?: AbortSignal): Promise<OsInfo> {
-    const response = await this.#send('GET', '/os', signal);
+    const response = await this.send({ method: 'GET', path: '/os' }, signal);
     if (response.status === 200) return parseOs(response.body);
     throw unexpected('GET /os', response);
   }
@@ -62,7 +62,7 @@ export class HostCalls {
   /** Undefined before the first action after a boot. @throws HostBusyError while an action runs */
   async status(signal?: AbortSignal): Promise<HostStatus | undefined> {
     const path = '/updates/status';
-    const response = await this.#send('GET', path, signal);
+    const response = await this.send({ method: 'GET', path }, signal);
     if (response.status === 200) return parseStatus(response.body);
     // With an empty body the API says that it has no such path.
     if (response.status === 404 && response.body !== '') return undefined;
@@ -80,17 +80,13 @@ export class HostCalls {
 
   /** Starts an action, which goes on after this resolves. @throws HostBusyError while another action runs */
   async start(action: HostAction | 'reboot', signal?: AbortSignal): Promise<void> {
-    const response = await this.#send('POST', ACTION_PATHS[action], signal);
+    const response = await this.send({ method: 'POST', path: ACTION_PATHS[action] }, signal);
     if (response.status !== 204) throw refusal(action, response);
   }
 
   /** Any call, as it is answered. */
   send(request: Pick<HostRequest, 'method' | 'path' | 'body'>, signal?: AbortSignal): Promise<HostResponse> {
     return this.#transport.request({ ...request, signal, timeoutMs: ANSWER_MS });
-  }
-
-  #send(method: 'GET' | 'POST', path: string, signal?: AbortSignal): Promise<HostResponse> {
-    return this.send({ method, path }, signal);
   }
 }
 
@@ -104,6 +100,7 @@ function refusal(action: HostAction | 'reboot', response: HostResponse): HostErr
   return missing ? new UpdatesUnsupportedError(body.trim()) : new HostActionFailedError(action, body);
 }
 
-function unexpected(call: string, { status, body }: HostResponse): HostProtocolError {
+/** @param call e.g. `GET /os` */
+export function unexpected(call: string, { status, body }: HostResponse): HostProtocolError {
   return new HostProtocolError(`${call}: answered ${status} ${JSON.stringify(body.slice(0, 200))}`);
 }

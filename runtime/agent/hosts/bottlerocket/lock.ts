@@ -1,7 +1,9 @@
-import { boundedJson, fieldsOf, jsonObject } from '../../../lib/json.ts';
-import { HostProtocolError, SettingsRefusedError } from '../errors.ts';
+import { fieldsOf } from '../../../lib/json.ts';
+import { SettingsRefusedError } from '../errors.ts';
+import { jsonBody } from '../parse.ts';
 import type { HostLock, LockChange, LockedAs } from '../port.ts';
-import type { HostRequest, HostResponse } from './calls.ts';
+import { type HostRequest, type HostResponse, unexpected } from './calls.ts';
+import { keysQuery } from './settings.ts';
 
 type Send = (request: Pick<HostRequest, 'method' | 'path' | 'body'>, signal?: AbortSignal) => Promise<HostResponse>;
 /** Asks a host in trouble again. */
@@ -39,10 +41,7 @@ export function settingsLock(send: Send, ask: Ask): HostLock {
   };
 }
 
-const keysOf = (settings: object): string =>
-  `keys=${named(settings)
-    .map(([key]) => `settings.updates.${key}`)
-    .join(',')}`;
+const keysOf = (settings: object): string => keysQuery(named(settings).map(([key]) => key));
 
 const bodyOf = (change: LockChange): string => JSON.stringify({ updates: Object.fromEntries(named(change)) });
 
@@ -51,12 +50,7 @@ const named = (settings: object): [string, unknown][] =>
 
 /** @throws SettingsRefusedError where one of them is not there: then the host renders neither */
 function parseLock(body: string): LockedAs {
-  try {
-    boundedJson(body);
-  } catch (cause) {
-    throw new HostProtocolError(`GET /settings: not JSON: ${JSON.stringify(body.slice(0, 100))}`, { cause });
-  }
-  const said = fieldsOf(jsonObject(body)['updates']);
+  const said = fieldsOf(fieldsOf(jsonBody(body, 'GET /settings'))['updates']);
   const [version_lock, ignore_waves] = [said[KEYS.version_lock], said[KEYS.ignore_waves]];
   if (typeof version_lock === 'string' && typeof ignore_waves === 'boolean') return { version_lock, ignore_waves };
   throw new SettingsRefusedError('NoSettings', 'the host has no settings of updates');
@@ -65,9 +59,10 @@ function parseLock(body: string): LockedAs {
 /** After a lockdown the host says so by these words. */
 const LOCKED_DOWN = /Live datastore missing|Required key not available/;
 
-function refusal({ method, path }: Parameters<Send>[0], { status, body }: HostResponse): Error {
+function refusal({ method, path }: Parameters<Send>[0], response: HostResponse): Error {
+  const { status, body } = response;
   const [call] = path.split('?', 1);
-  const said = `${method} ${call}: answered ${status} ${JSON.stringify(body.slice(0, 200))}`;
-  if (status === 500 && LOCKED_DOWN.test(body)) return new SettingsRefusedError('Lockdown', said);
-  return status === 400 ? new SettingsRefusedError('NoSettings', said) : new HostProtocolError(said);
+  const error = unexpected(`${method} ${call}`, response);
+  if (status === 500 && LOCKED_DOWN.test(body)) return new SettingsRefusedError('Lockdown', error.message);
+  return status === 400 ? new SettingsRefusedError('NoSettings', error.message) : error;
 }

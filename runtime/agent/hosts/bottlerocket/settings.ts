@@ -4,7 +4,11 @@ import type { HostSettings } from '../port.ts';
 
 const KEYS = ['seed', 'ignore-waves', 'version-lock', 'metadata-base-url'] as const;
 
-export const SETTINGS_PATH = `/settings?keys=${KEYS.map((key) => `settings.updates.${key}`).join(',')}`;
+/** Names settings of updates in a query of the host's API. */
+export const keysQuery = (keys: readonly string[]): string =>
+  `keys=${keys.map((key) => `settings.updates.${key}`).join(',')}`;
+
+export const SETTINGS_PATH = `/settings?${keysQuery(KEYS)}`;
 
 /** The body of `GET /settings`. What makes no sense counts as not told: no refresh may fail for it. */
 export function parseSettings(body: string): HostSettings {
