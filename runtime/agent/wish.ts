@@ -1,5 +1,6 @@
 import type { VersionWish, WishState } from '../api/shadow/model.ts';
 import { compareSemver, isSemver } from '../api/shadow/semver.ts';
+import { lockedTo } from '../api/shadow/update-settings.ts';
 import type { HostStatus, LockChange, LockedAs } from './hosts/port.ts';
 
 /**
@@ -124,12 +125,9 @@ function recorded(record: WishState | null | undefined, moves: Moves): WishState
 export const isNothing = ({ ours }: Pick<WishState, 'ours'>): boolean =>
   Object.values(ours).every((value) => value == null);
 
-/** Hosts keep a version as it was written, with a `v` or without. */
 function sameLock(a: string, b: string): boolean {
-  return plain(a) === plain(b);
+  return lockedTo(a) === lockedTo(b);
 }
-
-const plain = (lock: string): string => lock.replace(/^v/, '');
 
 /** The versions that a host chooses from by its settings: `undefined` is no update. Empty where anything may be right. */
 type Expected = readonly [version: string | undefined] | readonly [];
@@ -137,7 +135,7 @@ type Expected = readonly [version: string | undefined] | readonly [];
 /** What a look comes to once the settings are rendered. */
 export function expectedChoice({ available }: HostStatus, { version_lock }: LockedAs, running: string): Expected {
   if (available === undefined) return [];
-  const lock = plain(version_lock);
+  const lock = lockedTo(version_lock);
   if (lock !== 'latest') return [lock !== running && available.includes(lock) ? lock : undefined];
   const newest = available.find((version) => isSemver(version) && compareSemver(version, running) > 0);
   return newest === undefined ? [] : [newest];
@@ -145,6 +143,6 @@ export function expectedChoice({ available }: HostStatus, { version_lock }: Lock
 
 /** Whether the host may not have the version that it is locked to. It does not say whether waves or max_version are in the way. */
 export function isNotOffered({ available }: HostStatus, { version_lock }: LockedAs, running: string): boolean {
-  const lock = plain(version_lock);
+  const lock = lockedTo(version_lock);
   return lock !== 'latest' && lock !== running && available !== undefined && !available.includes(lock);
 }

@@ -4,6 +4,9 @@ export const MAX_URL = 1024;
 /** The whole of a version, with its pre-release and build. */
 export const MAX_LOCK = 128;
 
+/** What a version-lock says: `latest`, or a version. Hosts keep it as it was written, with a `v` or without. */
+export const lockedTo = (lock: string): string => lock.replace(/^v/, '');
+
 /** Whether hosts can have it as a seed. */
 export const isSeed = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 32;

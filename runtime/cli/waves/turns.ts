@@ -1,6 +1,7 @@
 import type { Published } from '../../api/release/model.ts';
 import type { UpdateSettings } from '../../api/shadow/model.ts';
 import { compareSemver } from '../../api/shadow/semver.ts';
+import { lockedTo } from '../../api/shadow/update-settings.ts';
 import { isSameAddress } from '../../api/waves/repositories.ts';
 import { opensAt, waveOf } from '../../api/waves/waves.ts';
 
@@ -28,7 +29,8 @@ export function turnOf({ version, published }: PublishedVersion, settings: Updat
   if (!own) return { kind: 'elsewhere', url: url ?? '' };
   const { maxVersion } = published;
   if (maxVersion != null && compareSemver(version, maxVersion) > 0) return { kind: 'above', maxVersion };
-  if (lock != null && isLockedElsewhere(lock, version)) return { kind: 'locked', to: lock.replace(/^v/, '') };
+  const to = lockedTo(lock ?? 'latest');
+  if (to !== 'latest' && to !== version) return { kind: 'locked', to };
   return waveTurn(own, settings);
 }
 
@@ -41,9 +43,6 @@ function waveTurn(
   const waves = listed.map(({ seed: until, time }) => ({ seed: until, at: Date.parse(time) }));
   return { kind: 'wave', at: opensAt(waves, seed), wave: waveOf(waves, seed), seed };
 }
-
-const isLockedElsewhere = (lock: string, version: string): boolean =>
-  lock !== 'latest' && lock.replace(/^v/, '') !== version;
 
 /** How far a release has come in a family, by the waves alone. */
 export interface Reach {
