@@ -1,19 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { delimiter } from 'node:path';
 import { parse } from 'yaml';
 import type { Impersonation } from '../kube/access.ts';
+import { readable, readFiles } from '../kube/kubeconfig.ts';
 
 type Named = { readonly name?: string } & Readonly<Record<string, unknown>>;
 type File = { readonly 'current-context'?: string } & Readonly<Record<'contexts' | 'users', readonly Named[] | null>>;
 
 /**
  * Whom the user of the context impersonates, with the groups, which client-node does not read.
- * @param paths as in KUBECONFIG
+ * @param paths as in KUBECONFIG; empty where there is no kubeconfig
  * @param context undefined for the current one
+ * @throws AccessError
  */
 export function impersonatedIn(paths: string, context: string | undefined): Impersonation | undefined {
-  const present = paths.split(delimiter).filter((path) => path !== '' && existsSync(path));
-  const files = present.map((path) => (parse(readFileSync(path, 'utf8')) ?? {}) as File);
+  if (paths === '') return undefined;
+  const files = readFiles(paths).map(({ path, text }) => readable(path, () => (parse(text) ?? {}) as File));
   const find = (list: 'contexts' | 'users', wanted: unknown) =>
     files.flatMap((file) => file[list] ?? []).find(({ name }) => name === wanted);
   const name = context ?? files.map((file) => file['current-context']).find(Boolean);

@@ -125,7 +125,8 @@ interface KubeconfigFile {
   readonly text: string;
 }
 
-function readFiles(paths: string): readonly KubeconfigFile[] {
+/** The files that are there. @param paths as in KUBECONFIG @throws AccessError */
+export function readFiles(paths: string): readonly KubeconfigFile[] {
   const listed = paths.split(delimiter).filter((path) => path !== '');
   const present = listed.length > 1 ? listed.filter((path) => existsSync(path)) : listed;
   if (present.length === 0) throw new AccessError(`${paths}: none of these kubeconfigs exists`);
@@ -150,7 +151,8 @@ function merged(files: readonly KubeconfigFile[], empty: () => KubeConfig): Kube
   return config;
 }
 
-function readable<T>(path: string, read: () => T): T {
+/** @throws AccessError that names the file */
+export function readable<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {

@@ -15,3 +15,9 @@ test('the user of a context can impersonate somebody and their groups', () => {
   expect(impersonatedIn(paths, 'as-bob')).toBeUndefined();
   expect(impersonatedIn('', undefined)).toBeUndefined();
 });
+
+test('a kubeconfig that makes no sense is named', () => {
+  const path = join(folder, 'broken');
+  writeFileSync(path, 'users: [');
+  expect(() => impersonatedIn(path, undefined)).toThrow(`${path} is not a readable kubeconfig`);
+});
