@@ -30,13 +30,14 @@ or until clear.`,
     const shown = names.length === 0 ? known : known.filter((one) => asked.has(one));
     const waves = await readWaves(cluster, known);
     const now = clock.now();
-    const reach = (one: ReleaseResource): Reach | undefined => reachIn(waves, one.spec, now);
+    const reached = shown.map((one) => [one, reachIn(waves, one.spec, now)] as const);
+    const values = reached.map(([one, reach]) => releaseValue(one, reach));
     return {
-      value: { at: rfc3339(now), releases: shown.map((one) => releaseValue(one, reach(one))), proven: provenIn(shown) },
+      value: { at: rfc3339(now), releases: values, proven: provenIn(shown) },
       lines: (terminal) =>
         shown.length === 0
           ? ['the cluster knows no release yet']
-          : shown.flatMap((one) => releaseLines(one, reach(one), terminal)),
+          : reached.flatMap(([one, reach]) => releaseLines(one, reach, terminal)),
     };
   },
 };
