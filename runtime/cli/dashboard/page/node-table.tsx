@@ -1,6 +1,6 @@
 import type { NodeRow } from '../wire.ts';
-import { memo, NodeName } from './parts.tsx';
-import { appearanceOf, plural, shapeOf, versionText, wordOf } from './text.ts';
+import { memo, NodeName, Swatch } from './parts.tsx';
+import { plural, versionText, wordOf } from './text.ts';
 
 /** More rows take the browser long, and nobody reads them: the search finds the others. */
 const MOST_ROWS = 300;
@@ -50,10 +50,7 @@ const Line = memo(function Line({ row, isSelected }: LineProps) {
         <NodeName name={name} />
       </th>
       <td>
-        <span class={`swatch ${appearanceOf(row)}`} aria-hidden="true">
-          {shapeOf(row)}
-        </span>{' '}
-        {wordOf(row)}
+        <Swatch row={row} /> {wordOf(row)}
       </td>
       <td>{versionText(runs, offered)}</td>
       <td>{[policy, zone].filter(Boolean).join(', ')}</td>

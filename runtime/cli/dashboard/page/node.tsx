@@ -3,8 +3,8 @@ import { durationText } from '../../../lib/clock.ts';
 import type { DrainRow, NodeRow, NodePast } from '../wire.ts';
 import { pastOf } from './connection.ts';
 import { Moments } from './lists.tsx';
-import { Age, Commands, NamingContext, Time } from './parts.tsx';
-import { appearanceOf, plural, shapeOf, timeText, versionText, wordOf } from './text.ts';
+import { Age, Commands, NamingContext, Swatch, Time } from './parts.tsx';
+import { plural, timeText, versionText, wordOf } from './text.ts';
 
 interface NodePanelProps {
   readonly row: NodeRow;
@@ -27,9 +27,7 @@ export function NodePanel({ row, usualRebootMs: usually, now, token, close }: No
         </button>
       </div>
       <p class="state">
-        <span class={`swatch ${appearanceOf(row)}`} aria-hidden="true">
-          {shapeOf(row)}
-        </span>
+        <Swatch row={row} />
         <strong>{wordOf(row)}</strong>
         {row.awaySince !== undefined && (
           <span>

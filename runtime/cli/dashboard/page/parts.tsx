@@ -1,7 +1,8 @@
 import { Component, createContext, type FunctionComponent, h } from 'preact';
 import { useContext, useState } from 'preact/hooks';
 import { durationText } from '../../../lib/clock.ts';
-import { plural, timeText } from './text.ts';
+import type { NodeRow } from '../wire.ts';
+import { appearanceOf, plural, shapeOf, timeText } from './text.ts';
 
 interface AgeProps {
   /** Milliseconds since the Unix epoch. */
@@ -30,6 +31,15 @@ export function Age({ of, now }: AgeProps) {
 /** A point in time, readable for people and programs. */
 export function Time({ of, now }: AgeProps) {
   return <time dateTime={new Date(of).toISOString()}>{timeText(of, now)}</time>;
+}
+
+/** The shape of a node's state, in its colour. */
+export function Swatch({ row }: { readonly row: NodeRow }) {
+  return (
+    <span class={`swatch ${appearanceOf(row)}`} aria-hidden="true">
+      {shapeOf(row)}
+    </span>
+  );
 }
 
 /** How the whole page shows names of nodes. */
