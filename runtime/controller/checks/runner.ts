@@ -27,7 +27,8 @@ const AT_ONCE = 4;
 export class CheckRunner {
   readonly #options: CheckRunnerOptions;
   readonly #wakeup = new Wakeup();
-  #wanted: readonly CheckTry[] = [];
+  /** By the name of the try. */
+  #wanted: ReadonlyMap<string, CheckTry> = new Map();
   readonly #answers = new Map<string, CheckAnswer>();
 
   constructor(options: CheckRunnerOptions) {
@@ -41,20 +42,19 @@ export class CheckRunner {
 
   /** What the newest plan wants to know. The rest is forgotten. */
   replace(tries: readonly CheckTry[]): void {
-    const isNew = tries.some(({ id }) => !this.#wanted.some((one) => one.id === id));
-    this.#wanted = tries;
-    const wanted = new Set(tries.map(({ id }) => id));
-    for (const id of this.#answers.keys()) if (!wanted.has(id)) this.#answers.delete(id);
+    const isNew = tries.some(({ id }) => !this.#wanted.has(id));
+    this.#wanted = new Map(tries.map((one) => [one.id, one]));
+    for (const id of this.#answers.keys()) if (!this.#wanted.has(id)) this.#answers.delete(id);
     if (isNew) this.#wakeup.ring();
   }
 
   /** For one term as leader. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    this.#wanted = [];
+    this.#wanted = new Map();
     this.#answers.clear();
     while (!signal.aborted) {
-      const open = this.#wanted.filter(({ id }) => !isFinal(this.#answers.get(id)));
+      const open = [...this.#wanted.values()].filter(({ id }) => !isFinal(this.#answers.get(id)));
       await inParallel(open, AT_ONCE, (one) => this.#ask(one, signal));
       const next = open.length > 0 ? clock.now() + EACH_MS : Infinity;
       await this.#wakeup.wait(clock, next, signal);
@@ -66,8 +66,7 @@ export class CheckRunner {
     const said = await withDeadline({ clock, ms: ASK_MS, signal }, (inner) => ask(one, inner)).catch(unknownBy);
     const answer = said && one.endsAt <= clock.now() ? { ...said, isLate: true } : said;
     const before = this.#answers.get(one.id);
-    const isWanted = this.#wanted.some(({ id }) => id === one.id);
-    if (signal.aborted || !isWanted || isSame(before, answer)) return;
+    if (signal.aborted || !this.#wanted.has(one.id) || isSame(before, answer)) return;
     if (answer) this.#answers.set(one.id, answer);
     else this.#answers.delete(one.id);
     wakeup.ring();
