@@ -48,6 +48,13 @@ export function remove(ledger: Ledger, uid: string): Ledger {
   return { ...ledger, failures };
 }
 
+/** Without the entries that are over. */
+export const removeWhere = (ledger: Ledger, isOver: (key: string, failure: Failure) => boolean): Ledger =>
+  Object.entries(ledger.failures).reduce(
+    (one, [key, failure]) => (isOver(key, failure) ? remove(one, key) : one),
+    ledger,
+  );
+
 /** A person takes entries back: what they are about is not entered again. Of too many the oldest are forgotten. */
 export function clear(ledger: Ledger, uids: readonly string[], said: Decided): Ledger {
   const taken = uids.flatMap((uid) => {

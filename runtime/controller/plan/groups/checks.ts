@@ -1,6 +1,6 @@
 import type { Check } from '../../../api/policy/checks.ts';
 import { type CheckState, MAX_CHECKS } from '../../../api/release/model.ts';
-import { enter, type Ledger, remove, under } from '../../../api/release/ledger.ts';
+import { enter, type Ledger, removeWhere, under } from '../../../api/release/ledger.ts';
 import {
   advanced,
   arePast,
@@ -220,10 +220,7 @@ function notedIn(ledger: Ledger, { rules }: Group, states: CheckStates): Ledger 
     return state?.result === 'Failed' ? [[entryKey(name, check), check.name, state] as const] : [];
   });
   const keys = new Set(failed.map(([key]) => key));
-  const stale = Object.entries(ledger.failures).filter(
-    ([key, { policy }]) => isCheckEntry(key) && policy === name && !keys.has(key),
-  );
-  const kept = stale.reduce((one, [key]) => remove(one, key), ledger);
+  const kept = removeWhere(ledger, (key, { policy }) => isCheckEntry(key) && policy === name && !keys.has(key));
   const noted = failed.reduce((one, [key, check, state]) => {
     const at = state.at ?? state.since;
     return enter(one, key, {
@@ -234,6 +231,6 @@ function notedIn(ledger: Ledger, { rules }: Group, states: CheckStates): Ledger 
       at,
     });
   }, kept);
-  const isSaid = Object.keys(states).length > 0 || noted.policies[name]?.checks != null;
-  return isSaid ? under(noted, name, { checks: Object.keys(states).length > 0 ? states : null }) : noted;
+  const checks = Object.keys(states).length > 0 ? states : null;
+  return checks || noted.policies[name]?.checks != null ? under(noted, name, { checks }) : noted;
 }

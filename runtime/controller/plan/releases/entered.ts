@@ -1,4 +1,4 @@
-import { EMPTY, enter, isFullFor, type Ledger, remove } from '../../../api/release/ledger.ts';
+import { EMPTY, enter, isFullFor, type Ledger, remove, removeWhere } from '../../../api/release/ledger.ts';
 import type { Decision, Failure } from '../../../api/release/model.ts';
 import { isCheckEntry } from '../facts/checks.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
@@ -194,10 +194,8 @@ export class EnteredLedgers {
   #withoutGone(ledger: Ledger): Ledger {
     const { policies, notCurrent } = this.#known.snapshot;
     if (notCurrent !== undefined) return ledger;
-    const gone = Object.entries(ledger.failures).filter(
-      ([key, { policy }]) => isCheckEntry(key) && policies.every((one) => (one.policy.name ?? '') !== policy),
-    );
-    return gone.reduce((one, [key]) => remove(one, key), ledger);
+    const isGone = (name: string): boolean => policies.every(({ policy }) => (policy.name ?? '') !== name);
+    return removeWhere(ledger, (key, { policy }) => isCheckEntry(key) && isGone(policy));
   }
 
   #nodeOf(uid: string): AssessedNode | undefined {
