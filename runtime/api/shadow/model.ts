@@ -154,7 +154,7 @@ const updateSettings = z
   .describe("The host's settings.updates, which decide when a release comes to it. Absent where the host tells none.");
 
 /** Why a wish does not hold. The agent does not tell whether a version waits for its wave or is above max_version: it says NotOffered then. */
-export const WISH_REFUSALS = [
+const WISH_REFUSALS = [
   'NotOffered',
   'WaveNotReached',
   'AboveMaxVersion',
@@ -247,7 +247,6 @@ export type FailingCheck = z.infer<typeof failingCheck>;
 export type StagedAhead = z.infer<typeof stagedAhead>;
 export type UpdateSettings = Readonly<z.infer<typeof updateSettings>>;
 export type VersionWish = Readonly<z.infer<typeof versionWish>>;
-export type LockSettings = Readonly<z.infer<typeof lockSettings>>;
 export type WishState = Readonly<z.infer<typeof wishState>>;
 export type WishRefusal = (typeof WISH_REFUSALS)[number];
 export type FailureReason = (typeof FAILURE_REASONS)[number];

@@ -7,7 +7,7 @@ import { REPOSITORIES_STATE } from '../../api/waves/names.ts';
 import type { Seen } from '../../repositories/protocol.ts';
 
 /** What was trusted of one repository of one platform at its last good reading. */
-export interface Trusted {
+interface Trusted {
   /** The text of its newest root. */
   readonly root: string;
   readonly seen: Seen;

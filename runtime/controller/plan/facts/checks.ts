@@ -29,7 +29,7 @@ export interface CheckTry {
   readonly endsAt: number;
 }
 
-export interface CheckSubject {
+interface CheckSubject {
   readonly family: string;
   readonly version: string;
   readonly policy: string;
