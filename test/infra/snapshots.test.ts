@@ -1,32 +1,52 @@
-import { isDeepStrictEqual } from 'node:util';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { Yaml } from 'cdk8s';
+import { stringify } from 'yaml';
 import type { BrupopProps } from '../../infra/props/brupop.ts';
 import { VERSION } from '../../runtime/lib/version.ts';
+import { differences, type KubeObject, nameOf, objectsIn } from '../differences.ts';
+import { ROOT } from '../documents.ts';
 import { everything, type Manifest, manifests } from './manifests.ts';
 import { CA } from './pem.ts';
 
 /**
- * What a change of the constructs does to the manifests, for whoever reviews it: `npm run lab -- jest test/infra/snapshots -u` writes it down. The
- * manifests of the defaults are in `dist/`, which `chart.test.ts` holds: what is the same there is named only.
+ * What a change of the constructs does to the manifests, for whoever reviews it: `npm run lab -- jest test/infra/snapshots -u` writes it down.
+ * The manifests of the defaults are in `dist/`, which `chart.test.ts` and `optional.test.ts` hold. Of others, what differs is told; an object
+ * that is not there is compared with the one that it varies, or is told whole.
  */
 
-const nameOf = ({ kind, metadata }: Manifest): string => `${kind}/${metadata.name}`;
-const byDefault = new Map(manifests().map((object) => [nameOf(object), object]));
+const DIST = join(ROOT, 'dist');
+const committed = objectsIn(join(DIST, 'brupop.k8s.yaml'));
+const optional = readdirSync(join(DIST, 'optional'))
+  .filter((file) => file.endsWith('.k8s.yaml'))
+  .flatMap((file) => objectsIn(join(DIST, 'optional', file)));
+const rules = readFileSync(join(DIST, 'optional/alerts.rules.yaml'), 'utf8');
 
-function written(object: Manifest): string {
-  const known = byDefault.get(nameOf(object));
-  if (isDeepStrictEqual(object, known)) return `# ${nameOf(object)}: as in dist/\n`;
-  // Schemas are most of all text, and no prop changes them.
-  const isSame =
-    object.kind === 'CustomResourceDefinition' && isDeepStrictEqual(object.spec.versions, known?.spec.versions);
-  return Yaml.stringify(isSame ? { ...object, spec: { ...object.spec, versions: 'as in dist/' } } : object);
+const AGENT = 'DaemonSet/brupop-agent';
+const VARIANTS = new Set([`${AGENT}-k3os`, `${AGENT}-updog`]);
+
+/** Without the alerts' rules, which the sample of a Prometheus has as a file. */
+const shortened = (object: Manifest): Manifest =>
+  JSON.parse(JSON.stringify(object), (_, value: unknown) => (value === rules ? 'as in dist/' : value)) as Manifest;
+
+function written(objects: readonly Manifest[], base: readonly KubeObject[]): string {
+  const known = new Map(base.map((object) => [nameOf(object), object]));
+  const changed = differences(
+    base,
+    objects.filter((object) => known.has(nameOf(object))),
+  );
+  const added = objects.filter((object) => !known.has(nameOf(object)));
+  const agent = known.get(AGENT)!;
+  const whole = added.map((object) => {
+    if (!VARIANTS.has(nameOf(object))) return stringify(shortened(object), { lineWidth: 0 });
+    return [
+      `${nameOf(object)}: as ${AGENT}, but`,
+      ...differences([agent], [{ ...object, metadata: { ...object.metadata, name: agent.metadata.name } }]),
+      '',
+    ].join('\n');
+  });
+  return [`${changed.join('\n')}\n`, ...whole].join('---\n').replaceAll(VERSION, 'VERSION');
 }
-
-expect.addSnapshotSerializer({
-  test: (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'object' && 'kind' in one),
-  serialize: (objects: readonly Manifest[]) => objects.map(written).join('---\n').replaceAll(VERSION, 'VERSION'),
-});
 
 const EVERYTHING: BrupopProps = {
   image: { registry: 'mirror.example.com', pullSecrets: ['mirror'] },
@@ -53,7 +73,7 @@ const EVERYTHING: BrupopProps = {
 };
 
 test('everything that can be switched on', () => {
-  expect(everything(EVERYTHING)).toMatchSnapshot();
+  expect(written(everything(EVERYTHING), [...committed, ...optional])).toMatchSnapshot();
 });
 
 test.each<[string, BrupopProps]>([
@@ -68,5 +88,5 @@ test.each<[string, BrupopProps]>([
     { namespace: 'updates', createNamespace: false, clusterDomain: 'corp.example', instance: 'fleet' },
   ],
 ])('%s', (_, props) => {
-  expect(manifests(props)).toMatchSnapshot();
+  expect(written(manifests(props), committed)).toMatchSnapshot();
 });

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { bundledPackages } from '../../tools/image/bundled.ts';
 import { ROOT } from '../documents.ts';
-import { differences, objectsIn } from './differences.ts';
+import { differences, objectsIn } from '../differences.ts';
 import { installPacked, type PackageJson, type Packed } from './installed.ts';
 import { shared } from '../folder.ts';
 

@@ -8,6 +8,7 @@ import { writeAssets } from './assets.ts';
 import { pushChart } from './chart-artifact.ts';
 import { faultsOf } from './check.ts';
 import { targetNamed, writeExecutables } from './executables.ts';
+import { writeFixed } from './fixed.ts';
 import { writeNotices } from './notices.ts';
 import { createRelease, publishPackage } from './publish.ts';
 import { login, sign, signatures } from './registry.ts';
@@ -34,6 +35,7 @@ const HELP = `The steps of a release, as docs/releasing.md tells of them.
   npm run release -- chart        pushes the chart to the image's registry
   npm run release -- notices      the licences of what is bundled, into build; npm run build calls it
   npm run release -- version      brings what states the version to package.json's; npm version calls it
+  npm run release -- fixed        keeps what the next release may not change; npm version calls it
 `;
 
 const STEPS: Readonly<Record<string, (argument: string) => Promise<void>>> = {
@@ -62,6 +64,7 @@ const STEPS: Readonly<Record<string, (argument: string) => Promise<void>>> = {
     await pushChart(crane, join(OUT, `brupop-${version}.tgz`), `${host}/${owner}/charts/brupop:${version}`);
   },
   notices: () => writeNotices(ROOT),
+  fixed: () => writeFixed(ROOT),
   version: () => writeVersion(ROOT, rfc3339(systemClock.now()).slice(0, 'YYYY-MM-DD'.length)),
 };
 

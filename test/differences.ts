@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 
-interface KubeObject {
+export interface KubeObject {
   readonly kind: string;
   readonly metadata: { readonly name: string };
 }
@@ -33,8 +33,10 @@ function ofWhom(names: readonly string[]): string {
   return `  (${names.length <= FEW ? names.join(', ') : `${names.length} objects`})`;
 }
 
+export const nameOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`;
+
 function byName(objects: readonly KubeObject[]): Map<string, KubeObject> {
-  return new Map(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
+  return new Map(objects.map((object) => [nameOf(object), object]));
 }
 
 function changes(old: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[] {
