@@ -5,6 +5,7 @@ import { crontab } from './cron.ts';
 import { durationMs } from './duration.ts';
 import { checks } from './check-spec.ts';
 import { described, duration, flag, list, text, value, wholeNumber } from './fields.ts';
+import { labelKey, labelSelector } from './selector-spec.ts';
 import { SEMVER_PATTERN } from '../shadow/semver.ts';
 import { MAX_LOCK } from '../shadow/update-settings.ts';
 import { ANY_COUNT, COUNT_AT_ONCE, limit, MOST_AT_ONCE, PROOF_NODES, type QuantityKind } from './quantity.ts';
@@ -31,50 +32,6 @@ const timestamp = z.iso
   .datetime({ offset: true, error: 'expected a time such as 2026-12-18T00:00:00Z' })
   // Passes a text that is no time: that is another fault.
   .refine((given) => !(Date.parse(given) >= YEAR_10000), 'expected a time before the year 10000 in UTC');
-
-const NAME = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
-
-const labelKey = text(`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?${NAME}$`, {
-  expected: 'a label key such as example.com/pool',
-  most: 317,
-});
-const labelValue = text(`^(${NAME})?$`, {
-  expected: 'a label value (letters, digits, "-", "_" and ".", at most 63)',
-  most: 63,
-});
-
-const requirement = z
-  .strictObject(
-    {
-      key: labelKey,
-      operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'expected In, NotIn, Exists or DoesNotExist'),
-      values: list(labelValue, 256).meta({ nullable: false }).optional(),
-    },
-    'expected an object',
-  )
-  .refine(({ operator, values = [] }) => operator.endsWith('In') === values.length > 0, {
-    path: ['values'],
-    message: 'expected at least one value with In or NotIn, none with Exists or DoesNotExist',
-  })
-  // The API server checks this too, and refuses nulls: a selector that cannot be read stops every start in the fleet.
-  .meta({
-    anyOf: [
-      { properties: { operator: { enum: ['In', 'NotIn'] }, values: { minItems: 1 } }, required: ['values'] },
-      { properties: { operator: { enum: ['Exists', 'DoesNotExist'] }, values: { maxItems: 0 } } },
-    ],
-  });
-
-const nodeSelector = z.strictObject(
-  {
-    // Nullable, or the API server would drop a label with a null and select more nodes. It is kept, and `parsePolicy` reports it as a fault.
-    matchLabels: z
-      .record(labelKey, labelValue.meta({ nullable: true }), 'expected labels')
-      .meta({ maxProperties: 64 })
-      .optional(),
-    matchExpressions: list(requirement, 64).optional(),
-  },
-  'expected a label selector ({} selects every node)',
-);
 
 const zones = z.strictObject(
   {
@@ -223,7 +180,7 @@ const PRIORITIES = 1_000_000_000;
 
 /** The fields of a spec. @internal */
 export const policyFields = {
-  nodeSelector: described(nodeSelector, 'Which managed nodes it selects; {} selects every one.'),
+  nodeSelector: described(labelSelector, 'Which managed nodes it selects; {} selects every one.'),
   priority: described(
     wholeNumber(-PRIORITIES, PRIORITIES),
     'The policy of the highest priority that selects a node rules it, whole. Nothing is merged.',

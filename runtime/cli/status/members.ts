@@ -2,7 +2,7 @@ import { nodeInfos } from '../../controller/plan/nodes/join.ts';
 import { isReason } from '../../controller/plan/facts/reasons.ts';
 import type { NodeInfo } from '../../controller/plan/facts/snapshot.ts';
 import { type Step, stepOf } from '../../controller/plan/facts/steps.ts';
-import { standingOf } from '../../controller/plan/nodes/health.ts';
+import { standingOf } from '../../controller/plan/nodes/standing.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import type { Inspection } from '../inspect.ts';
 

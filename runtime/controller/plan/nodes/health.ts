@@ -1,14 +1,14 @@
 import { keepsOut } from '../facts/node.ts';
 import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
+import { type Standing, standingOf } from './standing.ts';
 import { type Soak, startable } from '../facts/machine.ts';
 import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf } from './trial.ts';
 import type { Ledgers } from '../facts/ledgers.ts';
-import { isCalledOff, isOverUnreported, isRefused, isUnderWay, mayCallOff, PHASES, RESTING } from '../facts/phase.ts';
-import type { PolicyNodes } from '../../../api/policy/model.ts';
+import { isCalledOff, isOverUnreported, isRefused, mayCallOff, PHASES, RESTING } from '../facts/phase.ts';
 import type { Ruling, Rulings } from '../facts/rulings.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
-import type { NodeInfo, Settings, ShadowView, Snapshot } from '../facts/snapshot.ts';
+import type { NodeInfo, Settings, Snapshot } from '../facts/snapshot.ts';
 
 /** What time says about a node. */
 interface Health {
@@ -271,21 +271,4 @@ export const wasReady = ({ node, shadow }: NodeInfo): boolean => node.wasReady =
 /** Whether an update is over, and its agent is not there to report that. A rescue leaves a node like this (L3 (d)). */
 export function isLeftOver({ node, silentSince, phase }: NodeInfo): boolean {
   return !node.marks && silentSince !== undefined && isOverUnreported(phase);
-}
-
-/** How a node is counted in the status of its policy. */
-export type Standing = Exclude<keyof PolicyNodes, 'selected'>;
-
-/**
- * Undefined where its agent has not reported yet. A node with an update to start counts as failed if its last update failed, or an earlier one
- * to the version that it is offered. @param isFailing it did not return from its update, or fails its soak
- */
-export function standingOf(shadow: ShadowView | undefined, isFailing: boolean): Standing | undefined {
-  const { status } = shadow ?? {};
-  if (!shadow || !status) return undefined;
-  if (isFailing) return 'failed';
-  if (isUnderWay(shadow)) return 'updating';
-  const { current_version: current, target_version: target, crash_count: crashes, failed_versions: failed } = status;
-  if (current === target) return 'upToDate';
-  return crashes > 0 || failed?.includes(target) === true ? 'failed' : 'waiting';
 }

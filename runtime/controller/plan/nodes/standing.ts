@@ -1,0 +1,20 @@
+import { isUnderWay } from '../facts/phase.ts';
+import type { PolicyNodes } from '../../../api/policy/model.ts';
+import type { ShadowView } from '../facts/snapshot.ts';
+
+/** How a node is counted in the status of its policy. */
+export type Standing = Exclude<keyof PolicyNodes, 'selected'>;
+
+/**
+ * Undefined where its agent has not reported yet. A node with an update to start counts as failed if its last update failed, or an earlier one
+ * to the version that it is offered. @param isFailing it did not return from its update, or fails its soak
+ */
+export function standingOf(shadow: ShadowView | undefined, isFailing: boolean): Standing | undefined {
+  const { status } = shadow ?? {};
+  if (!shadow || !status) return undefined;
+  if (isFailing) return 'failed';
+  if (isUnderWay(shadow)) return 'updating';
+  const { current_version: current, target_version: target, crash_count: crashes, failed_versions: failed } = status;
+  if (current === target) return 'upToDate';
+  return crashes > 0 || failed?.includes(target) === true ? 'failed' : 'waiting';
+}
