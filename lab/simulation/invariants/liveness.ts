@@ -1,7 +1,7 @@
 import type { Instant, Scenario } from '../types.ts';
 import { at as within, compareVersions, isController, shadowFacts, type ShadowFacts, text } from './facts.ts';
 import type { Picture } from './picture.ts';
-import { standingBy } from './reasons.ts';
+import { callsSomebody, standingBy } from './reasons.ts';
 import { isDeserted, lockedAs } from './rest.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import { type SeenNode, takesPods } from './seen-node.ts';
@@ -126,7 +126,7 @@ export class Fleet {
     if (going === 0 || wrong.length > 0) return wrong;
     if (this.#finishedLately(now) < this.#promised(now))
       return [`${going} nodes still wait, and the fleet is slower than it may be`];
-    return this.#isIdle(now) ? [`${going} nodes wait, and nobody is on his way`] : NOTHING;
+    return this.#isIdle(now) ? [`${going} nodes wait, and none is on its way`] : NOTHING;
   }
 
   /** Whether each node that takes a place waits for a person and says so. One that has just gone down is most likely rebooting. */
@@ -136,7 +136,7 @@ export class Fleet {
     if (takers.length === 0) return 'free';
     const confined = takers.filter((node) => this.#isConfined(node));
     if (takers.some((node) => this.#isThere(node) && !confined.includes(node))) return 'moving';
-    const isSaid = takers.some(({ facts }) => PERSON.has(this.#reasonOf(facts) ?? ''));
+    const isSaid = takers.some(({ facts }) => callsSomebody(this.#reasonOf(facts)));
     if (isSaid || confined.length > 0) return 'stuck';
     const returnsWithin = this.#terms.returnTimeoutMs + this.#terms.notReadyHoldMs + SAID_WITHIN;
     return takers.some((node) => now - this.#changedAt(node) < returnsWithin) ? 'moving' : 'silent';
@@ -287,14 +287,3 @@ const stepOf = (shadow: ShadowFacts | undefined): string => {
 };
 
 const STILL: ReadonlySet<Standing> = new Set(['done', 'kept'] as const);
-
-/** Verdicts of nodes that wait for a person. */
-const PERSON: ReadonlySet<string> = new Set([
-  'NotReturned',
-  'SoakFailed',
-  'ProgressDeadlineExceeded',
-  'NodeNotReady',
-  'AgentSilent',
-  'AgentMissing',
-  'ShadowNotOwned',
-]);

@@ -64,6 +64,9 @@ const UNWELL = {
 
 const isNotSo: Judge = () => false;
 
+/** As in `OVER`. Meanwhile a node of which this is said keeps its place. */
+const DESERTED = { AgentMissing: isNotSo, ShadowNotOwned: isNotSo } satisfies Judges;
+
 /** Nothing stays as it is by these once a storm is over, or their conditions say `WaitingForSlot`. */
 const OVER = {
   UpToDate: isNotSo,
@@ -82,18 +85,19 @@ const OVER = {
   ControlPlaneAway: isNotSo,
   OtherOperator: isNotSo,
   WriteRefused: isNotSo,
-  AgentMissing: isNotSo,
   Unstable: isNotSo,
   CannotLookForUpdates: isNotSo,
-  ShadowNotOwned: isNotSo,
   Checking: isNotSo,
   CheckFailed: isNotSo,
 } satisfies Judges;
 
 /** A verdict that none of them judges does not compile. */
-const JUDGED = { ...OVER, ...UNWELL, ...WAITS, ...TRUE } satisfies Readonly<Record<Reason, Judge>>;
+const JUDGED = { ...OVER, ...DESERTED, ...UNWELL, ...WAITS, ...TRUE } satisfies Readonly<Record<Reason, Judge>>;
 
 const isReason = (text: string): text is Reason => text in JUDGED;
+
+/** Whether its node waits for a person who repairs it, and says so. */
+export const callsSomebody = (reason = ''): boolean => reason in UNWELL || reason in DESERTED;
 
 /** How a node stands by what is said of it; undefined where that is not so. */
 export function standingBy(asked: Asked, isWell: boolean): Standing | undefined {

@@ -16,7 +16,7 @@ const followed = (moment: Moment): readonly Plot[] => [
   [scene('lost-before', 'before', moment), scene('watch-replayed', 'before', moment, SOON)],
 ];
 
-/** The outcome of a write is another than its author hears, or none; he goes on, and nothing else is in the way. */
+/** The outcome of a write is another than its author hears, or none, and it goes on; nothing else is in the way. */
 const misheard = (moment: Moment): readonly Plot[] =>
   ['lands-late', 'lost-answer', 'lost-before', 'api-409', 'hangs', 'slow'].map((kind) => [
     scene(kind, 'before', moment),
