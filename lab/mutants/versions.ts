@@ -17,6 +17,14 @@ export const versionMutants: readonly Mutant[] = [
   },
   {
     rule: 'P11',
+    does: 'starts a node whose host is still locked to another version',
+    file: VERSIONS,
+    find: 'otherLock(shadow, version) ?? otherVersion',
+    replace: 'otherVersion',
+    tests: ['test/controller/plan/wishes.test.ts'],
+  },
+  {
+    rule: 'P11',
     does: 'asks a way back for its age',
     file: VERSIONS,
     find: '=== 0 || !release || !isAbove(release.version, shadow.status?.current_version)',

@@ -182,6 +182,18 @@ describe('a version that is wanted and not offered', () => {
   });
 });
 
+test('nobody starts while the host is still locked to what was wanted before: it would prepare that', () => {
+  const rules = taking({ exact: '1.1.0' });
+  const of = (lock: string): World => {
+    const version_wish = { ours: { version_lock: lock }, before: { version_lock: 'latest' } };
+    return fleet({ a: wished(lock, { target_version: '1.1.0', version_wish }) });
+  };
+  const before = plan(of('1.0.0'), rules, NOW);
+  expect(before.commands.map(({ kind }) => kind)).toEqual(['set-wish']);
+  expect(before.verdicts[0]).toMatchObject({ reason: 'NotOffered' });
+  expect(plan(of('1.1.0'), rules, NOW).commands.map(({ kind }) => kind)).toEqual(['start']);
+});
+
 test('a wish that the API server does not keep is told, and withheld for a while; starts go on', () => {
   const message = "what is wanted of its host's settings is dropped";
   const refusals = new Map([['brs-a', [{ kind: 'set-wish' as const, message, retryAt: minutes(5) }]]]);

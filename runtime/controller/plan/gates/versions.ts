@@ -1,11 +1,13 @@
 import { instantOf } from '../../../lib/clock.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { Asking, World } from './asking.ts';
+import type { Group } from '../groups/groups.ts';
 import { isLeft, wayBack } from '../groups/way-back.ts';
 import { isRetried } from '../nodes/blame.ts';
 import { unmet } from '../nodes/unmet.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
-import { atTime, found, type Stop } from '../facts/verdict.ts';
+import type { ShadowView } from '../facts/snapshot.ts';
+import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
 
 /** The gates of which version a node takes, and since when that must have been offered. */
 
@@ -24,16 +26,27 @@ export function orderedOtherwise({ shadow: { order }, version }: Asking): GateRe
   return stoppedBy(found('NoUpdateOffered', `${order.version} is wanted by now`));
 }
 
-export function pinned({ info, group, version }: Asking): GateResult {
+export function pinned({ info, shadow, group, version }: Asking): GateResult {
   if (!group || version === undefined) return PASS;
-  const { name, version: rules } = group.rules;
-  const { exact, max } = rules;
+  const other = otherLock(shadow, version) ?? otherVersion(group.rules, version);
+  return other ? stoppedBy(unmet(info) ?? other) : PASS;
+}
+
+/** What the shadow says that the host offers may be of before its lock: prepared now, it would be what it is locked to. */
+function otherLock({ status }: ShadowView, version: string): Finding | undefined {
+  const { refused, ours } = status?.version_wish ?? {};
+  const lock = ours?.version_lock;
+  if (refused != null || lock == null || compareSemver(lock, version) === 0) return undefined;
+  return found('NotOffered', `${version} waits: its host is still locked to ${lock}`);
+}
+
+function otherVersion({ name, version: { exact, max } }: Group['rules'], version: string): Finding | undefined {
   const who = name === undefined ? 'MAX_VERSION' : `policy ${name}`;
   if (exact !== undefined && compareSemver(version, exact) !== 0)
-    return stoppedBy(unmet(info) ?? found('VersionPinned', `${version} waits: ${who} takes ${exact} alone`));
+    return found('VersionPinned', `${version} waits: ${who} takes ${exact} alone`);
   if (max !== undefined && compareSemver(version, max) > 0)
-    return stoppedBy(unmet(info) ?? found('VersionPinned', `${version} waits: ${who} takes nothing above ${max}`));
-  return PASS;
+    return found('VersionPinned', `${version} waits: ${who} takes nothing above ${max}`);
+  return undefined;
 }
 
 /** It leaves a bad release for what it ran before, which need not wait until the node is well. */
