@@ -16,6 +16,14 @@ export const lockMutants: readonly Mutant[] = [
   },
   {
     rule: 'B11',
+    does: 'sets again what only the agent remembers',
+    file: MOVES,
+    find: 'seen.wish && !seen.isOnRecord',
+    replace: 'seen.wish === undefined',
+    tests: ['test/agent/wish-moves.test.ts', 'test/agent/wish.test.ts'],
+  },
+  {
+    rule: 'B11',
     does: 'sets its lock over that of somebody else',
     file: MOVES,
     find: "{ kind: 'forget' } : { kind: 'elsewhere' }",

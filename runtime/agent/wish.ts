@@ -12,6 +12,8 @@ interface Seen {
   /** Nothing of it counts where it is null. */
   readonly wish: VersionWish | null | undefined;
   readonly record: WishState | null | undefined;
+  /** Whether the shadow has that record too: one that is made anew has lost what the agent remembers. */
+  readonly isOnRecord: boolean;
   readonly now: LockedAs;
 }
 
@@ -33,15 +35,20 @@ export function nextMove(seen: Seen): WishMove {
   const { version_lock: lock, ignore_waves: ignoring } = moves;
   const record = recorded(seen.record, moves);
   if (lock.kind === 'record' || ignoring.kind === 'record') return { kind: 'record', record };
-  const change = {
-    ...(lock.kind === 'set' && { version_lock: lock.to }),
-    ...(ignoring.kind === 'set' && { ignore_waves: ignoring.to }),
-  };
-  if (Object.keys(change).length > 0) return { kind: 'commit', change };
+  const change = changeOf(moves);
+  if (change) return seen.wish && !seen.isOnRecord ? { kind: 'record', record } : { kind: 'commit', change };
   const ours = seen.record?.ours ?? {};
   if (lock.kind !== 'elsewhere') return { kind: 'settled', record, ours };
   const said = `version-lock is ${seen.now.version_lock}, which somebody else has set`;
   return { kind: 'settled', record, ours: { ...ours, version_lock: null }, refused: ['LockedElsewhere', said] };
+}
+
+function changeOf({ version_lock: lock, ignore_waves: ignoring }: Moves): LockChange | undefined {
+  if (lock.kind !== 'set' && ignoring.kind !== 'set') return undefined;
+  return {
+    ...(lock.kind === 'set' && { version_lock: lock.to }),
+    ...(ignoring.kind === 'set' && { ignore_waves: ignoring.to }),
+  };
 }
 
 function movesOf({ wish, record, now }: Seen): Moves {

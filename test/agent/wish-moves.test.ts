@@ -7,6 +7,7 @@ import type { HostStatus, LockedAs } from '../../runtime/agent/hosts/port.ts';
 interface State {
   readonly wish: VersionWish | null;
   readonly record: WishState | null;
+  readonly isOnRecord: boolean;
   readonly now: LockedAs;
   readonly lockedBy: 'nobody' | 'agent' | 'owner';
 }
@@ -14,6 +15,7 @@ interface State {
 const AT_FIRST: State = {
   wish: null,
   record: null,
+  isOnRecord: false,
   now: { version_lock: 'latest', ignore_waves: false },
   lockedBy: 'nobody',
 };
@@ -28,9 +30,12 @@ const OWNERS = ['latest', '9.9.9'];
 /** One move of the agent. It may be killed after each, and what comes then sees no more than this. */
 function acted(state: State): State {
   const move = nextMove(state);
-  if (move.kind === 'record') return { ...state, record: move.record };
-  if (move.kind === 'settled')
-    return { ...state, record: state.wish || Object.keys(move.record.ours).length > 0 ? move.record : null };
+  if (move.kind === 'record') return { ...state, record: move.record, isOnRecord: true };
+  if (move.kind === 'settled') {
+    const record = state.wish || Object.keys(move.record.ours).length > 0 ? move.record : null;
+    return { ...state, record, isOnRecord: record !== null };
+  }
+  if (state.wish) expect(state.isOnRecord).toBe(true);
   const { version_lock: lock } = move.change;
   // The host's owner has the last word.
   if (lock !== undefined) expect([state.lockedBy, state.now.version_lock]).not.toEqual(['owner', '9.9.9']);
@@ -41,6 +46,8 @@ function acted(state: State): State {
 const disturbed = (state: State): State[] => [
   ...WISHES.map((wish) => Object.assign({}, state, { wish })),
   ...OWNERS.map((lock) => Object.assign({}, state, { now: { ...state.now, version_lock: lock }, lockedBy: 'owner' })),
+  // The shadow is deleted and made anew, and the agent remembers.
+  { ...state, isOnRecord: false },
   // It has booted, and forgotten what was set.
   { ...state, now: AT_FIRST.now, lockedBy: 'nobody' },
 ];

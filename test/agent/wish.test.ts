@@ -128,6 +128,24 @@ describe('a version that is wished', () => {
     expect([counts(), told() ?? null]).toEqual(['latest', null]);
   });
 
+  test('is on record again before it is set again, where the shadow is made anew', async () => {
+    await wished(LOCK);
+    let record: unknown = 'never set again';
+    const commit = world.host.settings.commit.bind(world.host.settings);
+    world.host.settings.commit = (call) => {
+      record = told();
+      return commit(call);
+    };
+    await set({ 'version-lock': 'latest' });
+    const { shadow } = world.operator;
+    const { uid } = shadow.value?.metadata ?? {};
+    world.operator.deleteShadow();
+    await world.until(() => shadow.value !== undefined && shadow.value.metadata.uid !== uid);
+    wish(world, LOCK);
+    await world.until(() => locked()[0] === '1.37.0', 300_000);
+    expect(record).toEqual(OURS);
+  });
+
   test('is given back where the shadow is deleted and made anew without the wish', async () => {
     await wished(LOCK);
     world.operator.deleteShadow();

@@ -88,6 +88,10 @@ export class Wishes {
     return this.#context.view.value.shadow?.status?.version_wish ?? this.#known;
   }
 
+  get #isOnRecord(): boolean {
+    return this.#context.view.value.shadow?.status?.version_wish != null;
+  }
+
   get #wish(): VersionWish | null | undefined {
     return this.#context.view.value.shadow?.spec.version_wish;
   }
@@ -110,7 +114,7 @@ export class Wishes {
     for (let moves = 0; moves < MOST_MOVES; moves++) {
       const now = await lock.read(signal);
       const record = this.#record;
-      const move = nextMove({ wish: this.#wish, record, now });
+      const move = nextMove({ wish: this.#wish, record, isOnRecord: this.#isOnRecord, now });
       if (move.kind === 'settled') return { now, touched: ourPartOf(now, move.ours), ...move };
       if (move.kind === 'record' && !(await this.#isKept(move.record, signal)))
         return { record: NOTHING, now, refused: ['HostFailed', 'the cluster keeps no record of what is set'] };
