@@ -194,6 +194,14 @@ export const policyMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/blame.test.ts'],
   },
   {
+    rule: 'F2',
+    does: 'widens by nodes that have not soaked',
+    file: PROOF,
+    find: 'this.#wellAt.filter((instant) => instant <= now).length',
+    replace: 'this.#wellAt.length',
+    tests: ['test/controller/plan/widening.test.ts'],
+  },
+  {
     rule: 'P7',
     does: 'takes any 404 for a cluster without policies',
     file: 'runtime/kube/reflector.ts',
@@ -244,7 +252,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P9',
     does: 'lets a node fail again and again for one request to try again',
-    file: GATES,
+    file: 'runtime/controller/plan/gates/pauses.ts',
     find: 'if (isRetried(info.node, status)) return PASS;',
     replace: 'if (info.node.retryOf !== undefined) return PASS;',
     tests: ['test/controller/plan/requests.test.ts'],

@@ -131,14 +131,15 @@ const policies = fc
     zones: fc.constantFrom(Infinity, 1, 2),
     pauseBetweenMs: fc.constantFrom(0, 600_000),
     proof: amount.filter(({ kind }) => kind !== 'unlimited'),
+    widen: fc.constantFrom(undefined, 1, 2),
     after: fc.boolean(),
   })
-  .map(({ zones: atOnce, proof, after, ...rules }): readonly PolicyView[] => [
+  .map(({ zones: atOnce, proof, widen, after, ...rules }): readonly PolicyView[] => [
     ruling('first', {
       ...rules,
       selector: { matchLabels: { pool: 'first' } },
       zones: { key: 'zone', atOnce },
-      proof: { nodes: proof, soakMs: 300_000 },
+      proof: { nodes: proof, soakMs: 300_000, widen },
     }),
     ruling('second', { selector: { matchLabels: { pool: 'second' } }, after: after ? ['first'] : [] }),
   ]);

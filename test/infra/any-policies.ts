@@ -103,7 +103,10 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
         ),
         { maxLength: 2 },
       ),
-      proof: fc.record({ nodes: countTo(600), soak: duration, checks }, { requiredKeys: [] }),
+      proof: fc.record(
+        { nodes: countTo(600), soak: duration, widen: fc.integer({ min: 1, max: 100 }), checks },
+        { requiredKeys: [] },
+      ),
       checks: fc.record({ before: checks, after: checks }, { requiredKeys: [] }),
       after: fc.uniqueArray(word, { maxLength: 3 }),
       nodeSoak: duration,

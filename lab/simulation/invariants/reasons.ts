@@ -73,6 +73,7 @@ const OVER = {
   NoUpdateOffered: isNotSo,
   Updating: isNotSo,
   ZoneBusy: isNotSo,
+  Widening: isNotSo,
   TooYoung: isNotSo,
   VersionPinned: isNotSo,
   LockedElsewhere: isNotSo,

@@ -145,8 +145,8 @@ function versionOf(
   };
 }
 
-function proofOf({ nodes, soak }: NonNullable<PolicySpec['proof']> = {}, defaults: ProofRules): ProofRules {
-  return { nodes: quantityOf(PROOF_NODES, nodes) ?? defaults.nodes, soakMs: msOf(soak) ?? defaults.soakMs };
+function proofOf({ nodes, soak, widen }: NonNullable<PolicySpec['proof']> = {}, defaults: ProofRules): ProofRules {
+  return { nodes: quantityOf(PROOF_NODES, nodes) ?? defaults.nodes, soakMs: msOf(soak) ?? defaults.soakMs, widen };
 }
 
 /** There are none that hold for the whole fleet. */

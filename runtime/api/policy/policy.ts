@@ -89,6 +89,8 @@ export interface ProofRules {
   readonly nodes: Quantity;
   /** For how long. */
   readonly soakMs: number;
+  /** Once it is proven, as many times the nodes that run it well update at once; undefined = as many as the budgets let. */
+  readonly widen?: number | undefined;
 }
 
 /**

@@ -92,6 +92,8 @@ const freeze = z
 /** Checks of a release under one policy, and of a node, each before and after: what they come to is kept in the release's status. */
 const MOST_CHECKS = 8;
 const MOST_OF_A_NODE = 4;
+/** A greater step is none. */
+const MOST_TIMES = 100;
 
 const proof = z.strictObject(
   {
@@ -100,6 +102,10 @@ const proof = z.strictObject(
       'Nodes of a family that must run a release and be well: a number or a percentage.',
     ).optional(),
     soak: described(duration, 'For how long they must be well.').optional(),
+    widen: described(
+      wholeNumber(1, MOST_TIMES),
+      'Once it is proven, as many times the nodes that have been well on it for the soak update at once. No limit by default.',
+    ).optional(),
     checks: described(
       checks(MOST_CHECKS),
       'What has to pass besides, once they have been well for as long. One that fails halts the release there.',

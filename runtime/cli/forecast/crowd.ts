@@ -24,6 +24,8 @@ interface Kin {
 interface Line {
   readonly kin: Kin;
   readonly room: number;
+  /** How many that run a proven version stay in sight, besides the last, because how many nodes start goes by their number. */
+  readonly counted: number;
   /** Waiting in sight, by name of the shadow. */
   readonly front: Map<string, Pair>;
   /** Waiting out of sight, the next one last. */
@@ -74,10 +76,11 @@ export class Crowd {
       const { rules } = claims.of(speaker.node);
       const { name: policy = '', zones } = rules;
       const room = this.#terms.roomUnder(rules, members.get(rules)?.length ?? 0);
+      const counted = rules.proof.widen === undefined ? 0 : room;
       const kin = { policy, speaker: speaker.shadow.name, behind: 0 };
       const others = those.filter((pair) => pair !== speaker);
       for (const line of Map.groupBy(others, (pair) => lineOf(pair, zones.key)).values())
-        this.#line(line, { kin, room });
+        this.#line(line, { kin, room, counted });
     }
   }
 
@@ -86,8 +89,8 @@ export class Crowd {
     return this.#hidden;
   }
 
-  #line(pairs: readonly Pair[], { kin, room }: { readonly kin: Kin; readonly room: number }): void {
-    const line: Line = { kin, room, front: new Map(), behind: [], idle: new Map() };
+  #line(pairs: readonly Pair[], terms: Pick<Line, 'kin' | 'room' | 'counted'>): void {
+    const line: Line = { ...terms, front: new Map(), behind: [], idle: new Map() };
     for (const { shadow } of pairs) this.#lines.set(shadow.name, line);
     this.#join(line, pairs.filter(isBehindOffer));
     for (const pair of pairs.filter((one) => !isBehindOffer(one))) this.#rest(line, pair);
@@ -113,12 +116,11 @@ export class Crowd {
   #settle(line: Line, { seen, unseen }: Idle): void {
     const last = seen.at(-1) ?? unseen.pop();
     if (!last || (seen.length > 0 && !this.#isOneEnough(line, last))) return;
-    for (const pair of seen.splice(0)) {
-      if (pair === last) continue;
+    if (seen.length === 0) seen.push(last);
+    for (const pair of seen.splice(line.counted, Math.max(0, seen.length - line.counted - 1))) {
       unseen.push(pair);
       this.#hide(line, pair);
     }
-    seen.push(last);
     this.#show(line, last.shadow.name);
   }
 

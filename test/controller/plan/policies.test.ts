@@ -193,7 +193,11 @@ test('a healthy fleet is updated to its end under policies that come one after t
     maxConcurrent: amount,
     maxFailed: amount,
     zones: fc.constantFrom(1, 2, Infinity).map((atOnce) => ({ key: ZONE, atOnce })),
-    proof: fc.record({ nodes: amount, soakMs: fc.constantFrom(0, 300_000) }),
+    proof: fc.record({
+      nodes: amount,
+      soakMs: fc.constantFrom(0, 300_000),
+      widen: fc.constantFrom(undefined, undefined, 1, 2),
+    }),
     pauseBetweenMs: fc.constantFrom(0, 600_000),
     soakMs: fc.constantFrom(0, 120_000),
     freezes: fc.constantFrom([], [{ from: NOW + 300_000, to: NOW + 900_000, reason: 'a freeze' }]),

@@ -54,7 +54,11 @@ const valid = (name: string): fc.Arbitrary<PolicyView> =>
       zones: fc.constantFrom(1, 1, 2, Infinity).map((atOnce) => ({ key: ZONE, atOnce })),
       mustFit: rarely,
       freezes,
-      proof: fc.record({ nodes: amount, soakMs: fc.constantFrom(0, 300_000) }),
+      proof: fc.record({
+        nodes: amount,
+        soakMs: fc.constantFrom(0, 300_000),
+        widen: fc.constantFrom(undefined, undefined, 1, 2),
+      }),
       after: fc.oneof(
         { weight: 3, arbitrary: fc.constant(NOBODY) },
         fc.subarray([...NAMES, 'unknown'], { maxLength: 2 }),

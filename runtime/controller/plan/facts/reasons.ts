@@ -27,6 +27,12 @@ export const VERDICTS = {
     condition: { reason: 'Unproven', message: 'other nodes have to prove the release first' },
     is: ['ahead'],
   },
+  Widening: {
+    ...QUIET,
+    ends: 'others',
+    condition: IN_TURN,
+    is: ['ahead'],
+  },
   WaitingForPolicy: {
     ...QUIET,
     ends: 'others',

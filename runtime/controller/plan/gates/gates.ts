@@ -1,9 +1,7 @@
 import { notReadyText } from '../facts/node.ts';
-import { instantOf, MINUTE_MS } from '../../../lib/clock.ts';
 import { byWhom, heldText, pauseText } from '../../../api/shadow/asked.ts';
-import type { Status } from '../../../api/shadow/model.ts';
 import type { Asking, World } from './asking.ts';
-import { isFailureOf, isRetried, unaskedBootOf } from '../nodes/blame.ts';
+import { unaskedBootOf } from '../nodes/blame.ts';
 import { checkedLately, onceChecked, uncheckedBefore } from './checks.ts';
 import {
   awaiting,
@@ -14,11 +12,14 @@ import {
   unhealthy,
   unproven,
   unprovenBefore,
+  widening,
+  wideningBefore,
 } from './others.ts';
 import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
 import { RULED_FOR_MS } from '../facts/rulings.ts';
-import { atTime, drainBlockedFinding, type Finding, found, type Stop } from '../facts/verdict.ts';
+import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
 import { byWindow } from '../groups/windows.ts';
+import { backingOff, refusedLately } from './pauses.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
 import { refused } from './withheld.ts';
 
@@ -81,6 +82,15 @@ export const GATES: readonly Gate[] = [
     again: 'call-off',
     ask: unproven,
     askAgain: unprovenBefore,
+    queue: 'policy',
+  },
+  {
+    name: 'widening',
+    of: 'release',
+    forbidsHint: false,
+    again: 'wait',
+    ask: widening,
+    askAgain: wideningBefore,
     queue: 'policy',
   },
   { name: 'zone', of: 'node', forbidsHint: false, again: 'wait', ask: otherZones, queue: 'policy' },
@@ -227,36 +237,6 @@ function halted(asking: Asking): GateResult {
 function leftUnasked({ info, version }: Asking): GateResult {
   const boot = unaskedBootOf(info);
   return boot && boot.version === version ? stoppedBy(found(boot.reason, boot.message)) : PASS;
-}
-
-const LONGEST_BACKOFF_MINUTES = 1440;
-
-/** There is no pause where the time of the failure is not known, nor after the one failure that somebody has named on the node (rule P9). */
-function backingOff({ info, shadow, version = '' }: Asking, { now }: World): GateResult {
-  const { status, failedAt } = shadow;
-  if (!status || status.crash_count === 0 || failedAt === undefined) return PASS;
-  if (isRetried(info.node, status)) return PASS;
-  const due = leftUntil(status);
-  const paused = isFailureOf(shadow, version) ? failedAt + pauseMs(status) + 1 : -Infinity;
-  const until = Math.max(due, paused);
-  if (until <= now) return PASS;
-  const why = until === due ? 'the last drain failed, and a pod may take that long' : 'the last attempt failed';
-  return stoppedBy(found('BackingOff', `${why}; the next one comes after ${atTime(until)}`, until));
-}
-
-/** After a failure a node tries that version again only after more than min(2^crashes, 1440) minutes. */
-const pauseMs = ({ crash_count: crashes }: Status): number =>
-  Math.min(2 ** crashes, LONGEST_BACKOFF_MINUTES) * MINUTE_MS;
-
-/** When the pods are due that were ending as a drain failed: one before that would evict the others again, and fail again. */
-const leftUntil = ({ last_failure, drain_failed }: Status): number =>
-  (last_failure?.reason === 'DrainFailed' ? instantOf(drain_failed?.due) : undefined) ?? -Infinity;
-
-/** Its update was called off because its drain was refused. */
-function refusedLately({ shadow: { name, status } }: Asking, { snapshot: { drainRefusals }, now }: World): GateResult {
-  const refusal = drainRefusals.size === 0 ? undefined : drainRefusals.get(name);
-  if (refusal?.kind !== 'called-off' || refusal.retryAt <= now) return PASS;
-  return stoppedBy({ ...drainBlockedFinding(status), until: refusal.retryAt });
 }
 
 function outsideWindow({ info: { node }, shadow, group }: Asking, world: World): GateResult {

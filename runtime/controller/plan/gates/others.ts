@@ -33,12 +33,30 @@ export const unproven = (asking: Asking, world: World): GateResult => untilProve
 /** Proof is counted again: since the start, lost nodes may have come back, and nodes that proved the release may be gone. */
 export const unprovenBefore = (asking: Asking, world: World): GateResult => untilProven(asking, 'disturbed', world);
 
-function untilProven(asking: Asking, as: Risk, { given }: World): GateResult {
+function untilProven(asking: Asking, as: Risk, world: World): GateResult {
   const { info, release } = asking;
-  const unmet = proofClaims(asking, as).filter((claim) => shortFor(claim, given) > 0);
-  if (!release || unmet.length === 0) return PASS;
-  const roomAt = Math.max(...unmet.map((claim) => freedAt(claim, given)));
+  if (!release || release.proof.proven) return PASS;
+  const roomAt = roomIn(asking, as, world);
+  if (roomAt === undefined) return PASS;
   return { finding: release.unprovenTo(info.node.name), changesAt: Math.min(release.proof.provenAt, roomAt) };
+}
+
+/** When time alone makes room for it on the release; undefined where there is room. */
+function roomIn(asking: Asking, as: Risk, { given }: World): number | undefined {
+  const unmet = proofClaims(asking, as).filter((claim) => shortFor(claim, given) > 0);
+  return unmet.length === 0 ? undefined : Math.max(...unmet.map((claim) => freedAt(claim, given)));
+}
+
+export const widening = (asking: Asking, world: World): GateResult => untilWide(asking, 'moving', world);
+/** Nodes that ran it well at the start may be gone. */
+export const wideningBefore = (asking: Asking, world: World): GateResult => untilWide(asking, 'disturbed', world);
+
+function untilWide(asking: Asking, as: Risk, world: World): GateResult {
+  const { release } = asking;
+  if (!release?.proof.proven) return PASS;
+  const roomAt = roomIn(asking, as, world);
+  if (roomAt === undefined) return PASS;
+  return { finding: release.widening, changesAt: Math.min(release.proof.widensAt, roomAt) };
 }
 
 /** Names the zone that stays busy for longest, so that the message stays true until this zone may begin. */

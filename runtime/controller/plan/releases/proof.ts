@@ -7,7 +7,7 @@ import { standing } from '../facts/checks.ts';
 import { saysOf } from '../facts/counts.ts';
 import { isBlamed } from '../facts/phase.ts';
 import { type Claim, type Place, placeOf } from '../facts/places.ts';
-import { NEVER } from '../facts/requeue.ts';
+import { NEVER, nextAfter } from '../facts/requeue.ts';
 import type { NodeInfo, NodeView, Settings } from '../facts/snapshot.ts';
 
 /** How long a node may be away, milliseconds. */
@@ -51,6 +51,8 @@ export class Proof {
   readonly #resting: NodeInfo[] = [];
   readonly #places = new Map<Risk, readonly Place[]>();
   #enoughAt: number | undefined;
+  /** From when on each of those at rest has been well for long enough. */
+  #wellFrom: readonly number[] | undefined;
 
   /** @param family its counts are asked for once all nodes have been counted */
   constructor(rules: ProvingRules, family: { readonly counts: ProvingCounts }, book: Book) {
@@ -160,11 +162,8 @@ export class Proof {
 
   /** When enough nodes at rest will have been well for long enough. */
   get #enoughWellAt(): number {
-    const { now, proof } = this.#rules;
-    this.#enoughAt ??= soonest(
-      this.#resting.map((info) => wellFrom(info, proof.soakMs)),
-      { count: this.needed, now },
-    );
+    const { now } = this.#rules;
+    this.#enoughAt ??= soonest(this.#wellAt, { count: this.needed, now });
     return this.#enoughAt;
   }
 
@@ -179,11 +178,10 @@ export class Proof {
   }
 
   /**
-   * What a node that has not failed on it takes up by its way to it, or by being disturbed for it; nothing where it is proven. To be asked for once every
-   * node has been counted.
+   * What a node that has not failed on it takes up by its way to it, or by being disturbed for it; nothing where it is proven and does not widen. To be
+   * asked for once every node has been counted.
    */
   claims(as: Risk, { uid: key }: Pick<NodeView, 'uid'>): readonly Claim[] {
-    if (this.proven) return [];
     const places = this.#places.get(as) ?? this.#placesOf(as);
     this.#places.set(as, places);
     return places.map((place) => ({ place, key }));
@@ -192,12 +190,35 @@ export class Proof {
   #placesOf(as: Risk): readonly Place[] {
     const { decision, counted, over } = this.#book;
     const { [as]: atRisk } = this.#at;
+    if (this.proven) return this.#widens ? [placeOf(this.atOnce, atRisk)] : [];
     const failed = decision === 'Allow' ? 0 : counted;
     return [
       placeOf(this.needed, new Map([...this.#restingAt(), ...atRisk])),
       placeOf(this.mayFail, atRisk, atRisk.size + failed),
       over.place(as),
     ];
+  }
+
+  get #widens(): boolean {
+    return this.#rules.proof.widen !== undefined;
+  }
+
+  /** Nodes that may update to it at once: once it is proven, a multiple of those that have been well on it for the soak, but never fewer than prove it. */
+  get atOnce(): number {
+    const { proof, now } = this.#rules;
+    if (!this.proven || proof.widen === undefined) return this.proven ? Infinity : this.needed;
+    const well = this.#wellAt.filter((instant) => instant <= now).length;
+    return Math.max(this.needed, proof.widen * well);
+  }
+
+  /** When time alone lets more of them update at once. */
+  get widensAt(): number {
+    return this.#widens ? nextAfter(this.#rules.now, this.#wellAt) : NEVER;
+  }
+
+  get #wellAt(): readonly number[] {
+    this.#wellFrom ??= this.#resting.map((info) => wellFrom(info, this.#rules.proof.soakMs));
+    return this.#wellFrom;
   }
 
   #restingAt(): readonly (readonly [uid: string, goneAt: number])[] {

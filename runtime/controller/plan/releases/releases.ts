@@ -69,6 +69,8 @@ export interface OsRelease extends OsReleaseName {
   readonly completeAt: number;
   /** Why a node does not start on it, or is not disturbed for it, while others have to prove it first. @param node its name */
   unprovenTo(node: string): Finding;
+  /** Why no more nodes start on it at once, or are disturbed for it, though it is proven. */
+  readonly widening: Finding;
 }
 
 /** What the nodes of a family run and are offered. */
@@ -278,6 +280,12 @@ class Tally implements OsRelease {
     this.#underWay += 1;
     this.hasBegun ||= !info.shadow || !isInDoubt(info, info.shadow);
     this.canaries.push(info.node.name);
+  }
+
+  get widening(): Finding {
+    const { atOnce, widensAt } = this.proof;
+    const message = `${this.version} goes to ${atOnce} at once, and to more as more nodes run it well`;
+    return found('Widening', message, widensAt === NEVER ? undefined : widensAt);
   }
 
   unprovenTo(node: string): Finding {
