@@ -194,14 +194,6 @@ export const policyMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/blame.test.ts'],
   },
   {
-    rule: 'F2',
-    does: 'widens by nodes that have not soaked',
-    file: PROOF,
-    find: 'this.#wellAt.filter((instant) => instant <= now).length',
-    replace: 'this.#wellAt.length',
-    tests: ['test/controller/plan/widening.test.ts'],
-  },
-  {
     rule: 'P7',
     does: 'takes any 404 for a cluster without policies',
     file: 'runtime/kube/reflector.ts',

@@ -1,4 +1,5 @@
 import { bootMutants } from './boots.ts';
+import { cadenceMutants } from './cadence.ts';
 import { checkMutants } from './checks.ts';
 import { drainMutants } from './drains.ts';
 import { failureMutants } from './failures.ts';
@@ -33,5 +34,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...ledgerMutants,
   ...checkMutants,
   ...policyMutants,
+  ...cadenceMutants,
   ...versionMutants,
 ];
