@@ -80,6 +80,22 @@ export const versionMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/promotion.test.ts'],
   },
   {
+    rule: 'P12',
+    does: 'takes back the nodes of every policy where one is named',
+    file: 'runtime/api/release/names.ts',
+    find: 'one === ANY_POLICY || one === policy',
+    replace: 'one !== ""',
+    tests: ['test/controller/plan/way-back.test.ts'],
+  },
+  {
+    rule: 'F4',
+    does: 'starts nodes on what others are taken back from',
+    file: 'runtime/controller/plan/releases/proof.ts',
+    find: "this.#book.decision === 'Halt' || this.isRolledBack",
+    replace: "this.#book.decision === 'Halt'",
+    tests: ['test/controller/plan/way-back.test.ts'],
+  },
+  {
     rule: 'P5',
     does: 'waits for the first of several places alone',
     file: 'runtime/controller/plan/gates/others.ts',

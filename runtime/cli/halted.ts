@@ -1,3 +1,4 @@
+import { isRolledBack } from '../api/release/decided.ts';
 import { ANY_FAMILY } from '../api/release/names.ts';
 import { byWhom } from '../api/shadow/asked.ts';
 import type { ReleaseView } from '../controller/plan/facts/snapshot.ts';
@@ -24,8 +25,8 @@ export function haltedText({ version, family, policy, failures, failed, mayFail 
 const DECIDED = { Automatic: undefined, Halt: 'people have halted it', Allow: 'people let it go on' } as const;
 
 /** What people have decided on a release; undefined where nobody has. */
-export function decisionText({ version, family, decision, decided }: ReleaseView): string | undefined {
-  const said = DECIDED[decision];
+export function decisionText({ version, family, decision, rollbackFor, decided }: ReleaseView): string | undefined {
+  const said = isRolledBack({ rollbackFor }) ? 'people take nodes back from it' : DECIDED[decision];
   return said && `${version}${family === ANY_FAMILY ? '' : ` (${family})`}: ${said}${byWhom(decided)}`;
 }
 

@@ -6,7 +6,8 @@ import { Wellness } from '../controller/seeing/wellness.ts';
 import { Observations } from '../controller/seeing/observations.ts';
 import { conditionUpToDate } from '../controller/plan/facts/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/seeing/orders.ts';
-import { keepersOf, type Plan, plan } from '../controller/plan/plan.ts';
+import type { Leaving } from '../controller/plan/answer/leaving.ts';
+import { keepersOf, leavingOf, type Plan, plan } from '../controller/plan/plan.ts';
 import { Rulings } from '../controller/plan/facts/rulings.ts';
 import type { Snapshot } from '../controller/plan/facts/snapshot.ts';
 import type { Finding } from '../controller/plan/facts/verdict.ts';
@@ -42,6 +43,8 @@ export interface Inspection {
   readonly plan: Plan;
   /** Everything that keeps a node from the update that it is offered, the verdict's reason first. It takes half a plan: ask once for all nodes. */
   readonly keepers: () => (node: string) => readonly Finding[];
+  /** The nodes that are to leave what they run, if releases were these. */
+  readonly leaving: (releases: Snapshot['releases']) => readonly Leaving[];
   readonly config: ControllerConfig;
   /** Undefined where a controller leads, or that is not known. */
   readonly noLeader: NoLeader | undefined;
@@ -97,6 +100,7 @@ export async function inspect(cluster: Cluster, now: number, overrides: Assumed 
   return {
     snapshot,
     keepers: () => keepersOf(...made),
+    leaving: (releases) => leavingOf({ ...snapshot, releases }, made[1], made[2]),
     config,
     policiesAt,
     plan: lease.refused === undefined ? asPermitted(planned, snapshot) : planned,

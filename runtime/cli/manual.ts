@@ -51,6 +51,10 @@ export const MANUAL: Readonly<Record<string, Manual>> = {
   halt: { examples: ["halt 1.40.0 --by 'ann: kernel bug'"], fields: CHANGES },
   allow: { examples: ['allow 1.40.0'], fields: CHANGES },
   approve: { examples: ['approve 1.40.0 --policy prod'], fields: CHANGES },
+  rollback: {
+    examples: ['rollback 1.40.0 --dry-run', "rollback 1.40.0 --policy prod --by 'ann: kernel bug'"],
+    fields: `${CHANGES}, nodes (node, family, runs, to?, stays?, doubt?), notKnown`,
+  },
   clear: { examples: ['clear 1.40.0', 'clear 1.40.0 node-1'], fields: CHANGES },
   cleanup: { examples: ['cleanup node-1', 'cleanup -l pool=db --dry-run'], fields: CHANGES },
   notify: { examples: ['notify test', 'notify test pager'], fields: 'dryRun, targets' },

@@ -42,6 +42,7 @@ import { webhookNamespace } from './operator.ts';
 import { textOf } from './output/output.ts';
 import { history, timeline } from './commands/timeline.ts';
 import { releases } from './commands/releases.ts';
+import { rollback } from './commands/rollback.ts';
 import { report } from './commands/report.ts';
 import { status } from './commands/status.ts';
 import { wait } from './commands/wait.ts';
@@ -70,6 +71,7 @@ export const COMMANDS: readonly Command[] = [
   halt,
   allow,
   approve,
+  rollback,
   clear,
   cleanup,
   notify,

@@ -143,7 +143,7 @@ describe('of a cluster', () => {
       'unknown: patch namespaces, which pause, resume do',
       'unknown: patch bottlerocketupdatepolicies, which pause POLICY, resume POLICY do',
       'unknown: create bottlerocketreleases, which halt, approve do',
-      'unknown: patch bottlerocketreleases, which halt, allow, approve do',
+      'unknown: patch bottlerocketreleases, which halt, allow, approve, rollback do',
       'unknown: patch bottlerocketreleases/status, which clear do',
     ]);
   });

@@ -97,6 +97,7 @@ function seenOf({ shadows, labels, others, families, policies, env, waves = {} }
     plan: plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, { now: NOW }),
     policiesAt: () => snapshot.policies,
     keepers: () => () => [],
+    leaving: () => [],
     noLeader: undefined,
     permitsKnown: true,
     unknown: [],

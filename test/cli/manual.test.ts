@@ -33,6 +33,7 @@ const CASES = [
   ['history', [], {}],
   ['logs', ['a'], {}],
   ['releases', [], {}],
+  ['rollback', ['1.1.0'], { 'dry-run': true }],
   ['leftovers', [], {}],
   ['plan', [], {}],
   ['plan', [], { 'until-done': true }],

@@ -94,6 +94,7 @@ const STEERING = [
   ['now', 'b'],
   ['halt', '1.1.0'],
   ['halt', '1.2.0'],
+  ['rollback', '1.1.0'],
   ['allow', '1.1.0'],
   ['approve', '1.1.0'],
   ['retry', 'a'],

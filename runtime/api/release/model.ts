@@ -36,6 +36,10 @@ export const releaseSpec = z.strictObject({
     z.array(text.min(1)).max(MAX_NAMES).nullish(),
     'Names of policies with approval: Required, under which it may start. Those of several objects for one release count together.',
   ),
+  rollbackFor: described(
+    z.array(text.min(1)).max(MAX_NAMES).nullish(),
+    'Names of policies whose nodes go back from it to the version that they came from, and start on it no more, whatever the decision; "*" stands for all nodes.',
+  ),
   provenIn: described(
     z.array(text.min(1)).max(MAX_NAMES).nullish(),
     'Where else it is proven, as policies name it in after: [{ external }]. A pipeline writes it.',

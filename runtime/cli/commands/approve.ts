@@ -40,7 +40,8 @@ async function approveFor(request: CommandRequest): Promise<Answer> {
 
 const approvedFor = ({ spec }: ReleaseResource): readonly string[] => spec.approvedFor ?? [];
 
-async function mustExist({ transport }: OperatedCluster, policy: string): Promise<void> {
+/** @throws RefusedCommandError where there is no such policy */
+export async function mustExist({ transport }: OperatedCluster, policy: string): Promise<void> {
   await transport.request({ method: 'GET', path: objectPath(POLICIES_PATH, policy) }).catch((error: unknown) => {
     if (error instanceof NotFoundError) throw new RefusedCommandError(`there is no policy ${policy}`, { cause: error });
     throw error;

@@ -1,6 +1,7 @@
 import { type ReleaseResource, RELEASES_PATH } from '../../api/resources.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { mergePatch } from '../../lib/json.ts';
+import { decidedBy } from '../../api/release/decided.ts';
 import { clear as cleared, type Ledger, ledgerOf, shown } from '../../api/release/ledger.ts';
 import { RELEASE_SHORT_NAME } from '../../api/release/names.ts';
 import { quoted } from '../arguments.ts';
@@ -59,7 +60,7 @@ async function clearOne({ request, cluster, nodes }: Session, release: ReleaseRe
     taken = uids.flatMap((uid) => before.failures[uid]?.node ?? []).toSorted();
     if (uids.length === 0) return undefined;
     const said = { at: timeOf(before, uids, request), by: requesterOf(request) };
-    const after = shown(cleared(before, uids, said), spec.decision ?? 'Automatic');
+    const after = shown(cleared(before, uids, said), decidedBy(spec));
     back = mergePatch({ ...after }, { ...before });
     return { status: mergePatch({ ...before }, { ...after }) };
   });

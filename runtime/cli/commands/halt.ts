@@ -1,5 +1,5 @@
 import type { ReleaseResource } from '../../api/resources.ts';
-import { DECIDED_ANNOTATION, decidedText } from '../../api/release/decided.ts';
+import { DECIDED_ANNOTATION, decidedText, isRolledBack } from '../../api/release/decided.ts';
 import type { Decision } from '../../api/release/model.ts';
 import { RELEASE_SHORT_NAME } from '../../api/release/names.ts';
 import type { Answer, Command, CommandRequest } from '../command.ts';
@@ -40,15 +40,23 @@ async function decide(request: CommandRequest, decision: Said): Promise<Answer> 
   const metadata = { annotations: { [DECIDED_ANNOTATION]: decidedText(decision, requestOf(request)) } };
   return changeReleases(request, await connectToOperator(request), {
     says: SAYS[decision],
-    patchOf: ({ spec }) => (decisionOf(spec) === decision ? undefined : { metadata, spec: { decision } }),
-    undoOf: ({ metadata: { name }, spec }) => undoOf(name, decisionOf(spec)),
+    patchOf: ({ spec }) => {
+      // Whoever lets nodes start on it takes none back from it.
+      const ends = decision === 'Allow' && isRolledBack(spec);
+      if (decisionOf(spec) === decision && !ends) return undefined;
+      return { metadata, spec: { decision, ...(ends && { rollbackFor: [] }) } };
+    },
+    undoOf: ({ metadata: { name }, spec }) => undoOf(name, spec, decision),
     ahead: decision === 'Halt' ? { metadata, spec: { decision } } : undefined,
   });
 }
 
 const decisionOf = ({ decision = 'Automatic' }: ReleaseResource['spec']): Decision => decision;
 
-const undoOf = (name: string, before: Decision): string =>
-  before === 'Automatic'
-    ? `kubectl patch ${RELEASE_SHORT_NAME} ${name} --type merge --patch '{"spec":{"decision":"Automatic"}}'`
-    : `${NAME} ${before.toLowerCase()} ${name}`;
+function undoOf(name: string, before: ReleaseResource['spec'], decision: Said): string {
+  const was = decisionOf(before);
+  const ended = decision === 'Allow' && isRolledBack(before) && { rollbackFor: before.rollbackFor };
+  if (was !== 'Automatic' && !ended) return `${NAME} ${was.toLowerCase()} ${name}`;
+  const patch = JSON.stringify({ spec: { decision: was, ...ended } });
+  return `kubectl patch ${RELEASE_SHORT_NAME} ${name} --type merge --patch '${patch}'`;
+}

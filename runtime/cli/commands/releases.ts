@@ -8,7 +8,8 @@ import type { Command } from '../command.ts';
 import { timeValue } from '../output/output.ts';
 import { reachIn, readWaves } from '../waves/waves.ts';
 import { provenIn } from '../proven.ts';
-import { decidedOn } from '../../api/release/decided.ts';
+import { decidedOn, isRolledBack } from '../../api/release/decided.ts';
+import { ANY_POLICY } from '../../api/release/names.ts';
 import { byWhom } from '../../api/shadow/asked.ts';
 import { paint, table, type Terminal } from '../output/terminal.ts';
 import { calledOf, failuresOf, knownReleases, noRelease, releasesCalled } from '../known-releases.ts';
@@ -52,6 +53,7 @@ function releaseValue(release: ReleaseResource, reach: Reach | undefined): objec
     version: spec.version,
     family: spec.family,
     decision: spec.decision ?? 'Automatic',
+    rollbackFor: spec.rollbackFor ?? [],
     decided: decidedOn(release),
     state: status?.state,
     publishedSince: status?.published?.firstSeenAt,
@@ -113,9 +115,14 @@ function standingText(release: ReleaseResource, terminal: Terminal): string {
 }
 
 function decisionTexts(release: ReleaseResource): readonly string[] {
-  const said = DECIDED[release.spec.decision ?? 'Automatic'];
+  const { spec } = release;
+  const said = isRolledBack(spec)
+    ? `by a person: rollback (${spec.rollbackFor?.map(nodesOfText).join(', ')})`
+    : DECIDED[spec.decision ?? 'Automatic'];
   return said === undefined ? [] : [`${said}${byWhom(decidedOn(release))}`];
 }
+
+const nodesOfText = (policy: string): string => (policy === ANY_POLICY ? 'all nodes' : `policy ${policy}`);
 
 const placeText = (policy: string): string => (policy === '' ? 'the variables' : `policy ${policy}`);
 

@@ -115,8 +115,8 @@ export class VirtualFleet {
   /** What was written to the ledgers of releases is read at once. */
   carryOut({ commands, ledger: writes }: Pick<Plan, 'commands' | 'ledger'>, now: number): void {
     for (const { name, family, version, seen, ledger } of writes) {
-      const { uid = name, resourceVersion = '', decision = 'Automatic' as const } = seen ?? {};
-      if (ledger) this.#releases.set(name, { name, uid, resourceVersion, family, version, decision, ledger });
+      const made = { name, uid: name, resourceVersion: '', family, version, decision: 'Automatic' as const };
+      if (ledger) this.#releases.set(name, { ...made, ...seen, ledger });
       else this.#releases.delete(name);
     }
     for (const command of commands) this.#carryOut(command, now);

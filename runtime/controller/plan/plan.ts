@@ -10,6 +10,7 @@ import { Dependencies } from './groups/dependencies.ts';
 import { askingOf, type World } from './gates/asking.ts';
 import { findingsOf } from './gates/gates.ts';
 import { Groups } from './groups/groups.ts';
+import { type Leaving, leavingIn } from './answer/leaving.ts';
 import { assess, type AssessedNode, type Fleet } from './nodes/health.ts';
 import { restingWrites } from './gates/resting.ts';
 import { Books } from './releases/books.ts';
@@ -155,6 +156,12 @@ export function keepersOf(...made: Parameters<typeof plan>): (node: string) => r
     const isWaiting = info && shadow && version !== undefined && !starts.nodes.includes(info);
     return isWaiting ? findingsOf(askingOf(info, { shadow, version }, world), world) : [];
   };
+}
+
+/** Where nodes go that are to leave what they run, by name. */
+export function leavingOf(...made: Parameters<typeof plan>): readonly Leaving[] {
+  const { fleet, world } = start(...made);
+  return leavingIn(fleet.managed, world.groups);
 }
 
 /**

@@ -51,7 +51,7 @@ const DEFINE = `kubectl apply the CustomResourceDefinition ${RELEASE_CRD_NAME} a
 
 export function viewOfRelease({ metadata, spec, status }: ReleaseResource): ReleaseView {
   const { name, uid, resourceVersion } = metadata;
-  const { family, version, decision = 'Automatic', approvedFor, provenIn } = spec;
+  const { family, version, decision = 'Automatic', approvedFor, provenIn, rollbackFor } = spec;
   const decided = decidedOn({ metadata, spec });
   return {
     name,
@@ -63,6 +63,7 @@ export function viewOfRelease({ metadata, spec, status }: ReleaseResource): Rele
     decided,
     ...(approvedFor && { approvedFor }),
     ...(provenIn && { provenIn }),
+    ...(rollbackFor && { rollbackFor }),
     ledger: ledgerOf(status),
   };
 }

@@ -6,6 +6,7 @@ import type { PermitView } from '../plan/facts/permit.ts';
 import type { Preview } from '../deciding/planner.ts';
 import { type Asked, byWhom } from '../../api/shadow/asked.ts';
 import type { Failure } from '../../api/release/model.ts';
+import { decidedBy } from '../../api/release/decided.ts';
 import { ANY_FAMILY } from '../../api/release/names.ts';
 import { VERSION } from '../../lib/version.ts';
 import { PLAN_SCHEMA } from '../../api/shadow/names.ts';
@@ -113,7 +114,7 @@ function haltOf({ family, version }: Waiting, { releases }: Snapshot): Halt {
   return {
     family,
     version,
-    decidedBy: about.flatMap(({ name, decision, decided }) => (decision === 'Halt' ? `${name}${byWhom(decided)}` : [])),
+    decidedBy: about.flatMap((one) => (decidedBy(one) === 'Halt' ? `${one.name}${byWhom(one.decided)}` : [])),
     failures: failures
       .map(({ node, reason, at }) => ({ node, reason, at }))
       .toSorted((a, b) => compare(a.node, b.node)),

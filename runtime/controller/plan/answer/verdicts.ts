@@ -6,7 +6,7 @@ import { reasonOfCallOff } from '../gates/again.ts';
 import type { World } from '../gates/asking.ts';
 import { checkedAfter } from '../gates/checks.ts';
 import { unaskedBootOf } from '../nodes/blame.ts';
-import { withWish } from '../nodes/unmet.ts';
+import { withWish } from '../groups/way-back.ts';
 import type { Judged } from '../facts/conditions.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { aheadOf } from '../gates/hints.ts';
@@ -82,7 +82,7 @@ class Judgement {
     const kept = starts.kept.get(info)?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
-    const seen = this.#withSight(info, withWish(info, findingFor(info, this.#newest, this.#world)));
+    const seen = this.#withSight(info, withWish(info, findingFor(info, this.#newest, this.#world), this.#world));
     const own = seen && withWords(seen, this.#world.snapshot.lastWords?.get(info.node.name));
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);

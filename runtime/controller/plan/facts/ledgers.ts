@@ -1,7 +1,8 @@
 import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
+import { decidedBy } from '../../../api/release/decided.ts';
 import { strictest } from '../../../api/release/ledger.ts';
 import type { Decision } from '../../../api/release/model.ts';
-import { ANY_FAMILY, releaseObjectName } from '../../../api/release/names.ts';
+import { ANY_FAMILY, isRolledBackFor, releaseObjectName } from '../../../api/release/names.ts';
 import type { CheckStates } from './checks.ts';
 import type { Ruling } from './rulings.ts';
 import type { ReleaseView, Snapshot } from './snapshot.ts';
@@ -44,14 +45,24 @@ export class Ledgers {
     return strictest(this.#about(release).map(({ decision }) => decision));
   }
 
+  /** What they have decided, as it is shown. */
+  decidedOn(release: OsReleaseName): Decision {
+    return strictest(this.#about(release).map((one) => decidedBy(one)));
+  }
+
   /** Whether its own object is a person's too: it bears what somebody has said, or is about all families. */
   isOfPeople(release: OsReleaseName): boolean {
-    const { approvedFor = [], provenIn = [] } = this.of(release) ?? {};
-    return release.family === ANY_FAMILY || approvedFor.length + provenIn.length > 0;
+    const { approvedFor = [], provenIn = [], rollbackFor = [] } = this.of(release) ?? {};
+    return release.family === ANY_FAMILY || approvedFor.length + provenIn.length + rollbackFor.length > 0;
   }
 
   isApproved(release: OsReleaseName, policy: string): boolean {
     return this.#about(release).some(({ approvedFor }) => approvedFor?.includes(policy));
+  }
+
+  /** @param policy empty = the variables */
+  isRolledBack(release: OsReleaseName, policy: string): boolean {
+    return this.#about(release).some(({ rollbackFor }) => isRolledBackFor(rollbackFor, policy));
   }
 
   /** Somebody has said so. */

@@ -54,7 +54,7 @@ interface Releases {
 }
 
 /** A BottlerocketRelease: the controller's own, or one that a person has made to decide. */
-export interface ReleaseView extends Partial<Record<'approvedFor' | 'provenIn', readonly string[]>> {
+export interface ReleaseView extends Partial<Record<'approvedFor' | 'provenIn' | 'rollbackFor', readonly string[]>> {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;

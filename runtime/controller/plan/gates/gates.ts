@@ -228,6 +228,7 @@ function halted(asking: Asking): GateResult {
   const { release, isRetry } = asking;
   if (!release?.isHalted || (isRetry && !wouldLeave(asking))) return PASS;
   const { version, proof } = release;
+  if (proof.isRolledBack) return stoppedBy(found('RolloutHalted', `people take nodes back from ${version}`));
   if (proof.isHaltedByPeople) return stoppedBy(found('RolloutHalted', `people have halted ${version}`));
   const failed = proof.hasFailedCheck ? 'a check of its policy' : 'too many nodes';
   return stoppedBy(found('RolloutHalted', `${failed} failed on ${version}`));

@@ -37,7 +37,7 @@ export function ledgerWrites(
     const seen = ledgers.of(release);
     const kept = keptOf(
       entered.of(release),
-      { release, decision: ledgers.decisionOn(release), isOfPeople: ledgers.isOfPeople(release) },
+      { release, decision: ledgers.decidedOn(release), isOfPeople: ledgers.isOfPeople(release) },
       { groups, published, checks },
     );
     if (!kept && !seen) return [];

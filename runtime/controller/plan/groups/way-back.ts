@@ -1,21 +1,40 @@
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { AssessedNode } from '../nodes/health.ts';
+import { unmet, type WayBack } from '../nodes/unmet.ts';
 import type { OsRelease } from '../releases/releases.ts';
-import type { Group } from './groups.ts';
+import { isDone } from '../facts/reasons.ts';
+import type { Finding } from '../facts/verdict.ts';
+import type { Group, Groups } from './groups.ts';
 
-/** The version that a node is to go back to, because what it runs was halted for its failures; undefined where it stays, as where nobody knows any. */
-export function wayBack(
-  { node, shadow, ruling }: AssessedNode,
-  group: Pick<Group, 'releases'> | undefined,
-): string | undefined {
-  const { status, updatedFrom: before } = shadow ?? {};
-  if (!ruling.rules.rollsBack || !status || before === undefined || !group) return undefined;
+type ItsGroup = Pick<Group, 'releases'> | undefined;
+
+/** Where a node goes that is to leave what it runs, or why it stays; undefined where it is not to leave it. */
+export function wayFrom({ node, shadow, ruling }: AssessedNode, group: ItsGroup): WayBack | undefined {
+  const { status, updatedFrom: before, order } = shadow ?? {};
+  if (!status || !group) return undefined;
+  const { rules } = ruling;
   const { current_version: current } = status;
-  const isBad = isLeft(group.releases.of(node.family, current), ruling.rules);
-  return isBad && compareSemver(before, current) < 0 ? before : undefined;
+  if (!isLeft(group.releases.of(node.family, current), rules)) return undefined;
+  const { exact } = rules.version;
+  // It goes to what its policy names, or stays there.
+  if (exact !== undefined)
+    return compareSemver(exact, current) === 0 ? { stays: `policy ${rules.name} takes ${exact} alone` } : undefined;
+  if (order) return { stays: 'its channel says what it runs' };
+  if (before === undefined) return { stays: 'nobody knows what it ran before' };
+  return compareSemver(before, current) < 0 ? { to: before } : { stays: `it has come to it from ${before}` };
 }
 
-/** Whether nodes go back from it. A policy that names a version has decided already, and what people have halted is theirs to leave. */
+/** The version that a node is to go back to; undefined where it stays. */
+export const wayBack = (info: AssessedNode, group: ItsGroup): string | undefined => wayFrom(info, group)?.to;
+
+/** Whether nodes go back from it: people say so, or its failures have halted it. A policy that names a version has decided the latter already. */
 export const isLeft = ({ proof }: OsRelease, { rollsBack, version }: UpdatePolicy): boolean =>
-  rollsBack && version.exact === undefined && proof.isBad;
+  proof.isRolledBack || (rollsBack && version.exact === undefined && proof.isBad);
+
+/** A node that is offered nothing is not up to date where another version is wanted of it. */
+export const withWish = (
+  info: AssessedNode,
+  own: Finding | undefined,
+  { groups }: { readonly groups: Pick<Groups, 'of'> },
+): Finding | undefined => (own && isDone(own.reason) ? (unmet(info, wayFrom(info, groups.of(info))) ?? own) : own);

@@ -23,6 +23,8 @@ export interface Book {
   readonly countedNodes: number;
   readonly entries: readonly Failure[];
   readonly decision: Decision;
+  /** People have the nodes of the policy go back from it. */
+  readonly isRolledBack: boolean;
   /** It was proven under this very policy, by the proof that the policy asks for now. */
   readonly isProven: boolean;
   /** Nodes that may fail, by which it was halted; undefined where it was not. */
@@ -96,6 +98,7 @@ export class Books {
       countedNodes: own.length - ownChecks,
       entries: own.map(([, failure]) => failure),
       decision,
+      isRolledBack: this.#ledgers.isRolledBack(release, name),
       isProven,
       haltedBy: limit,
       hasFailedCheck: ownChecks > 0,

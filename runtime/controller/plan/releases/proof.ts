@@ -111,7 +111,12 @@ export class Proof {
   }
 
   get isHaltedByPeople(): boolean {
-    return this.#book.decision === 'Halt';
+    return this.#book.decision === 'Halt' || this.isRolledBack;
+  }
+
+  /** People have its nodes go back. */
+  get isRolledBack(): boolean {
+    return this.#book.isRolledBack;
   }
 
   /** Its failures have halted it. A check that was asked anew of what was proven once, because it was changed, says nothing of what nodes run. */

@@ -1,0 +1,101 @@
+import type { ReleaseResource } from '../../api/resources.ts';
+import { DECIDED_ANNOTATION, decidedText } from '../../api/release/decided.ts';
+import { ANY_POLICY, isRolledBackFor, RELEASE_SHORT_NAME } from '../../api/release/names.ts';
+import type { Leaving } from '../../controller/plan/answer/leaving.ts';
+import { BY_OPTION, CHANGE_OPTIONS, requestOf } from '../change.ts';
+import { changeReleases } from '../change-releases.ts';
+import type { Answer, Cluster, Command, CommandRequest } from '../command.ts';
+import { explain } from '../errors.ts';
+import { inspect } from '../inspect.ts';
+import { versionIn } from '../known-releases.ts';
+import { connectToOperator } from '../operator.ts';
+import { table } from '../output/terminal.ts';
+import { mustExist } from './approve.ts';
+
+export const rollback: Command = {
+  name: 'rollback',
+  args: 'RELEASE',
+  summary: 'take nodes back from a release to the version that they came from, and start none on it',
+  details: `RELEASE is a version, for every variant and architecture that knows it, or the name of one BottlerocketRelease. It says of each node where it
+goes, or why it stays; with --dry-run it says so and writes nothing. A way back is an update like any other, under the same budgets and windows: the
+host is locked to the older version and downloads it. Whether migrations lead there shows as it prepares. The nodes stay there until a newer release
+is offered. Stays so until it is undone, or the release is allowed.`,
+  options: {
+    policy: { type: 'string', value: 'NAME', help: 'only nodes of this policy; by default all' },
+    ...BY_OPTION,
+    ...CHANGE_OPTIONS,
+  },
+  minArgs: 1,
+  maxArgs: 1,
+  run: (request) => rollBack(request),
+};
+
+async function rollBack(request: CommandRequest): Promise<Answer> {
+  const { policy } = request.values;
+  const place = typeof policy === 'string' ? policy : ANY_POLICY;
+  const cluster = await connectToOperator(request);
+  if (place !== ANY_POLICY) await mustExist(cluster, place);
+  const seen = await lookedAt(request, cluster, place);
+  const metadata = { annotations: { [DECIDED_ANNOTATION]: decidedText('Rollback', requestOf(request)) } };
+  const whose = place === ANY_POLICY ? 'all nodes' : `nodes of policy ${place}`;
+  const answer = await changeReleases(request, cluster, {
+    says: `${whose} go back from it, and none starts on it`,
+    patchOf: ({ spec }) => {
+      const before = spec.rollbackFor ?? [];
+      return isRolledBackFor(before, place) ? undefined : { metadata, spec: { rollbackFor: [...before, place] } };
+    },
+    undoOf: (before) => undoOf(before),
+    ahead: undefined,
+  });
+  return withNodes(answer, seen);
+}
+
+function undoOf({ metadata, spec }: ReleaseResource): string {
+  const patch = JSON.stringify({ spec: { rollbackFor: spec.rollbackFor ?? [] } });
+  return `kubectl patch ${RELEASE_SHORT_NAME} ${metadata.name} --type merge --patch '${patch}'`;
+}
+
+/** What nodes will do, or why that is not known: who has to take nodes back does not wait for that. */
+interface Seen {
+  readonly nodes: readonly Leaving[];
+  readonly notKnown: readonly string[];
+}
+
+async function lookedAt({ names, clock }: CommandRequest, cluster: Cluster, place: string): Promise<Seen> {
+  const [words = ''] = names;
+  try {
+    const { snapshot, leaving, unknown } = await inspect(cluster, clock.now());
+    const { objects } = snapshot.releases;
+    const named = objects.filter(({ name }) => name === words);
+    const meant = new Set(named.length > 0 ? named : objects.filter(({ version }) => version === versionIn(words)));
+    const others = objects.filter((one) => !meant.has(one));
+    const taken = [...meant].map((one) => Object.assign({}, one, { rollbackFor: [place] }));
+    const versions = new Set([...meant].map(({ version }) => version));
+    const nodes = leaving({ ...snapshot.releases, objects: [...others, ...taken] }).filter(({ runs }) =>
+      versions.has(runs),
+    );
+    return { nodes, notKnown: unknown };
+  } catch (error) {
+    return { nodes: [], notKnown: [`which nodes go back: ${explain(error)}`] };
+  }
+}
+
+function withNodes(answer: Answer, { nodes, notKnown }: Seen): Answer {
+  const rows = nodes.map(({ node, to, stays, doubt }) => [
+    `  ${node}`,
+    to === undefined ? `stays: ${stays}` : `goes back to ${to}${doubt === undefined ? '' : `, if it can: ${doubt}`}`,
+  ]);
+  return {
+    ...answer,
+    value: { ...answer.value, nodes, notKnown },
+    lines: (terminal) => [
+      ...answer.lines(terminal),
+      ...table(rows, terminal),
+      ...(nodes.some(({ to }) => to !== undefined)
+        ? ['  Each way back is a download and a drain, under the budget of its policy.']
+        : []),
+      ...(nodes.length === 0 && notKnown.length === 0 ? ['  no node runs it'] : []),
+      ...notKnown.map((one) => `not known: ${one}`),
+    ],
+  };
+}

@@ -1,0 +1,47 @@
+import type { Status } from '../../../api/shadow/model.ts';
+import { LATEST } from '../../../api/policy/version.ts';
+import { lockedTo } from '../../../api/shadow/update-settings.ts';
+import type { Groups } from '../groups/groups.ts';
+import { wayFrom } from '../groups/way-back.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import { answerTo, type WayBack } from '../nodes/unmet.ts';
+
+/** A managed node that is to leave what it runs. */
+export interface Leaving {
+  readonly node: string;
+  readonly family: string;
+  readonly runs: string;
+  /** Where it goes; undefined where it stays. */
+  readonly to?: string | undefined;
+  /** Why. */
+  readonly stays?: string | undefined;
+  /** Why its host may not take the way, as far as its shadow tells. Whether migrations lead there, it tells once it was tried. */
+  readonly doubt?: string | undefined;
+}
+
+export function leavingIn(managed: readonly AssessedNode[], groups: Groups): readonly Leaving[] {
+  return managed.flatMap((info) => {
+    const way = wayFrom(info, groups.of(info));
+    return way && info.shadow?.status ? leavingOf(info, way, info.shadow.status) : [];
+  });
+}
+
+function leavingOf({ node }: AssessedNode, way: WayBack, status: Status): Leaving {
+  const { name, family } = node;
+  const doubt = way.to === undefined ? undefined : doubtOf(way.to, status);
+  return { node: name, family, runs: status.current_version, ...way, ...(doubt !== undefined && { doubt }) };
+}
+
+function doubtOf(wanted: string, status: Status): string | undefined {
+  const { update_settings: told, version_wish: state } = status;
+  const { refused, detail } = answerTo(wanted, status) ?? {};
+  if (refused != null) return detail ?? refused;
+  if (!told && !state) return 'its host tells no settings that it could be locked by, or its agent is an older one';
+  const lock = lockOf(told);
+  return [LATEST, wanted, lockOf(state?.ours)].includes(lock)
+    ? undefined
+    : `somebody else has locked its host to ${lock}`;
+}
+
+const lockOf = (settings: { readonly version_lock?: string | null | undefined } | null | undefined): string =>
+  lockedTo(settings?.version_lock ?? LATEST);
