@@ -152,8 +152,8 @@ export const ledgerMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'ends a halt when the fleet grows, or once the release is proven',
     file: PROOF,
-    find: 'counted >= (haltedBy ?? this.#limit(isProven));',
-    replace: 'counted >= Math.max(haltedBy ?? 0, this.#limit(isProven));',
+    find: 'return haltedBy ?? this.#limit(wasProven);',
+    replace: 'return Math.max(haltedBy ?? 0, this.#limit(wasProven));',
     tests: HALTS,
   },
   {

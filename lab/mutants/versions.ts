@@ -96,6 +96,14 @@ export const versionMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/way-back.test.ts'],
   },
   {
+    rule: 'F2',
+    does: 'halts what was proven by fewer failures once its policy asks for another proof',
+    file: 'runtime/controller/plan/releases/books.ts',
+    find: '      wasProven,',
+    replace: '      wasProven: isProven,',
+    tests: ['test/controller/plan/way-back.test.ts'],
+  },
+  {
     rule: 'P5',
     does: 'waits for the first of several places alone',
     file: 'runtime/controller/plan/gates/others.ts',

@@ -126,6 +126,17 @@ describe('a node on a release that was halted for its failures', () => {
     expect(said(world(a, release), { ...RULES, ...rules })).toEqual([]);
   });
 
+  test('stays where what it runs was proven before the policy asked otherwise, though as many have failed as may before a proof', () => {
+    const names = ['b', 'c', 'd'];
+    const ledger = names.reduce((one, name) => enter(one, `uid-${name}`, { ...failure, node: name }), EMPTY);
+    const many = { ...RULES, maxFailed: { kind: 'count', count: 10 } } as const;
+    const proven = { uid: '', met: 'what was asked before', provenAt: moment(-9000) };
+    expect(said(world(after(), { ledger }), many)).toEqual([['brs-a', '1.0.0']]);
+    expect(said(world(after(), { ledger: under(ledger, '', proven) }), many)).toEqual([]);
+    const remade = { ...proven, uid: 'of a policy before this one' };
+    expect(said(world(after(), { ledger: under(ledger, '', remade) }), many)).toEqual([['brs-a', '1.0.0']]);
+  });
+
   test('takes the version that its policy names, whatever it came from', () => {
     const rules = { ...RULES, version: { ...RULES.version, exact: '1.0.7' } };
     expect(said(world(after()), rules)).toContainEqual(['brs-a', '1.0.7']);

@@ -27,6 +27,8 @@ export interface Book {
   readonly isRolledBack: boolean;
   /** It was proven under this very policy, by the proof that the policy asks for now. */
   readonly isProven: boolean;
+  /** The same by whatever proof that asked for. */
+  readonly wasProven: boolean;
   /** Nodes that may fail, by which it was halted; undefined where it was not. */
   readonly haltedBy: number | undefined;
   /** A check of the policy has failed on it. */
@@ -84,7 +86,8 @@ export class Books {
     const { name = '' } = rules;
     const ledger = this.#ledgers.of(release);
     const before = ledger.policies[name] ?? {};
-    const isProven = before.provenAt != null && (before.uid ?? '') === uid && before.met === saysOf(rules);
+    const wasProven = before.provenAt != null && (before.uid ?? '') === uid;
+    const isProven = wasProven && before.met === saysOf(rules);
     const entries = Object.entries(ledger.failures);
     const ofNodes = entries.filter(([node]) => !isCheckEntry(node));
     const { isCurrent } = this.#terms;
@@ -100,6 +103,7 @@ export class Books {
       decision,
       isRolledBack: this.#ledgers.isRolledBack(release, name),
       isProven,
+      wasProven,
       haltedBy: limit,
       hasFailedCheck: ownChecks > 0,
       checks: checksIn(before),

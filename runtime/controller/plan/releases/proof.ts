@@ -129,12 +129,12 @@ export class Proof {
   /** What the ledger is to say of it. @param at RFC 3339 */
   standing(at: string): UnderPolicy {
     const { uid } = this.#rules;
-    const { before, haltedBy, isProven } = this.#book;
+    const { before, isProven } = this.#book;
     const proves = !isProven && this.proven;
     return {
       ...(proves && { uid, met: saysOf(this.#rules), provenAt: at }),
       haltedAt: this.#isOverLimit ? (before.haltedAt ?? at) : null,
-      limit: this.#isOverLimit ? String(haltedBy ?? this.#limit(isProven)) : null,
+      limit: this.#isOverLimit ? String(this.haltsAt) : null,
     };
   }
 
@@ -145,8 +145,7 @@ export class Proof {
   }
 
   #isTooMany(counted: number): boolean {
-    const { decision, haltedBy, isProven } = this.#book;
-    return decision !== 'Allow' && counted >= (haltedBy ?? this.#limit(isProven));
+    return this.#book.decision !== 'Allow' && counted >= this.haltsAt;
   }
 
   #limit(isProven: boolean): number {
@@ -177,9 +176,10 @@ export class Proof {
     return this.#limit(this.proven);
   }
 
-  /** By how many it was halted, or would be now. */
+  /** By how many it was halted, or would be now. What nodes run by a proof is not worse for being asked another one. */
   get haltsAt(): number {
-    return this.#book.haltedBy ?? this.mayFail;
+    const { haltedBy, wasProven } = this.#book;
+    return haltedBy ?? this.#limit(wasProven);
   }
 
   /**
