@@ -45,4 +45,12 @@ export const checkMutants: readonly Mutant[] = [
     replace: '(instantOf(state.at) ?? -Infinity) : -LEFT_MS',
     tests: OF_NODES,
   },
+  {
+    rule: 'F2',
+    does: 'ends an update unchecked where its policy cannot be obeyed',
+    file: 'runtime/controller/plan/nodes/checked.ts',
+    find: '[...unreadable(policy), ...rivals]',
+    replace: 'rivals',
+    tests: OF_NODES,
+  },
 ];

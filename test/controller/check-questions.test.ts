@@ -18,6 +18,9 @@ afterEach(async () => {
 async function answerTo(spec: object, more: Partial<Parameters<typeof askBy>[0]> = {}) {
   const stage = await Stage.with('a');
   ends.push(() => stage.end());
+  const conditions = Object.entries({ Ready: 'True', PIDPressure: 'Unknown' });
+  const status = { conditions: conditions.map(([type, is]) => ({ type, status: is })) };
+  await stage.patch('/api/v1/nodes/a/status', { status });
   const { proof } = policySpec.parse({ nodeSelector: {}, proof: { checks: [{ name: 'one', ...spec }] } });
   const [check] = (proof?.checks ?? []).map(checkOf);
   const { transport } = stage;
@@ -83,6 +86,7 @@ describe('a condition', () => {
   test.each([
     ['it is so', NODE, 'passed: Node a: Ready is True'],
     ['it is otherwise', { ...NODE, status: 'False' }, 'failed: Node a: Ready is True: '],
+    ['nobody knows', { ...NODE, type: 'PIDPressure' }, 'unknown: Node a: PIDPressure is Unknown'],
     ['the object has none', { ...NODE, type: 'DiskPressure' }, 'unknown: Node a has no condition DiskPressure'],
     ['the object is not there', { ...NODE, name: '{{arch}}' }, 'unknown: there is no Node amd64'],
     ['it names a namespace', { ...NODE, namespace: 'shop' }, 'unknown: a Node lives in no namespace'],

@@ -4,6 +4,7 @@ import type { Manager } from '../../runtime/controller/manager.ts';
 import { clear, ledgerOf } from '../../runtime/api/release/ledger.ts';
 import { HOUR_MS, rfc3339 } from '../../runtime/lib/clock.ts';
 import { mergePatch } from '../../runtime/lib/json.ts';
+import { NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { apiStatusError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
 import { type Checked, envOf, type Given, MINUTE, RELEASE, SMOKE, verdictOn, withPolicy } from './checked.ts';
@@ -177,6 +178,17 @@ describe('a release, before it is proven', () => {
     await world.stage.pass(9 * MINUTE);
     expect(await world.checks()).toMatchObject([{ tries: 1, result: undefined }]);
     await world.stage.pass(2 * MINUTE);
+    expect(await world.checks()).toMatchObject([{ tries: 1, result: 'Passed' }]);
+  });
+
+  test('is asked for by another Job where somebody has deleted the first before it ended', async () => {
+    await upToCheck();
+    const [job] = await world.made();
+    await world.stage.delete(`/apis/batch/v1/namespaces/${NAMESPACE}/jobs/${job?.metadata.name}`);
+    expect(await world.made()).toEqual([]);
+    await world.stage.pass(10_000);
+    expect(await world.made()).toHaveLength(1);
+    await world.end('Complete');
     expect(await world.checks()).toMatchObject([{ tries: 1, result: 'Passed' }]);
   });
 

@@ -116,6 +116,18 @@ describe('a node that is back from its update', () => {
     expect(await world.stage.spec('a')).toBe('Idle 1.1.0');
   });
 
+  test('keeps its permit while its policy cannot be obeyed, whatever that asks besides', async () => {
+    const controller = await upToBack();
+    await world.stage.patch(`${POLICIES_PATH}/all`, { spec: { windows: [{ start: '61 * * * *', duration: '1h' }] } });
+    await world.stage.pass(10 * MINUTE);
+    expect(await world.stage.spec('a')).toBe('MonitoringUpdate 1.1.0');
+    expect(verdictOn(controller, 'a')?.reason).toBe('PolicyInvalid');
+    await world.stage.patch(`${POLICIES_PATH}/all`, { spec: { windows: null } });
+    await world.stage.pass(10_000);
+    await world.end('Complete');
+    expect(await world.stage.spec('a')).toBe('Idle 1.1.0');
+  });
+
   test('comes to rest where it fails, and counts as failed on the release for good', async () => {
     const controller = await upToBack();
     await world.end('Failed', 'the disk is slow');

@@ -33,12 +33,13 @@ export function parsePolicy({ metadata, spec }: PolicyObject, defaults: UpdatePo
     : result.error.issues.flatMap((issue) => faultsOf(issue, present));
   if (result.success && faults.length === 0)
     return { ...policyOf(name, result.data, defaults), ...(result.data.paused && pausedBy(metadata)) };
-  const { nodeSelector, priority } = present as Partial<Record<keyof PolicySpec, unknown>>;
+  const { nodeSelector, priority, checks } = present as Partial<Record<keyof PolicySpec, unknown>>;
   return {
     name,
     faults,
     selector: policyFields.nodeSelector.safeParse(nodeSelector).data,
     priority: priority === undefined ? NO_PRIORITY : policyFields.priority.safeParse(priority).data,
+    checksAfter: asksAfter(checks),
   };
 }
 
@@ -46,6 +47,12 @@ export function parsePolicy({ metadata, spec }: PolicyObject, defaults: UpdatePo
 const pausedBy = ({ annotations }: PolicyObject['metadata']): Pick<UpdatePolicy, 'pausedBy'> => ({
   pausedBy: askedIn(annotations?.[PAUSED_ANNOTATION]),
 });
+
+/** What cannot be read may ask something. */
+function asksAfter(checks: unknown): boolean {
+  const { after = [] } = (checks ?? {}) as { readonly after?: unknown };
+  return !Array.isArray(after) || after.length > 0;
+}
 
 const NO_PRIORITY = 0;
 

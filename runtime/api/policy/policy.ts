@@ -102,4 +102,6 @@ export interface InvalidPolicy {
   readonly faults: readonly string[];
   readonly selector: LabelSelector | undefined;
   readonly priority: number | undefined;
+  /** Whether it asks anything of nodes after their update, as far as can be told. */
+  readonly checksAfter: boolean;
 }

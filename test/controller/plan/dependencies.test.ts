@@ -213,7 +213,7 @@ describe('a release waits', () => {
   test('for a policy that there is not, and for one that cannot be obeyed', () => {
     const broken: PolicyView = {
       kind: 'broken',
-      policy: { name: 'test', faults: ['spec.x'], ...selecting('test'), priority: 0 },
+      policy: { name: 'test', faults: ['spec.x'], checksAfter: false, ...selecting('test'), priority: 0 },
       resource: test_.resource!,
     };
     expect(onP(worldOf({ t: {} }, { policies: [production] }))).toMatchObject(

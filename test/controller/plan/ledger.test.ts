@@ -72,3 +72,14 @@ test('a day passes before it is written again that nodes of the family are there
   expect(writes(minutes(DAY - 1))).toEqual([]);
   expect(writes(minutes(DAY))).toMatchObject([{ ledger: { policies: { '': { lastSeenAt: moment(DAY) } } } }]);
 });
+
+test.each([
+  ['is forgotten seven days after its nodes were seen', -7 * DAY, null],
+  ['is kept until then: a sync may make it anew', -7 * DAY + 1, {}],
+])('what the checks of a policy that is gone have said %s', (_, seenAt, checks) => {
+  const smoke = { says: 'x', attempt: 'uid', since: moment(-9 * DAY), tries: 1, result: 'Passed' } as const;
+  const prod = { checks: { smoke }, provenAt: moment(-9 * DAY), lastSeenAt: moment(seenAt) };
+  const seen = world(ledgerObject({ family: FAMILY, version: '1.1.0' }, { ...EMPTY, policies: { prod } }));
+  const { ledger } = plan(seen, POLICY, NOW).ledger.find(({ version }) => version === '1.1.0')!;
+  expect(ledger?.policies['prod']).toMatchObject({ checks, provenAt: prod.provenAt });
+});

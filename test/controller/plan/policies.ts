@@ -77,7 +77,13 @@ const valid = (name: string): fc.Arbitrary<PolicyView> =>
 const broken = (name: string): fc.Arbitrary<PolicyView> =>
   fc.record({ selector: fc.option(selector, { nil: undefined }), of: resource(name) }).map(({ selector: one, of }) => ({
     kind: 'broken',
-    policy: { name, faults: ['spec.maxFailed: expected a number, got "x"'], selector: one, priority: 1 },
+    policy: {
+      name,
+      faults: ['spec.maxFailed: expected a number, got "x"'],
+      selector: one,
+      priority: 1,
+      checksAfter: false,
+    },
     resource: of,
   }));
 

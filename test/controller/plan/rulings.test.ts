@@ -26,7 +26,13 @@ const pool = (name: string) => ({ matchLabels: { pool: name } });
 const inPool = (name: string, zone = 'z0') => ({ labels: { pool: name, [ZONE]: zone } });
 const broken = (selector: PolicyView['policy']['selector']): PolicyView => ({
   kind: 'broken',
-  policy: { name: 'broken', faults: ['spec.maxFailed: expected a number, got "x"'], selector, priority: 9 },
+  policy: {
+    name: 'broken',
+    faults: ['spec.maxFailed: expected a number, got "x"'],
+    selector,
+    priority: 9,
+    checksAfter: false,
+  },
   resource: { uid: 'u', generation: 1, resourceVersion: '1', status: undefined },
 });
 const verdicts = (world: World): readonly object[] => plan(world, POLICY, NOW).verdicts;

@@ -42,7 +42,8 @@ export function uncheckedBefore(asking: Asking, { now }: World): GateResult {
 export function checkedAfter(info: AssessedNode, world: World): Finding | undefined {
   const { shadow, health, phase, ruling } = info;
   if (health.checks === 'waiting') {
-    const unknown = ruling.policy ? undefined : ruling.against;
+    const isKnown = ruling.policy && 'checks' in ruling.policy;
+    const unknown = isKnown ? undefined : ruling.against;
     const checking = unknown ?? found('Checking', 'its checks after the update are to pass');
     return { ...checking, step: 'MonitoringUpdate', phase: stepOf(info) };
   }

@@ -2,7 +2,7 @@ import type { Check } from '../../../api/policy/checks.ts';
 import { type CheckStates, openCheck } from '../facts/checks.ts';
 import { NEVER } from '../facts/requeue.ts';
 import { RULED_FOR_MS, type Ruling } from '../facts/rulings.ts';
-import type { NodeInfo, Snapshot } from '../facts/snapshot.ts';
+import type { NodeInfo, PolicyView, Snapshot } from '../facts/snapshot.ts';
 import type { Measures } from './trial.ts';
 
 /** Those of a list pass one after the other. What has no permit was begun by an older controller, and is not checked. */
@@ -17,14 +17,22 @@ export function checkedBy(
   return open.state?.result === 'Failed' ? 'failed' : 'waiting';
 }
 
-/** Until when nobody knows what its policy checks: while several that do so claim it, and for a moment after the one that began its update is gone. */
+/** Until when nobody knows what its policy checks: while several that do so claim it, or the one that does cannot be obeyed, and for a moment after the one that began its update is gone. */
 export function unclearUntilOf(
   { node, permit }: NodeInfo,
   { policy, rivals }: Ruling,
   { ruledSince }: Pick<Snapshot, 'ruledSince'>,
 ): number {
   if (!permit) return -Infinity;
-  if (!policy) return rivals.some((one) => 'checks' in one && one.checks.after.length > 0) ? NEVER : -Infinity;
+  if ([...unreadable(policy), ...rivals].some(asksAfter)) return NEVER;
+  if (!policy) return -Infinity;
   const isOwn = permit.policy === undefined || permit.policy.name === (policy.name ?? '');
   return isOwn ? -Infinity : (ruledSince?.get(node.uid) ?? -Infinity) + RULED_FOR_MS;
 }
+
+/** The rivals of a policy that rules are none. */
+const unreadable = (policy: Ruling['policy']): readonly PolicyView['policy'][] =>
+  !policy || 'checks' in policy ? [] : [policy];
+
+const asksAfter = (policy: PolicyView['policy']): boolean =>
+  'checks' in policy ? policy.checks.after.length > 0 : policy.checksAfter;

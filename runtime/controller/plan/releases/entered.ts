@@ -1,5 +1,6 @@
-import { EMPTY, enter, isFullFor, type Ledger, remove, removeWhere } from '../../../api/release/ledger.ts';
-import type { Decision, Failure } from '../../../api/release/model.ts';
+import { DAY_MS, instantOf } from '../../../lib/clock.ts';
+import { EMPTY, enter, isFullFor, type Ledger, remove, removeWhere, under } from '../../../api/release/ledger.ts';
+import type { Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { isCheckEntry } from '../facts/checks.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
 import { badEndOf, type End, failureOf, recoveredAt } from '../nodes/ends.ts';
@@ -30,6 +31,9 @@ interface Known {
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
+
+/** After that, nothing is kept of a policy's checks once it is gone. */
+const GONE_MS = 7 * DAY_MS;
 
 /** The ledgers with what this plan sees of ends of attempts: bad ones are entered, and entries of nodes that have recovered are removed (rule F3). */
 export class EnteredLedgers {
@@ -199,7 +203,14 @@ export class EnteredLedgers {
     const { policies, notCurrent } = this.#known.snapshot;
     if (notCurrent !== undefined) return ledger;
     const isGone = (name: string): boolean => policies.every(({ policy }) => (policy.name ?? '') !== name);
-    return removeWhere(ledger, (key, { policy }) => isCheckEntry(key) && isGone(policy));
+    const kept = removeWhere(ledger, (key, { policy }) => isCheckEntry(key) && isGone(policy));
+    const over = Object.entries(kept.policies).filter(([name, one]) => isGone(name) && this.#isOver(one));
+    return over.reduce((one, [name]) => under(one, name, { checks: null }), kept);
+  }
+
+  /** A policy that is made anew, as by a sync, goes on with its checks. */
+  #isOver({ checks, lastSeenAt }: UnderPolicy): boolean {
+    return checks != null && (instantOf(lastSeenAt) ?? -Infinity) + GONE_MS <= this.#known.now;
   }
 
   #nodeOf(uid: string): AssessedNode | undefined {
