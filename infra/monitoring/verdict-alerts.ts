@@ -88,6 +88,13 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression' |
     summary: 'The drain of {{ $value }} node(s) does not get on.',
     description: 'kubectl brupop status names the disruption budget and the pod.',
   },
+  BrupopNoRoom: {
+    severity: 'warning',
+    during: '15m',
+    summary: '{{ $value }} node(s) are not drained, because their pods would find no place elsewhere.',
+    description:
+      'kubectl brupop why NODE says what is needed and what is free. Add nodes, let the pods ask for less, or take capacity: wait out of the policy.',
+  },
   BrupopWriteRefused: {
     severity: 'warning',
     during: '15m',

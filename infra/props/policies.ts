@@ -43,6 +43,8 @@ export interface UpdatePolicyProps {
   readonly approval?: 'Required' | 'NotRequired' | undefined;
   /** `Rollback`: nodes that run a release which was halted for its failures go back to the version before. @default Halt */
   readonly onFailure?: 'Halt' | 'Rollback' | undefined;
+  /** `wait`: no drain begins before there is room elsewhere for the pods that it moves. @default warn */
+  readonly capacity?: 'warn' | 'wait' | undefined;
   /** Conditions and taints by which a node counts as not Ready, for soak, proof and budgets. @default none */
   readonly unwell?: readonly PolicyUnwell[] | undefined;
   /** How long a node must be Ready after its update, e.g. `5m`. @default `controller.monitoringTimeInSec` */

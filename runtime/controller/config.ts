@@ -218,6 +218,7 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
     afterExternal: [],
     needsApproval: false,
     rollsBack: false,
+    waitsForRoom: false,
     unwell: [],
     soakMs: config.MONITORING_TIME_MS,
   };

@@ -2,6 +2,7 @@ import { type ListRequest, SMALL_PAGE_SIZE } from '../kube/collection.ts';
 import { isReady, type ObjectMeta, type Pod, type Toleration } from '../kube/objects.ts';
 import { onNode, podsPath } from '../kube/resources.ts';
 import { instantOf } from '../lib/clock.ts';
+import { needsOf, type PodNeeds } from './needs.ts';
 
 /**
  * All that a drain reads of a pod. A pod as it is sent takes 20 KB with its containers and `managedFields`, so that a hundred nodes of them
@@ -30,6 +31,8 @@ export interface DrainPod {
   readonly isReady: boolean;
   /** Names of its PersistentVolumeClaims. */
   readonly claims: readonly string[];
+  /** What the node has to have that it goes to; undefined where it asks for nothing. */
+  readonly needs?: PodNeeds | undefined;
 }
 
 /** The least priority that is Kubernetes' own (`system-cluster-critical`). */
@@ -55,6 +58,7 @@ export function drainPod(pod: Pod): DrainPod {
     phase: status.phase,
     isReady: isReady(pod),
     claims: claimsOf(pod),
+    needs: needsOf(pod),
   };
 }
 

@@ -179,6 +179,9 @@ export interface PodOptions {
   /** Name of a ReplicaSet that controls the pod. */
   readonly replicaSet?: string;
   readonly priority?: number;
+  /** What its container asks for. */
+  readonly requests?: Record<string, string>;
+  readonly nodeSelector?: Record<string, string>;
 }
 
 function podManifest(name: string, options: PodOptions, ownerReferences: readonly object[]): object {
@@ -192,7 +195,8 @@ function podManifest(name: string, options: PodOptions, ownerReferences: readonl
       volumes,
       terminationGracePeriodSeconds: options.graceSeconds ?? 30,
       ...(options.priority !== undefined && { priority: options.priority }),
-      containers: [{ name: 'c', image: 'i' }],
+      ...(options.nodeSelector && { nodeSelector: options.nodeSelector }),
+      containers: [{ name: 'c', image: 'i', ...(options.requests && { resources: { requests: options.requests } }) }],
     },
   };
 }

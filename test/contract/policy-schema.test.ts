@@ -69,6 +69,7 @@ const EVERYTHING = {
   after: ['test', { external: 'staging-eu' }],
   approval: 'Required',
   onFailure: 'Rollback',
+  capacity: 'wait',
   unwell: [{ condition: 'NetworkUnavailable' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
   nodeSoak: '5m',
 };
@@ -168,6 +169,7 @@ describe('the schema of a policy refuses', () => {
     [{ after: [{ policy: 'test' }] }, 'spec.after[0]'],
     [{ approval: 'Yes' }, 'spec.approval'],
     [{ onFailure: 'Retry' }, 'spec.onFailure'],
+    [{ capacity: 'refuse' }, 'spec.capacity'],
     [{ after: Array.from({ length: 17 }, (_, index) => `p${index}`) }, 'spec.after'],
   ])('%j, and so does who reads it', async (given, where) => {
     const spec = Object.keys(given).length === 0 ? given : { nodeSelector: {}, ...given };

@@ -50,6 +50,7 @@ const WAITS = {
     if (after.length === 0) return false;
     return after.some((name) => fleet.isMoving(name, now)) ? 'going' : 'kept';
   }),
+  NoRoom: ({ shadow }) => shadow.status?.draining === true && 'going',
   DrainBlocked: ({ shadow }) => shadow.status?.draining === true && 'going',
 } satisfies Judges;
 

@@ -91,15 +91,16 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     pauseBetweenMs: msOf(spec.pauseBetween),
     zones: zonesOf(spec.zones, defaults.zones),
     windows: spec.windows?.map(windowOf),
-    mustFit: spec.windowFit === undefined ? undefined : spec.windowFit === 'strict',
+    mustFit: isSaid('strict', spec.windowFit),
     freezes: spec.freezes?.map(freezeOf),
     version: versionOf(spec.version, defaults.version),
     proof: proofOf(spec.proof, defaults.proof),
     checks: checksOf(spec),
     after: spec.after?.filter((one) => typeof one === 'string'),
     afterExternal: spec.after?.flatMap((one) => (typeof one === 'string' ? [] : one.external)),
-    needsApproval: spec.approval === undefined ? undefined : spec.approval === 'Required',
-    rollsBack: spec.onFailure === undefined ? undefined : spec.onFailure === 'Rollback',
+    needsApproval: isSaid('Required', spec.approval),
+    rollsBack: isSaid('Rollback', spec.onFailure),
+    waitsForRoom: isSaid('wait', spec.capacity),
     unwell: spec.unwell?.flatMap((one) => signsOf(one as UnwellSign)),
     soakMs: msOf(spec.nodeSoak),
   };
@@ -117,6 +118,10 @@ function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], 
   const values = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(values) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
+
+/** Of a field that has two words or more; undefined where it has none. */
+const isSaid = (word: string, said: string | boolean | undefined): boolean | undefined =>
+  said === undefined ? undefined : said === word;
 
 function quantityOf(kind: QuantityKind, value: number | string | undefined): Quantity | undefined {
   return value === undefined ? undefined : kind.parse(String(value));

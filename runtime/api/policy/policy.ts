@@ -40,6 +40,8 @@ export interface UpdatePolicy {
   readonly needsApproval: boolean;
   /** Nodes leave a release that was halted for its failures. */
   readonly rollsBack: boolean;
+  /** No drain begins before there is room elsewhere for the pods that it moves. */
+  readonly waitsForRoom: boolean;
   /** Signs of a node by which it counts as not Ready. */
   readonly unwell: readonly string[];
   /** How long a node must be Ready after its update before the update ends. */

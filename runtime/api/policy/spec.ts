@@ -241,6 +241,10 @@ export const policyFields = {
     z.enum(['Halt', 'Rollback'], 'expected Halt or Rollback'),
     'Rollback: nodes that run a release which was halted for its failures go back to the version before. Halt by default.',
   ).optional(),
+  capacity: described(
+    z.enum(['warn', 'wait'], 'expected warn or wait'),
+    'wait: no drain begins before there is room elsewhere for the pods that it moves. warn by default.',
+  ).optional(),
   unwell: described(
     list(unwell, 16),
     'Conditions and taints by which a node counts as not Ready, e.g. { condition: StorageReady, status: "False" }.',

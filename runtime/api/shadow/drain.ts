@@ -11,6 +11,16 @@ const REFUSED = /^the (?:exclusion|cordon|proof|release|inclusion) is (?:refused
 /** Those of `blocked_by` that are about a write to the Node, and not about its pods. */
 export const refusalsIn = (blocked_by: readonly string[]): string[] => blocked_by.filter((text) => REFUSED.test(text));
 
+const NO_ROOM = 'NoRoom: ';
+/** As it stands in `blocked_by`. @param lack what is needed and not free */
+export const noRoomText = (lack: string): string => `${NO_ROOM}${lack}`;
+/** Where nothing but a lack of room keeps a drain from its beginning. */
+export const isOfRoom = (blocked_by: readonly string[]): boolean =>
+  blocked_by.length > 0 && blocked_by.every((text) => text.startsWith(NO_ROOM));
+
+export const lackIn = (blocked_by: readonly string[]): string =>
+  blocked_by.map((text) => text.slice(NO_ROOM.length)).join(', ');
+
 /** Whoever drains says every half minute that it is still so. */
 const BELIEVED_MS = 60_000;
 

@@ -34,6 +34,10 @@ export const specV2 = z
     state: state.describe('The state that the node is wanted in.'),
     ...specShape,
     version_wish: versionWish.nullish(),
+    capacity: z
+      .enum(['wait'])
+      .nullish()
+      .describe('wait: the drain begins only once there is room elsewhere for the pods that it moves.'),
   })
   .describe('What is wanted of the node. Written by the controller.');
 
@@ -202,6 +206,10 @@ export const statusV2 = z
     drain: drainProgress.nullish(),
     drain_refused: drainRefusal.nullish(),
     drain_failed: failedDrain.nullish(),
+    no_room: z
+      .string()
+      .nullish()
+      .describe('What the pods of the last drain needed, and what was free elsewhere. Absent where there was room.'),
     last_failure: lastFailure.nullish(),
     failed_versions: z
       .array(semver)

@@ -99,4 +99,10 @@ export function nodeNameOf(shadow: string): string | undefined {
 }
 
 /** Fields of the status that an agent neither sends nor touches: the controller's conditions, and what the apiserver says of drains. */
-export const NOT_OF_AGENTS = { conditions: true, drain: true, drain_refused: true, drain_failed: true } as const;
+export const NOT_OF_AGENTS = {
+  conditions: true,
+  drain: true,
+  drain_refused: true,
+  drain_failed: true,
+  no_room: true,
+} as const;

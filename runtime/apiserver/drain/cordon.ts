@@ -11,17 +11,18 @@ import type { DrainProgress, DrainRefusal } from '../../api/shadow/model.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
-import { refusalsIn } from '../../api/shadow/drain.ts';
+import { isOfRoom, refusalsIn } from '../../api/shadow/drain.ts';
 import { isOld, stamped, tellRefusal, tellRefusedReport } from '../refused-writes.ts';
 import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
 import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
-import { type Blocked, type Drain, type DrainSettings, type Preflight, termsOf } from '../../drain/drain.ts';
-import { drainBlocked, drainFailed, drainStarted } from './events.ts';
+import { type Blocked, type Drain, type DrainSettings, termsOf } from '../../drain/drain.ts';
+import { drainBlocked, drainFailed, drainStarted, noRoom } from './events.ts';
 import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from '../../drain/filter.ts';
 import { type DrainPod, podsOn } from '../../drain/pod.ts';
-import { afterFailed, precheck, preflightOn, refusedSince } from '../../drain/preflight.ts';
+import { afterFailed } from '../../drain/preflight.ts';
 import { otherNodeTakesPods } from '../../drain/reschedule.ts';
-import { isSame, progressOf, reasonsOf } from './status.ts';
+import { type Judgement, judgeDrain, tellNoRoom, waitsForRoom } from './judge.ts';
+import { isSame, progressOf } from './status.ts';
 import { tellLastBackends, tellMayTimeOut, tellStuck } from './warnings.ts';
 
 /** Who asks for a drain. */
@@ -50,11 +51,12 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
     if (begins) {
       expectInTime(ports, { node: drain.node, shadow }, call.settings);
       await expectEvictable(ports, look);
+      tellNoRoom(ports, drain, look.judged?.lack);
       tellMayTimeOut(ports, drain, call.settings);
       tellStuck(ports, drain);
     }
     if (!cordon) return joining(ports, look, call.agent);
-    const more = { ...endOfProbe(call.agent, shadow), ...(begins && endOfEarlier(shadow)) };
+    const more = { ...endOfProbe(call.agent, shadow), ...(begins && endOfEarlier(look)) };
     const told = await writeProgress(ports, look, more);
     const node = await writeCordon(ports, told, cordon);
     if (begins) {
@@ -119,9 +121,10 @@ export const progressAhead = async (ports: Ports, call: DrainCall): Promise<Drai
  * @throws RefusedError 409, as `cordonForDrain` does
  */
 export async function expectDrainable(ports: Ports, call: DrainCall, snapshot: NodeSnapshot): Promise<void> {
-  if (call.settings.preflight !== 'refuse' && !afterFailed(snapshot, Infinity)) return;
+  const mayRefuse = call.settings.preflight === 'refuse' || waitsForRoom(snapshot);
+  if (!mayRefuse && !afterFailed(snapshot, Infinity)) return;
   const look = await lookAt(ports, call, snapshot);
-  if (look.begins && look.preflight === 'refuse') await expectEvictable(ports, look);
+  if (look.judged?.preflight === 'refuse') await expectEvictable(ports, look);
 }
 
 /** What a drain is decided on before anything is written. */
@@ -133,11 +136,8 @@ interface Look {
   readonly begins: boolean;
   /** Cordons the node; undefined where this drain has done so already. */
   readonly cordon: NodePatch | undefined;
-  /** Of a drain that begins: why pods of it cannot be evicted as things are. */
-  readonly reasons: readonly string[];
-  /** As it is on this node. */
-  readonly preflight: Preflight;
-  readonly refused: DrainRefusal | undefined;
+  /** What the preflight says, where it begins. */
+  readonly judged: Judgement | undefined;
 }
 
 /** Reads everything, but for a snapshot that was taken just now, and writes nothing. */
@@ -157,36 +157,10 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall, give
   const marked = { node, id, since, lateAfter: Date.parse(newestPod), blocked };
   const list = await listToDrain(ports, marked, { settings, pods });
   const left = podsLeft(list);
-  const { unevictable, ...judged } = await judgeDrain(ports, { node, shadow }, { settings, left, begins });
-  const progress = begins ? { ...progressOf(since, left, unevictable), ...begun } : laterProgress(shadow, marked, left);
+  const judged = begins ? await judgeDrain(ports, { node, shadow }, { settings, since, left, begun }) : undefined;
+  const progress = judged?.progress ?? laterProgress(shadow, marked, left);
   const drain = { ...marked, seen, list, progress, shadowVersion: shadow.metadata.resourceVersion };
-  return {
-    shadow,
-    drain,
-    begins,
-    cordon: cordonPatch(node, attempt),
-    ...judged,
-    reasons: reasonsOf(left, unevictable),
-  };
-}
-
-interface DrainAhead extends Pick<DrainCall, 'settings'> {
-  readonly left: readonly DrainPod[];
-  readonly begins: boolean;
-}
-
-/** What would keep a drain that begins from ending, and what the preflight does then. */
-async function judgeDrain(
-  ports: Ports,
-  { node, shadow }: NodeSnapshot,
-  { settings, left, begins }: DrainAhead,
-): Promise<Pick<Look, 'preflight' | 'refused'> & { readonly unevictable: Blocked }> {
-  const now = ports.clock.now();
-  const again = afterFailed({ node, shadow }, now + (settings.timeoutMs || Infinity));
-  const unevictable = begins ? await precheck(ports, left, { ...settings, again }) : NONE;
-  const repeats = left.some(({ uid }) => again?.left.has(uid) === true && unevictable.has(uid));
-  const refused = refusedSince(shadow, now);
-  return { refused, preflight: preflightOn(node, { ...settings, refused, repeats, now }), unevictable };
+  return { shadow, drain, begins, cordon: cordonPatch(node, attempt), judged };
 }
 
 const NONE: Blocked = new Map();
@@ -234,6 +208,7 @@ interface StatusPatch {
   readonly reboot?: null;
   readonly drain_refused?: DrainRefusal | null;
   readonly drain_failed?: null;
+  readonly no_room?: string | null;
 }
 
 /**
@@ -264,9 +239,11 @@ function endOfProbe(agent: VerifiedAgent, { status }: ShadowObject): { readonly 
   return agent.bootId === null && reboot != null && reboot.requested_at == null ? { reboot: null } : {};
 }
 
-/** A drain that begins clears what the status says of earlier ones that were refused or failed. */
-function endOfEarlier({ status }: ShadowObject): Pick<StatusPatch, 'drain_refused' | 'drain_failed'> {
+/** A drain that begins clears what the status says of earlier ones that were refused or failed, or had no room. */
+function endOfEarlier({ shadow: { status }, judged }: Look): Omit<StatusPatch, 'reboot'> {
+  const lack = judged?.lack;
   return {
+    ...(lack !== (status?.no_room ?? undefined) && { no_room: lack ?? null }),
     ...(status?.drain_refused != null && { drain_refused: null }),
     ...(status?.drain_failed != null && { drain_failed: null }),
   };
@@ -278,20 +255,32 @@ function endOfEarlier({ status }: ShadowObject): Pick<StatusPatch, 'drain_refuse
  * @throws RefusedError 409 where the preflight refuses
  */
 async function expectEvictable(ports: Ports, look: Look): Promise<void> {
-  const { shadow, drain, preflight, reasons, refused } = look;
-  if (reasons.length === 0) return;
+  const { drain, judged } = look;
+  if (!judged || judged.reasons.length === 0) return;
   const { node, id, progress } = drain;
+  const { preflight, refused, reasons, lack = '' } = judged;
   const { blocked_by } = progress;
-  void ports.events.record(node, drainBlocked(preflight, progress));
+  const isOfRoomAlone = isOfRoom(blocked_by);
+  void ports.events.record(node, isOfRoomAlone ? noRoom(lack, 'waits') : drainBlocked(preflight, progress));
   if (preflight === 'warn') {
     ports.logger.warn('drain blocked', { node: node.metadata.name, drain: id, blocked_by });
     return;
   }
-  const { drain: said, drain_refused: known } = shadow.status ?? {};
-  const isUnchanged = isDeepStrictEqual(said?.blocked_by, blocked_by) && isDeepStrictEqual(known, refused);
-  const isTold = isUnchanged && said != null && !isOld(said, ports.clock.now());
-  if (!isTold) await writeProgress(ports, look, refused && { drain_refused: refused });
+  if (!isTold(look, judged, ports.clock.now())) {
+    if (isOfRoomAlone) ports.metrics.drainsWithoutRoom.inc({ result: 'waiting' });
+    await writeProgress(ports, look, refused && { drain_refused: refused });
+  }
   throw new RefusedError(409, 'Undrainable', `no drain: it could not end, because of ${joinParts(reasons)}`);
+}
+
+/** What is free changes with each pod of the cluster, and each write would wake the agent: that some is lacking is said once in a while. */
+function isTold({ shadow: { status }, drain: { progress } }: Look, { refused }: Judgement, now: number): boolean {
+  const { drain: said, drain_refused: known } = status ?? {};
+  if (said == null || isOld(said, now)) return false;
+  const isSaid = isOfRoom(progress.blocked_by)
+    ? isOfRoom(said.blocked_by)
+    : isDeepStrictEqual(said.blocked_by, progress.blocked_by);
+  return isSaid && (refused === undefined || isDeepStrictEqual(known, refused));
 }
 
 /** 503: the marks are gone or another drain's, so this drain is over. The agent reads its shadow again and asks again. */

@@ -25,6 +25,13 @@ export function drainMayTimeOut(timeoutMs: number, pods: readonly DrainPod[]): N
   return { type: 'Warning', reason: 'DrainMayTimeOut', message };
 }
 
+/** @param lack what is needed and not free */
+export function noRoom(lack: string, then: 'begins' | 'waits' = 'begins'): NodeEvent {
+  const [what, ahead] =
+    then === 'waits' ? ['Not drained', ''] : ['Some pods may find no place', ' when the drain began'];
+  return { type: 'Warning', reason: 'NoRoom', message: `${what}; on the nodes that match${ahead}: ${lack}` };
+}
+
 /** @param services whose only ready pods are on the node */
 export function drainStopsWebhooks(services: readonly LastBackend[]): NodeEvent {
   const named = joinParts(services.map(({ service, webhooks }) => `${service} (${joinParts(webhooks)})`));

@@ -16,7 +16,8 @@ export const planCommand: Command = {
   args: '',
   summary: 'show which updates would start now, or simulate the whole rollout',
   details: `It makes the same plan as the controller, for the cluster as it is now, and writes nothing. With --until-done it simulates the rollout on a
-virtual clock: updates take as long as the nodes' last ones, and no further node fails. It also shows which drains cannot end as things are.`,
+virtual clock: updates take as long as the nodes' last ones, and no further node fails. It also shows which drains cannot end as things are, and
+which pods would find no room elsewhere.`,
   options: {
     filename: {
       type: 'string',
@@ -49,14 +50,14 @@ virtual clock: updates take as long as the nodes' last ones, and no further node
     );
     const drains = await checkDrains(cluster, aheadIn(seen), seen.now);
     const known = { ...seen, unknown: [...seen.unknown, ...drains.unknown] };
-    const shown = { seen: known, stuck: drains.stuck, here: hereOf(request.values) };
+    const shown = { seen: known, drains, here: hereOf(request.values) };
     if (request.values['until-done'] !== true)
-      return { value: planValue(known, drains.stuck), lines: (terminal) => planLines(shown, terminal) };
+      return { value: planValue(known, drains), lines: (terminal) => planLines(shown, terminal) };
     const forecast = forecastFrom(known, {
       progress: (starts) => request.progress?.(`simulates: ${starts} updates so far`),
     });
     return {
-      value: forecastValue(known, forecast, drains.stuck),
+      value: forecastValue(known, forecast, drains),
       lines: (terminal) => forecastLines({ ...shown, forecast }, terminal),
     };
   },

@@ -1,9 +1,11 @@
 import { filterPods, type FilterTerms, podsLeft } from '../../drain/filter.ts';
-import { type DrainPod, drainPod, podName } from '../../drain/pod.ts';
+import { type Candidate, candidateOf } from '../../drain/needs.ts';
+import { type DrainPod, drainPod, isFinished, podName } from '../../drain/pod.ts';
 import { unevictable } from '../../drain/preflight.ts';
-import { listAll } from '../../kube/collection.ts';
+import { freeOn, isWanted, lackOf, offered, roomFor } from '../../drain/room.ts';
+import { listAll, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
 import type { Pod, PodDisruptionBudget } from '../../kube/objects.ts';
-import { budgetsOf, podsPath } from '../../kube/resources.ts';
+import { budgetsOf, NODES_PATH, podsPath } from '../../kube/resources.ts';
 import type { Cluster } from '../command.ts';
 import { ifAllowed } from '../reading.ts';
 
@@ -15,33 +17,41 @@ export interface Stuck {
   readonly because: string;
 }
 
-interface Drains {
+/** A node whose pods find no place elsewhere as things are. */
+interface Crowded {
+  readonly node: string;
+  /** e.g. `14 CPU needed, 9 free`. */
+  readonly lack: string;
+}
+
+export interface Drains {
   readonly stuck: readonly Stuck[];
+  readonly crowded: readonly Crowded[];
   readonly unknown: readonly string[];
 }
 
-/** Makes the apiserver's preflight for each of the nodes: which drains cannot end as things are. */
+/** Makes the apiserver's preflight for each of the nodes: which drains cannot end as things are, and whose pods find no place elsewhere. */
 export async function checkDrains(cluster: Cluster, nodes: ReadonlySet<string>, now: number): Promise<Drains> {
   const { transport } = cluster;
-  if (nodes.size === 0) return { stuck: [], unknown: [] };
-  const [pods, budgets] = await Promise.all([
+  if (nodes.size === 0) return { ...NONE, unknown: [] };
+  const [pods, budgets, candidates] = await Promise.all([
     ifAllowed(listAll(transport, { path: podsPath(), project: placed }), []),
     ifAllowed(budgetsOf(transport).list(), []),
+    listAll(transport, { path: NODES_PATH, project: candidateOf, pageSize: SMALL_PAGE_SIZE }),
   ]);
   const refused = pods.refused ?? budgets.refused;
-  if (refused !== undefined)
-    return { stuck: [], unknown: [`which drains cannot end (${refused}): all are assumed to`] };
-  const world = { pods: pods.value, budgets: budgets.value };
-  return {
-    stuck: stuckOn(nodes, world, {
-      namespace: cluster.namespace,
-      lateAfter: now,
-      returning: new Set(),
-      overdue: { from: Infinity, to: -Infinity },
-    }),
-    unknown: [],
+  if (refused !== undefined) return { ...NONE, unknown: [`which drains cannot end (${refused}): all are assumed to`] };
+  const world = { pods: pods.value, budgets: budgets.value, candidates: candidates.flatMap((node) => node ?? []) };
+  const terms = {
+    namespace: cluster.namespace,
+    lateAfter: now,
+    returning: new Set<string>(),
+    overdue: { from: Infinity, to: -Infinity },
   };
+  return { stuck: stuckOn(nodes, world, terms), crowded: crowdedOn(nodes, world, terms), unknown: [] };
 }
+
+const NONE = { stuck: [], crowded: [] };
 
 interface PlacedPod extends DrainPod {
   readonly node: string;
@@ -68,5 +78,27 @@ export function stuckOn(
       const because = blocked.get(pod.uid);
       return because === undefined ? [] : [{ node, pod: podName(pod), because }];
     });
+  });
+}
+
+/** Of each node by itself: others may have been drained by then, and be back. */
+export function crowdedOn(
+  nodes: ReadonlySet<string>,
+  { pods, candidates }: Pick<PodsAndBudgets, 'pods'> & { readonly candidates: readonly Candidate[] },
+  terms: FilterTerms,
+): readonly Crowded[] {
+  const byNode = Map.groupBy(pods, ({ node }) => node);
+  const takenOn = (node: string) =>
+    (byNode.get(node) ?? []).filter((pod) => !isFinished(pod)).map(({ needs }) => needs?.requests ?? {});
+  const free = candidates.map((node) => ({ node, free: freeOn(node, takenOn(node.name)) }));
+  return [...nodes].flatMap((name) => {
+    const moved = podsLeft(filterPods(byNode.get(name) ?? [], terms));
+    const others = free.filter(({ node }) => node.name !== name);
+    const room = others.reduce(
+      (before, one) => (isWanted(before, one.node) ? offered(before, one.node, one.free) : before),
+      roomFor(moved),
+    );
+    const lack = lackOf(room);
+    return lack === undefined ? [] : [{ node: name, lack }];
   });
 }

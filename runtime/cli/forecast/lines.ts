@@ -9,11 +9,11 @@ import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { PLAIN, type Terminal, paint, table, wrapped } from '../output/terminal.ts';
 import { timeValue, untilText, verdictValue, unknownLines } from '../output/output.ts';
 import { momentText } from '../waves/words.ts';
-import type { Stuck } from './drains.ts';
+import type { Drains } from './drains.ts';
 import type { Forecast } from './forecast.ts';
 
 /** The starts of this moment, what keeps the other nodes waiting, and which drains cannot end. */
-export function planLines({ seen, stuck, here }: PlanView, terminal: Terminal): readonly string[] {
+export function planLines({ seen, drains, here }: PlanView, terminal: Terminal): readonly string[] {
   const { plan, unknown, noLeader, now } = seen;
   const starting = new Set(startsOf(seen).map(({ node }) => node));
   const policies = new Map(plan.verdicts.map(({ node, policy }) => [node, policy]));
@@ -27,7 +27,7 @@ export function planLines({ seen, stuck, here }: PlanView, terminal: Terminal): 
     paint(terminal, 'head', starts.length > 0 ? 'WOULD START' : 'NOTHING WOULD START'),
     ...table(starts, PLAIN),
     ...section('OTHERS', table(rows, PLAIN), terminal),
-    ...stuckLines(stuck, terminal),
+    ...drainLines(drains, terminal),
   ];
 }
 
@@ -46,14 +46,20 @@ const policyText = (policy: string | undefined): string => (policy === undefined
 const section = (title: string, lines: readonly string[], terminal: Terminal): readonly string[] =>
   lines.length === 0 ? [] : ['', paint(terminal, 'head', title), ...lines];
 
-function stuckLines(stuck: readonly Stuck[], terminal: Terminal): readonly string[] {
+type Told = Pick<Drains, 'stuck' | 'crowded'>;
+
+function drainLines({ stuck, crowded }: Told, terminal: Terminal): readonly string[] {
   const rows = stuck.map(({ node, pod, because }) => ['', node, pod, because]);
-  return section('DRAINS THAT CANNOT END AS THINGS ARE', table(rows, PLAIN), terminal);
+  const lacking = crowded.map(({ node, lack }) => ['', node, lack]);
+  return [
+    ...section('DRAINS THAT CANNOT END AS THINGS ARE', table(rows, PLAIN), terminal),
+    ...section('NO ROOM ELSEWHERE FOR THE PODS OF', table(lacking, PLAIN), terminal),
+  ];
 }
 
 interface PlanView {
   readonly seen: Inspection;
-  readonly stuck: readonly Stuck[];
+  readonly drains: Told;
   readonly here: Here;
 }
 
@@ -62,7 +68,7 @@ interface ForecastView extends PlanView {
 }
 
 /** Every start in order of time, the nodes that are not updated in the end, and the end with its assumptions. */
-export function forecastLines({ seen, forecast, stuck, here }: ForecastView, terminal: Terminal): readonly string[] {
+export function forecastLines({ seen, forecast, drains, here }: ForecastView, terminal: Terminal): readonly string[] {
   const { starts, left } = forecast;
   const rows = starts.map(({ at, node, version, policy, waveAt, endsAt }) => {
     const took = endsAt === undefined ? 'does not end' : `takes ${durationText(endsAt - at)}`;
@@ -76,7 +82,7 @@ export function forecastLines({ seen, forecast, stuck, here }: ForecastView, ter
     paint(terminal, 'head', starts.length > 0 ? 'STARTS' : 'NOTHING WOULD START'),
     ...table(rows, PLAIN),
     ...section('NOT UPDATED IN THE END', table(remaining, PLAIN), terminal),
-    ...stuckLines(stuck, terminal),
+    ...drainLines(drains, terminal),
     '',
     ...wrapped(endText(forecast, seen.now), { columns: terminal.columns, indent: 2 }),
   ];
@@ -110,7 +116,7 @@ function endText(forecast: Forecast, now: number): string {
 const startsOf = ({ plan }: Inspection): readonly Start[] =>
   plan.commands.filter((command) => command.kind === 'start');
 
-export function planValue(seen: Inspection, stuck: readonly Stuck[]): object {
+export function planValue(seen: Inspection, { stuck, crowded }: Told): object {
   const { plan, unknown, noLeader, now } = seen;
   return {
     at: rfc3339(now),
@@ -121,13 +127,14 @@ export function planValue(seen: Inspection, stuck: readonly Stuck[]): object {
     nextChangeAt: timeValue(plan.requeueAt),
     nodes: plan.verdicts.map(verdictValue),
     drainsThatCannotEnd: stuck,
+    drainsWithoutRoom: crowded,
   };
 }
 
 export function forecastValue(
   { plan, unknown, noLeader, now }: Inspection,
   forecast: Forecast,
-  stuck: readonly Stuck[],
+  { stuck, crowded }: Told,
 ): object {
   return {
     at: rfc3339(now),
@@ -148,5 +155,6 @@ export function forecastValue(
     isDurationAssumed: forecast.isDurationAssumed,
     areChecksAssumed: forecast.areChecksAssumed,
     drainsThatCannotEnd: stuck,
+    drainsWithoutRoom: crowded,
   };
 }

@@ -17,7 +17,7 @@ import { Books } from './releases/books.ts';
 import { EnteredLedgers } from './releases/entered.ts';
 import { Ledgers } from './facts/ledgers.ts';
 import { ledgerWrites, type ReleaseWrite } from './groups/ledger.ts';
-import { calledOff, completionOf, progress } from './facts/machine.ts';
+import { calledOff, completionOf, progress, withCapacity } from './facts/machine.ts';
 import { isRetried } from './nodes/blame.ts';
 import { recover, recoverPermit } from './nodes/recovery.ts';
 import type { PhaseKind } from './facts/phase.ts';
@@ -33,7 +33,7 @@ import {
 } from './answer/report.ts';
 import { NONE_GIVEN } from './facts/places.ts';
 import { NEVER, nextAfter } from './facts/requeue.ts';
-import { Rulings } from './facts/rulings.ts';
+import { RULED_FOR_MS, Rulings } from './facts/rulings.ts';
 import type { Settings, Snapshot } from './facts/snapshot.ts';
 import { chooseStarts, type Starts } from './gates/starts.ts';
 import type { Finding, Stop, Verdict } from './facts/verdict.ts';
@@ -204,7 +204,7 @@ function withoutConditions(
 function upkeep(
   unsettled: readonly AssessedNode[],
   stops: Stops,
-  { entered, now }: Pick<Context, 'entered' | 'now'>,
+  { entered, snapshot, now }: Pick<Context, 'entered' | 'snapshot' | 'now'>,
 ): Command[] {
   const commands: Command[] = [];
   const timestamp = rfc3339(now);
@@ -212,14 +212,28 @@ function upkeep(
     if (!entered.mayRest(info)) continue;
     const recovery = recover(info);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
-    const step = goesOn ? nextStep(info, stops.size > 0 ? stops.get(info.node.uid) : undefined, timestamp) : undefined;
+    const stop = stops.size > 0 ? stops.get(info.node.uid) : undefined;
+    const waitsForRoom = isToWaitForRoom(info, snapshot, now);
+    const step = goesOn ? nextStep(info, { stop, waitsForRoom }, timestamp) : undefined;
     if (step) commands.push(step);
     if (recovery) commands.push(recovery);
   }
   return commands;
 }
 
-function nextStep(info: AssessedNode, stop: Stop | undefined, timestamp: string): SetSpec | CallOff | undefined {
+/** A policy that has just come is not obeyed yet: it may be the one before, made anew. */
+const isToWaitForRoom = (
+  { node, ruling }: AssessedNode,
+  { ruledSince }: Pick<Snapshot, 'ruledSince'>,
+  now: number,
+): boolean => ruling.rules.waitsForRoom || (ruledSince?.get(node.uid) ?? -Infinity) + RULED_FOR_MS > now;
+
+interface Ahead {
+  readonly stop: Stop | undefined;
+  readonly waitsForRoom: boolean;
+}
+
+function nextStep(info: AssessedNode, { stop, waitsForRoom }: Ahead, timestamp: string): SetSpec | CallOff | undefined {
   const { node, shadow, permit, health, phase } = info;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
   if (stop?.kind === 'wait') return undefined;
@@ -227,7 +241,8 @@ function nextStep(info: AssessedNode, stop: Stop | undefined, timestamp: string)
     const { kind, because } = stop;
     return { kind, because, node: node.name, shadow: shadow.name, spec: calledOff(shadow, timestamp) };
   }
-  const spec = progress({ shadow, phase }, health.soak, timestamp);
+  const onwards = progress({ shadow, phase }, health.soak, timestamp);
+  const spec = withCapacity(onwards, { shadow, phase }, waitsForRoom);
   if (!spec) return undefined;
   const completes = health.soak === 'passed' && { completes: completionOf(shadow, permit) };
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };

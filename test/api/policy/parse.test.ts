@@ -51,6 +51,7 @@ test('every field is read', () => {
       after: ['test', { external: 'staging-eu' }],
       approval: 'Required',
       onFailure: 'Rollback',
+      capacity: 'wait',
       unwell: [{ condition: 'Bad' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
       nodeSoak: '5m',
     }),
@@ -102,6 +103,7 @@ test('every field is read', () => {
     afterExternal: ['staging-eu'],
     needsApproval: true,
     rollsBack: true,
+    waitsForRoom: true,
     unwell: ['Bad=True', 'Bad=Unknown', 'StorageReady=False', 'StorageReady=Unknown', 'taint a.io/b'],
     soakMs: 300_000,
   });

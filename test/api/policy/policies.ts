@@ -23,6 +23,7 @@ export const VARIABLES: UpdatePolicy = {
   afterExternal: [],
   needsApproval: false,
   rollsBack: false,
+  waitsForRoom: false,
   unwell: [],
   soakMs: 0,
 };

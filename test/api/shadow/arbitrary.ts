@@ -20,6 +20,7 @@ export const spec = some(fc.record({ state }), {
   version: maybe(version),
   state_transition_timestamp: maybe(time),
   version_wish: maybe(lock),
+  capacity: maybe(fc.constant('wait')),
 });
 const failure = some(fc.record({ state, reason: fc.constantFrom(...FAILURE_REASONS), message: fc.string(), time }), {
   version: maybe(version),
@@ -48,6 +49,7 @@ export const optional = {
   ),
   drain_refused: maybe(fc.record({ since: time, version })),
   drain_failed: maybe(some(fc.record({ left: fc.array(fc.uuid(), { maxLength: 3 }) }), { due: maybe(time) })),
+  no_room: maybe(fc.string()),
   last_failure: maybe(failure),
   failed_versions: maybe(fc.array(version, { maxLength: 5 })),
   check: maybe(some(fc.record({ failing_since: time, error: fc.string() }), { succeeded_at: maybe(time) })),

@@ -7,6 +7,7 @@ import type { World } from '../gates/asking.ts';
 import { checkedAfter } from '../gates/checks.ts';
 import { unaskedBootOf } from '../nodes/blame.ts';
 import { withWish } from '../groups/way-back.ts';
+import { withEvidence } from '../nodes/evidence.ts';
 import type { Judged } from '../facts/conditions.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { aheadOf } from '../gates/hints.ts';
@@ -82,7 +83,8 @@ class Judgement {
     const kept = starts.kept.get(info)?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
-    const seen = this.#withSight(info, withWish(info, findingFor(info, this.#newest, this.#world), this.#world));
+    const found = withEvidence(info, findingFor(info, this.#newest, this.#world));
+    const seen = this.#withSight(info, withWish(info, found, this.#world));
     const own = seen && withWords(seen, this.#world.snapshot.lastWords?.get(info.node.name));
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
@@ -137,7 +139,7 @@ function explained(
   return refusal ? withRefusal(finding, refusal) : finding;
 }
 
-const EXPLAINED: ReadonlySet<string> = new Set<Reason>(['DrainBlocked', 'WriteRefused']);
+const EXPLAINED: ReadonlySet<string> = new Set<Reason>(['DrainBlocked', 'NoRoom', 'WriteRefused']);
 
 /** Why a running update does not go on; no finding where it simply runs. */
 function heldUp(

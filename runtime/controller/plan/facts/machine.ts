@@ -21,6 +21,19 @@ export function progress({ shadow, phase }: Progressing, soak: Soak, now: string
   return isStepOver(phase) && (spec.state !== 'MonitoringUpdate' || soak === 'passed') ? onwards(spec, now) : undefined;
 }
 
+/** The spec that is written, with whether the drain waits for room, which its policy says. */
+export function withCapacity(
+  next: Spec | undefined,
+  { shadow: { spec }, phase }: Progressing,
+  waits: boolean,
+): Spec | undefined {
+  const isAsked = spec.capacity != null;
+  if (next && waits && next.state === 'RebootedIntoUpdate') return { ...next, capacity: 'wait' };
+  if (next) return isAsked ? { ...next, capacity: null } : next;
+  // It waits as its policy does not say any more.
+  return isAsked && !waits && phase.kind === 'asked' ? { ...spec, capacity: null } : undefined;
+}
+
 interface Progressing {
   readonly shadow: Pick<ShadowView, 'spec' | 'status'>;
   readonly phase: Phase;
@@ -31,7 +44,8 @@ const REST: Spec = { state: 'Idle', version: null, state_transition_timestamp: n
 
 /** The spec that calls an update off. It keeps the version, and so is no start. @param now RFC 3339 */
 export function calledOff({ spec }: Pick<ShadowView, 'spec'>, now: string): Spec {
-  return { state: 'Idle', version: spec.version ?? null, state_transition_timestamp: now };
+  const capacity = spec.capacity == null ? {} : { capacity: null };
+  return { state: 'Idle', version: spec.version ?? null, state_transition_timestamp: now, ...capacity };
 }
 
 /** What is kept of an update that ends well. The step in which it ends has begun when the agent was back. */

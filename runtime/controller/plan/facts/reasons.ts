@@ -90,20 +90,16 @@ export const VERDICTS = {
     is: ['outranking refusals'],
   },
   NotCurrent: {
-    ends: 'person',
+    ...FOR_LATER,
     urgency: 4,
     remedy: 'Look at what the API server answers the controller.',
     alert: 'BrupopNotCurrent',
-    told: undefined,
-    is: [],
   },
   RolloutHalted: {
-    ends: 'person',
+    ...FOR_LATER,
     urgency: 5,
     remedy: 'Repair a node that failed, or wait for a better release.',
     alert: 'BrupopRolloutHalted',
-    told: undefined,
-    is: [],
   },
   TooManyUnhealthy: {
     ends: 'person',
@@ -134,12 +130,16 @@ export const VERDICTS = {
   },
   // Also of a node that is left alone for a while after its drain was refused, which time ends.
   DrainBlocked: {
-    ends: 'person',
+    ...FOR_LATER,
     urgency: 9,
     remedy: 'Look at the workload, or wait until the drain times out.',
     alert: 'BrupopDrainBlocked',
-    told: undefined,
-    is: [],
+  },
+  NoRoom: {
+    ...FOR_LATER,
+    urgency: 9,
+    remedy: 'Add nodes, let the pods ask for less, or take `capacity` out of the policy.',
+    alert: 'BrupopNoRoom',
   },
   PolicyInvalid: {
     ends: 'person',
@@ -151,12 +151,10 @@ export const VERDICTS = {
     is: [],
   },
   PolicyConflict: {
-    ends: 'person',
+    ...FOR_LATER,
     urgency: 11,
     remedy: 'Give one of the policies another priority.',
     alert: 'BrupopNoRulingPolicy',
-    told: undefined,
-    is: [],
   },
   WriteRefused: {
     ends: 'person',
@@ -200,13 +198,11 @@ export const VERDICTS = {
     is: ['failure'],
   },
   CannotLookForUpdates: {
-    ends: 'person',
+    ...FOR_LATER,
     urgency: 17,
     remedy:
       'Let the host reach its update repository: https://updates.bottlerocket.aws, unless its settings name another.',
     alert: 'BrupopCannotLookForUpdates',
-    told: undefined,
-    is: [],
   },
   LockedElsewhere: {
     ...FOR_LATER,
@@ -231,12 +227,10 @@ export const VERDICTS = {
     alert: 'BrupopCheckFailed',
   },
   ShadowNotOwned: {
-    ends: 'person',
+    ...FOR_LATER,
     urgency: 22,
     remedy: 'Delete the shadow: the agent makes it anew.',
     alert: 'BrupopShadowNotOwned',
-    told: undefined,
-    is: [],
   },
 } as const satisfies Readonly<Record<string, Row>>;
 

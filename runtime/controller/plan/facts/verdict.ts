@@ -1,5 +1,5 @@
 import { instantOf, rfc3339 } from '../../../lib/clock.ts';
-import { refusalsIn } from '../../../api/shadow/drain.ts';
+import { isOfRoom, lackIn, refusalsIn } from '../../../api/shadow/drain.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import type { Step } from './steps.ts';
 import { isSetbackReason, type Reason, type SetbackReason } from './reasons.ts';
@@ -78,11 +78,14 @@ export function drainBlockedFinding(status: Pick<Status, 'drain'> | undefined): 
   const since = instantOf(started_at);
   const refusals = refusalsIn(blocked_by);
   return {
-    ...(refusals.length > 0
-      ? found('WriteRefused', listed(refusals))
-      : found('DrainBlocked', `the drain waits for ${listed(blocked_by)}`)),
+    ...(refusals.length > 0 ? found('WriteRefused', listed(refusals)) : blockedBy(blocked_by)),
     ...(since !== undefined && { since }),
   };
+}
+
+function blockedBy(blocked_by: readonly string[]): Finding {
+  if (isOfRoom(blocked_by)) return found('NoRoom', `there is no room for its pods elsewhere: ${lackIn(blocked_by)}`);
+  return found('DrainBlocked', `the drain waits for ${listed(blocked_by)}`);
 }
 
 /** Some of the names, in order. */

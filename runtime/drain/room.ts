@@ -1,0 +1,96 @@
+import { isPodTerminal, type Pod } from '../kube/objects.ts';
+import { type Candidate, matches, type PodNeeds } from './needs.ts';
+import { type DrainPod, podName } from './pod.ts';
+import { type Amounts, mostOf, requestsOf, sumOf, without } from './requests.ts';
+
+/** What is free there, beside the pods on it that have not ended. @param taken what each of them asks for */
+export function freeOn({ allocatable }: Candidate, taken: readonly Amounts[]): Amounts {
+  const left = without(allocatable, taken.reduce(sumOf, {}));
+  return { ...left, pods: (allocatable['pods'] ?? Infinity) - taken.length };
+}
+
+/** What a pod on a node takes there: nothing once it has ended. */
+export const takenBy = (pod: Pod): readonly Amounts[] => (isPodTerminal(pod) ? [] : [requestsOf(pod)]);
+
+interface Moving {
+  /** `namespace/name`. */
+  readonly name: string;
+  readonly needs: PodNeeds;
+}
+
+/** A search for room, as far as nodes have been looked at. */
+export interface Room {
+  /** All that have to find a place. */
+  readonly moving: readonly Moving[];
+  /** Those of them that have found none yet, the largest first. */
+  readonly left: readonly Moving[];
+  /** What was free on nodes that match, in all, and on the one with most of it. */
+  readonly free: Amounts;
+  readonly most: Amounts;
+}
+
+/**
+ * The room that a drain needs. A pod that nothing makes anew needs none, and the successor of one that is ending was placed already.
+ * @param pods that the drain moves
+ */
+export function roomFor(pods: readonly DrainPod[]): Room {
+  const moving = pods.flatMap((pod): readonly Moving[] => {
+    const { needs, controller, due } = pod;
+    return needs && controller && due === undefined ? [{ name: podName(pod), needs }] : [];
+  });
+  const left = moving.toSorted(
+    (a, b) => sizeOf(b, 'cpu') - sizeOf(a, 'cpu') || sizeOf(b, 'memory') - sizeOf(a, 'memory'),
+  );
+  return { moving, left, free: {}, most: {} };
+}
+
+const sizeOf = ({ needs: { requests } }: Moving, resource: string): number => requests[resource] ?? 0;
+
+export const isWanted = ({ left }: Room, node: Candidate): boolean => left.some(({ needs }) => matches(needs, node));
+
+/** Places what fits on one more node, the largest first. @param free on it */
+export function offered(room: Room, node: Candidate, free: Amounts): Room {
+  let rest = free;
+  const left = room.left.filter(({ needs }) => {
+    const after = without(rest, { ...needs.requests, pods: 1 });
+    const fits = matches(needs, node) && Object.keys(needs.requests).every((name) => (after[name] ?? 0) >= 0);
+    if (!fits || (after['pods'] ?? 0) < 0) return true;
+    rest = after;
+    return false;
+  });
+  const there = mostOf(free, {});
+  return { ...room, left, free: sumOf(room.free, there), most: mostOf(room.most, there) };
+}
+
+/**
+ * What is needed and not free, e.g. `14 CPU needed, 9 free`; undefined where all have found a place. It leaves out what else keeps pods from a node: affinity to
+ * other pods, spread, the zones of volumes.
+ */
+export function lackOf({ moving, left, free, most }: Room): string | undefined {
+  const [largest] = left;
+  if (!largest) return undefined;
+  const needed = moving.map(({ needs }) => needs.requests).reduce(sumOf, {});
+  const names = new Set(left.flatMap(({ needs }) => Object.keys(needs.requests)));
+  const short = [...names].filter((name) => (needed[name] ?? 0) > (free[name] ?? 0)).toSorted();
+  const said = short.map(
+    (name) => `${amountText(name, needed[name])} needed, ${amountText(name, free[name], false)} free`,
+  );
+  if (said.length > 0) return said.join('; ');
+  const { requests } = largest.needs;
+  const needs = Object.keys(requests).map((name) => amountText(name, requests[name]));
+  const there = Object.keys(requests).map((name) => amountText(name, most[name]));
+  return `${largest.name} needs ${needs.join(', ')} on one node, where at most ${there.join(', ')} is free`;
+}
+
+const GIB = 2 ** 30;
+const UNITS: Readonly<Record<string, readonly [unit: string, per: number]>> = {
+  cpu: ['CPU', 1],
+  memory: ['GiB of memory', GIB],
+  'ephemeral-storage': ['GiB of ephemeral storage', GIB],
+};
+
+function amountText(resource: string, amount = 0, isNamed = true): string {
+  const [unit, per] = UNITS[resource] ?? [resource, 1];
+  const shown = String(Math.round((amount / per) * 100) / 100);
+  return isNamed ? `${shown} ${unit}` : shown;
+}
