@@ -22,7 +22,7 @@ test.each(documents)('the links of %s lead to a file and a heading that are ther
 const KB = 1000;
 /** What somebody who takes the operator over has to read. A page that outgrows its place says something that another page says, or that nobody needs. */
 const LONGEST: readonly [documents: string | readonly string[], kb: number][] = [
-  ['CHANGELOG.md', 6],
+  ['CHANGELOG.md', 7],
   ['CONTRIBUTING.md', 8],
   ['docs/benchmarks.md', 15],
   ['docs/eks.md', 7],

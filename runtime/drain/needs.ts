@@ -25,16 +25,19 @@ interface NodeRequirement {
 export function needsOf(pod: Pod): PodNeeds | undefined {
   const requests = requestsOf(pod);
   if (Object.values(requests).every((amount) => amount <= 0)) return undefined;
-  const { nodeSelector, affinity, tolerations } = pod.spec ?? {};
-  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const { nodeSelector, tolerations } = pod.spec ?? {};
+  const terms = termsOf(pod);
   const own = tolerations?.filter(({ key }) => !OF_EVERY_POD.has(key ?? '')) ?? [];
   return {
     requests,
     ...(nodeSelector && { nodeSelector }),
-    ...(terms && terms.length > 0 && { affinity: terms }),
+    ...(terms.length > 0 && { affinity: terms }),
     ...(own.length > 0 && { tolerations: own }),
   };
 }
+
+const termsOf = ({ spec }: Pod): readonly NodeTerm[] =>
+  spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
 
 /** These taints are on no node that takes pods. */
 const OF_EVERY_POD = new Set(['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']);

@@ -84,7 +84,10 @@ describe('a node whose drain waits for room', () => {
 test('a node whose drain has begun without room says so until it is back', async () => {
   await toldToDrain('warn');
   await stage.mark('a');
-  await stage.report('a', { no_room: LACK, drain: { started_at: '2026-01-01T00:00:01Z', pods_left: 1, blocked_by: [] } });
+  await stage.report('a', {
+    no_room: LACK,
+    drain: { started_at: '2026-01-01T00:00:01Z', pods_left: 1, blocked_by: [] },
+  });
   await stage.pass(10_000);
   expect(await saidOf('a')).toMatchObject({ reason: 'Updating', message: expect.stringContaining(`NoRoom: ${LACK}`) });
   await stage.report('a', { current_version: '1.1.0', current_state: 'RebootedIntoUpdate' });

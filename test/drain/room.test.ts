@@ -205,7 +205,9 @@ describe('a drain lacks', () => {
         const pods = sizes.map((cpu, at) => big(`p${at}`, String(cpu)));
         const nodes = there.map((cpu, at) => [node(`n${at}`, { cpu: String(cpu), memory: '64Gi' }), []] as const);
         const lack = lackIn(pods, nodes);
-        const hasOwn = sizes.toSorted((x, y) => y - x).every((cpu, at) => cpu <= (there.toSorted((x, y) => y - x)[at] ?? 0));
+        const hasOwn = sizes
+          .toSorted((x, y) => y - x)
+          .every((cpu, at) => cpu <= (there.toSorted((x, y) => y - x)[at] ?? 0));
         const sum = (all: readonly number[]): number => all.reduce((x, y) => x + y, 0);
         if (hasOwn) expect(lack).toBeUndefined();
         if (sum(sizes) > sum(there)) expect(lack).toBe(`${sum(sizes)} CPU needed, ${sum(there)} free`);

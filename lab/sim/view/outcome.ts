@@ -29,6 +29,7 @@ const STAYS: Readonly<Record<Waiting, boolean>> = {
   CheckFailed: false,
   ControlPlaneAway: false,
   DrainBlocked: false,
+  NoRoom: false,
   FitsNoWindow: true,
   Frozen: true,
   Held: true,

@@ -157,8 +157,8 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall, give
   const marked = { node, id, since, lateAfter: Date.parse(newestPod), blocked };
   const list = await listToDrain(ports, marked, { settings, pods });
   const left = podsLeft(list);
-  const judged = begins ? await judgeDrain(ports, { node, shadow }, { settings, since, left, begun }) : undefined;
-  const progress = judged?.progress ?? laterProgress(shadow, marked, left);
+  const judged = await judgeDrain(ports, { node, shadow }, { settings, since, left, begun, begins });
+  const progress = judged ? judged.progress : laterProgress(shadow, marked, left);
   const drain = { ...marked, seen, list, progress, shadowVersion: shadow.metadata.resourceVersion };
   return { shadow, drain, begins, cordon: cordonPatch(node, attempt), judged };
 }

@@ -12,6 +12,7 @@ import { progressOf, reasonsOf } from './status.ts';
 
 export interface DrainAhead {
   readonly settings: DrainSettings;
+  readonly begins: boolean;
   /** When it begins (RFC 3339). */
   readonly since: string;
   readonly left: readonly DrainPod[];
@@ -31,12 +32,13 @@ export interface Judgement {
   readonly lack: string | undefined;
 }
 
-/** @throws what the transport throws, but for what only would be warned of */
+/** Undefined for one that has begun. @throws what the transport throws, but for what only would be warned of */
 export async function judgeDrain(
   ports: Ports,
   { node, shadow }: NodeSnapshot,
-  { settings, since, left, begun }: DrainAhead,
-): Promise<Judgement> {
+  { settings, since, left, begun, begins }: DrainAhead,
+): Promise<Judgement | undefined> {
+  if (!begins) return undefined;
   const now = ports.clock.now();
   const again = afterFailed({ node, shadow }, now + (settings.timeoutMs || Infinity));
   const unevictable = await precheck(ports, left, { ...settings, again });

@@ -83,8 +83,7 @@ class Judgement {
     const kept = starts.kept.get(info)?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
-    const found = withEvidence(info, findingFor(info, this.#newest, this.#world));
-    const seen = this.#withSight(info, withWish(info, found, this.#world));
+    const seen = this.#withSight(info, withWish(info, findingFor(info, this.#newest, this.#world), this.#world));
     const own = seen && withWords(seen, this.#world.snapshot.lastWords?.get(info.node.name));
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
@@ -174,7 +173,7 @@ function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>, wor
   const trouble = troubleOf(info, shadow) ?? checkedAfter(info, world);
   if (trouble) return trouble;
   if (!shadow.status) return unreported(info);
-  if (PHASES[info.phase.kind].isUnderWay) return updating(info, shadow, world);
+  if (PHASES[info.phase.kind].isUnderWay) return withEvidence(info, updating(info, shadow, world));
   const { current_version: current, target_version: target } = shadow.status;
   return current === target ? withoutOffer(info, shadow, newest) : undefined;
 }

@@ -7,10 +7,7 @@ import type { Finding } from '../facts/verdict.ts';
 const DISTURBED: ReadonlySet<PhaseKind> = new Set<PhaseKind>(['draining', 'rebooting']);
 
 /** The finding, with what its drain warned of when it began. */
-export function withEvidence(
-  { shadow, phase }: Pick<NodeInfo, 'shadow' | 'phase'>,
-  finding: Finding | undefined,
-): Finding | undefined {
+export function withEvidence({ shadow, phase }: Pick<NodeInfo, 'shadow' | 'phase'>, finding: Finding): Finding {
   const lack = DISTURBED.has(phase.kind) ? shadow?.status?.no_room : undefined;
-  return finding && lack != null ? { ...finding, message: `${finding.message}; NoRoom: ${lack}` } : finding;
+  return lack == null ? finding : { ...finding, message: `${finding.message}; NoRoom: ${lack}` };
 }
