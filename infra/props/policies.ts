@@ -109,6 +109,8 @@ export interface PolicyProof {
   readonly nodes?: number | string | undefined;
   /** For how long, e.g. `24h`. @default 0s */
   readonly soak?: string | undefined;
+  /** A label: nodes of each of its values prove a release for themselves, e.g. node.kubernetes.io/instance-type. @default all nodes together */
+  readonly per?: string | undefined;
   /** Once it is proven, as many times the nodes that have been well on it for the soak update at once, e.g. 2. @default no limit */
   readonly widen?: number | undefined;
   /** What has to pass besides, once they have been well for as long. One that fails halts the release there. @default none */

@@ -176,8 +176,8 @@ export const ledgerMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'risks as many nodes under each policy as may fail over all of them',
     file: PROOF,
-    find: '      over.place(as),\n',
-    replace: '',
+    find: '[over.place(as)]',
+    replace: '[]',
     tests: HALTS,
   },
 ];

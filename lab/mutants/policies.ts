@@ -4,6 +4,7 @@ const GATES = 'runtime/controller/plan/gates/gates.ts';
 const OTHERS = 'runtime/controller/plan/gates/others.ts';
 const PROPERTIES = ['test/controller/plan/policies.test.ts'];
 const RULINGS = 'runtime/controller/plan/facts/rulings.ts';
+const WELL = 'runtime/controller/plan/releases/well.ts';
 const PROOF = 'runtime/controller/plan/releases/proof.ts';
 const RELEASES = 'runtime/controller/plan/releases/releases.ts';
 
@@ -165,7 +166,7 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'starts more while those that are to prove a release soak',
     file: PROOF,
-    find: 'new Map([...this.#restingAt(), ...atRisk])',
+    find: 'new Map([...this.#restingAt(resting), ...atRisk])',
     replace: 'new Map([...atRisk])',
     tests: PROPERTIES,
   },
@@ -173,14 +174,14 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'lets more be on their way than may fail',
     file: PROOF,
-    find: 'placeOf(this.mayFail, atRisk, atRisk.size + failed),',
-    replace: 'placeOf(Infinity, atRisk, atRisk.size + failed),',
+    find: 'placeOf(this.mayFail, atRisk, atRisk.size + failed))',
+    replace: 'placeOf(Infinity, atRisk, atRisk.size + failed))',
     tests: PROPERTIES,
   },
   {
     rule: 'F2',
     does: 'takes for proven what has not soaked',
-    file: PROOF,
+    file: WELL,
     find: '  if (soakMs === 0) return -Infinity;\n',
     replace: '  if (soakMs >= 0) return -Infinity;\n',
     tests: PROPERTIES,

@@ -2,7 +2,7 @@ import { isRolledBack } from '../api/release/decided.ts';
 import { ANY_FAMILY } from '../api/release/names.ts';
 import { byWhom } from '../api/shadow/asked.ts';
 import type { ReleaseView } from '../controller/plan/facts/snapshot.ts';
-import type { Halted } from '../controller/plan/releases/releases.ts';
+import type { Halted } from '../controller/plan/releases/os-release.ts';
 import { AS_IS, type Here } from './arguments.ts';
 import { NAME } from './help.ts';
 import { firstOf } from './output/output.ts';

@@ -133,14 +133,15 @@ const policies = fc
     pauseBetweenMs: fc.constantFrom(0, 600_000),
     proof: amount.filter(({ kind }) => kind !== 'unlimited'),
     widen: fc.constantFrom(undefined, 1, 2),
+    per: fc.constantFrom(undefined, undefined, 'zone'),
     after: fc.boolean(),
   })
-  .map(({ zones: atOnce, proof, widen, after, ...rules }): readonly PolicyView[] => [
+  .map(({ zones: atOnce, proof, widen, per, after, ...rules }): readonly PolicyView[] => [
     ruling('first', {
       ...rules,
       selector: { matchLabels: { pool: 'first' } },
       zones: { key: 'zone', atOnce },
-      proof: { nodes: proof, soakMs: 300_000, widen },
+      proof: { nodes: proof, soakMs: 300_000, widen, per },
     }),
     ruling('second', { selector: { matchLabels: { pool: 'second' } }, after: after ? ['first'] : [] }),
   ]);

@@ -56,7 +56,13 @@ const EVERYTHING = {
   windowFit: 'off',
   freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
   version: { minAge: '336h', max: '1.62.0', ignoreWaves: true },
-  proof: { nodes: 3, soak: '24h', widen: 2, checks: [{ name: 'smoke', job: 'smoke-test', timeout: '5m', retries: 1 }] },
+  proof: {
+    nodes: 3,
+    soak: '24h',
+    per: 'a.io/type',
+    widen: 2,
+    checks: [{ name: 'smoke', job: 'smoke-test', timeout: '5m', retries: 1 }],
+  },
   checks: {
     before: [{ name: 'errors', query: 'sum(up)', above: 0.5, below: 9, unknown: 'Pass' }],
     after: [
@@ -95,7 +101,7 @@ describe('the schema of a policy takes', () => {
         windows: null,
         freezes: null,
         version: null,
-        proof: { nodes: null, soak: null, widen: null, checks: null },
+        proof: { nodes: null, soak: null, per: null, widen: null, checks: null },
         checks: { before: null, after: null },
         after: null,
         unwell: null,

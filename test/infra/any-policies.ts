@@ -104,7 +104,7 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
         { maxLength: 2 },
       ),
       proof: fc.record(
-        { nodes: countTo(600), soak: duration, widen: fc.integer({ min: 1, max: 100 }), checks },
+        { nodes: countTo(600), soak: duration, per: key, widen: fc.integer({ min: 1, max: 100 }), checks },
         { requiredKeys: [] },
       ),
       checks: fc.record({ before: checks, after: checks }, { requiredKeys: [] }),

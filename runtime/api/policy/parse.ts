@@ -157,8 +157,8 @@ function versionOf(
   };
 }
 
-function proofOf({ nodes, soak, widen }: NonNullable<PolicySpec['proof']> = {}, defaults: ProofRules): ProofRules {
-  return { nodes: quantityOf(PROOF_NODES, nodes) ?? defaults.nodes, soakMs: msOf(soak) ?? defaults.soakMs, widen };
+function proofOf({ nodes, soak, per, widen }: NonNullable<PolicySpec['proof']> = {}, defaults: ProofRules): ProofRules {
+  return { nodes: quantityOf(PROOF_NODES, nodes) ?? defaults.nodes, soakMs: msOf(soak) ?? defaults.soakMs, per, widen };
 }
 
 /** There are none that hold for the whole fleet. */

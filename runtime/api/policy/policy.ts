@@ -91,6 +91,8 @@ export interface ProofRules {
   readonly nodes: Quantity;
   /** For how long. */
   readonly soakMs: number;
+  /** A label: nodes of each of its values prove it for themselves, as those without it do; undefined = all together. */
+  readonly per?: string | undefined;
   /** Once it is proven, as many times the nodes that run it well update at once; undefined = as many as the budgets let. */
   readonly widen?: number | undefined;
 }

@@ -102,6 +102,10 @@ const proof = z.strictObject(
       'Nodes of a family that must run a release and be well: a number or a percentage.',
     ).optional(),
     soak: described(duration, 'For how long they must be well.').optional(),
+    per: described(
+      labelKey,
+      'A label: nodes of each of its values prove a release for themselves. None by default.',
+    ).optional(),
     widen: described(
       wholeNumber(1, MOST_TIMES),
       'Once it is proven, as many times the nodes that have been well on it for the soak update at once. No limit by default.',

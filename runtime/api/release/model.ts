@@ -92,10 +92,19 @@ const check = z.object({
   message: described(z.string().nullish(), 'What the last answer was.'),
 });
 
+/** Values of a label for which a proof is remembered. Nodes of others prove a release while they run it. */
+export const MAX_PROVEN_VALUES = 64;
+
 const underPolicy = z.object({
   uid: described(z.string().nullish(), 'Of the policy under which it was proven.'),
   provenAt: described(time, 'When enough nodes ran it and were well.'),
   met: described(z.string().nullish(), 'The proof that it has met, as the policy says it.'),
+  provenFor: described(
+    z
+      .object({ uid: z.string(), met: z.string(), values: z.array(z.string().max(63)).max(MAX_PROVEN_VALUES) })
+      .nullish(),
+    'Values of the label in proof.per whose nodes have proven it, under which policy, and by which proof.',
+  ),
   haltedAt: time,
   limit: described(z.string().nullish(), 'Nodes that may fail, by which it was halted.'),
   completedAt: described(time, 'When no node waited for it any more. Policies after this one go by it.'),

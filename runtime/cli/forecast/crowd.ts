@@ -3,6 +3,7 @@ import { nodeInfos } from '../../controller/plan/nodes/join.ts';
 import { type NodeInfo, type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import { type Ruling, Rulings } from '../../controller/plan/facts/rulings.ts';
 import { RESTING } from '../../controller/plan/facts/phase.ts';
+import { provenWith } from '../../controller/plan/releases/proving.ts';
 import { byAge } from '../../controller/plan/gates/turns.ts';
 
 /** A node with its shadow. */
@@ -11,10 +12,12 @@ export interface Pair {
   readonly shadow: ShadowView;
 }
 
-/** Nodes that one policy rules, of one family: they are counted together. */
-interface Kin {
+/** Nodes that one policy rules, of one family and one proof: they are counted together. */
+export interface Kin {
   /** Name of the policy; empty for the variables. */
   readonly policy: string;
+  /** Of the label that releases are proven per; undefined where they are by all nodes together. */
+  readonly value: string | undefined;
   /** The shadow that stays in sight, and counts for those that do not. */
   readonly speaker: string;
   behind: number;
@@ -45,7 +48,7 @@ export interface CrowdTerms {
   /** The controller's own. Its turn is the last, and it is always in sight. */
   readonly ownNode: string;
   /** Whether a policy has proven what the node runs. */
-  readonly isProven: (pair: Pair, policy: string) => boolean;
+  readonly isProven: (pair: Pair, kin: Pick<Kin, 'policy' | 'value'>) => boolean;
 }
 
 /**
@@ -69,15 +72,19 @@ export class Crowd {
     const pairs = nodeInfos(snapshot).filter((info) => isPlain(info, snapshot, terms));
     const ruled = pairs.filter(({ node }) => claims.of(node).policy !== undefined);
     const members = Map.groupBy(ruled, ({ node }) => claims.of(node).rules);
-    const kinOf = ({ node }: Pair): string => `${claims.of(node).rules.name ?? ''} ${node.family}`;
+    const kinOf = ({ node }: Pair): string => {
+      const { name = '', proof } = claims.of(node).rules;
+      return `${name} ${node.family} ${provenWith(node, proof)}`;
+    };
     for (const those of Map.groupBy(ruled, kinOf).values()) {
       const [speaker] = those.toSorted((a, b) => (b.shadow.lastUpdateMs ?? 0) - (a.shadow.lastUpdateMs ?? 0));
       if (!speaker) continue;
       const { rules } = claims.of(speaker.node);
-      const { name: policy = '', zones } = rules;
+      const { name: policy = '', zones, proof } = rules;
       const room = this.#terms.roomUnder(rules, members.get(rules)?.length ?? 0);
-      const counted = rules.proof.widen === undefined ? 0 : room;
-      const kin = { policy, speaker: speaker.shadow.name, behind: 0 };
+      const counted = proof.widen === undefined ? 0 : room;
+      const value = proof.per === undefined ? undefined : provenWith(speaker.node, proof);
+      const kin = { policy, value, speaker: speaker.shadow.name, behind: 0 };
       const others = those.filter((pair) => pair !== speaker);
       for (const line of Map.groupBy(others, (pair) => lineOf(pair, zones.key)).values())
         this.#line(line, { kin, room, counted });
@@ -125,7 +132,7 @@ export class Crowd {
   }
 
   #isOneEnough({ room, kin }: Line, pair: Pair): boolean {
-    return room !== Infinity && this.#terms.isProven(pair, kin.policy);
+    return room !== Infinity && this.#terms.isProven(pair, kin);
   }
 
   #hide({ kin }: Line, pair: Pair): void {

@@ -6,7 +6,7 @@ import type { NodeView, ReleaseView, ShadowView, Snapshot } from '../../controll
 import { instantOf } from '../../lib/clock.ts';
 import { releaseObjectName } from '../../api/release/names.ts';
 import { type Arrival, Arrivals, withOffer } from './arrivals.ts';
-import { Crowd, type CrowdTerms, type Pair } from './crowd.ts';
+import { Crowd, type CrowdTerms, type Kin, type Pair } from './crowd.ts';
 import type { Durations } from './durations.ts';
 import { abandoned, reached, released, wanting } from './effects.ts';
 
@@ -56,7 +56,7 @@ export class VirtualFleet {
     this.#arrivals = new Arrivals(arrivals);
     this.#releases = new Map(snapshot.releases.objects.map((release) => [release.name, release]));
     this.#permits = new Map(snapshot.permits.map((permit) => [permit.shadow, permit]));
-    this.#crowd = new Crowd(snapshot, { roomUnder, ownNode, isProven: (pair, policy) => this.#isProven(pair, policy) });
+    this.#crowd = new Crowd(snapshot, { roomUnder, ownNode, isProven: (pair, kin) => this.#isProven(pair, kin) });
     this.#nodes = new Map(snapshot.nodes.map((node) => [node.shadowName, node]));
     this.#shadows = new Map(snapshot.shadows.map((shadow) => [shadow.name, shadow]));
     this.#look();
@@ -124,10 +124,10 @@ export class VirtualFleet {
     this.#look();
   }
 
-  #isProven({ node, shadow }: Pair, policy: string): boolean {
-    const version = shadow.status?.current_version ?? '';
-    const release = this.#releases.get(releaseObjectName({ family: node.family, version }));
-    return release?.ledger.policies[policy]?.provenAt != null;
+  #isProven({ node, shadow }: Pair, { policy, value }: Pick<Kin, 'policy' | 'value'>): boolean {
+    const name = releaseObjectName({ family: node.family, version: shadow.status?.current_version ?? '' });
+    const { provenAt, provenFor } = this.#releases.get(name)?.ledger.policies[policy] ?? {};
+    return provenAt != null && (value === undefined || provenFor?.values.includes(value) === true);
   }
 
   /** Looks at what the crowd has in sight now. */

@@ -1,5 +1,5 @@
 import { needsPerson, type Reason, VERDICTS } from '../../controller/plan/facts/reasons.ts';
-import type { Halted } from '../../controller/plan/releases/releases.ts';
+import type { Halted } from '../../controller/plan/releases/os-release.ts';
 import type { NodeView, PolicyView } from '../../controller/plan/facts/snapshot.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { instantOf } from '../../lib/clock.ts';

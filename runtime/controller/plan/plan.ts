@@ -22,7 +22,7 @@ import { isRetried } from './nodes/blame.ts';
 import { recover, recoverPermit } from './nodes/recovery.ts';
 import type { PhaseKind } from './facts/phase.ts';
 import { offers } from './answer/offers.ts';
-import type { Halted, ReleaseUnderPolicy } from './releases/releases.ts';
+import type { Halted, ReleaseUnderPolicy } from './releases/os-release.ts';
 import {
   type PolicyReport,
   type ReleaseReport,

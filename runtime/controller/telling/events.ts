@@ -6,7 +6,7 @@ import { API_VERSION, KIND } from '../../api/shadow/names.ts';
 import type { Command } from '../plan/facts/commands.ts';
 import { isUnasked } from '../plan/nodes/blame.ts';
 import type { OsReleaseName } from '../plan/facts/ledgers.ts';
-import type { Halted } from '../plan/releases/releases.ts';
+import type { Halted } from '../plan/releases/os-release.ts';
 import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
 import type { Setback } from '../plan/facts/verdict.ts';
 import type { FleetReason } from '../plan/facts/reasons.ts';

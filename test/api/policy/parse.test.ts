@@ -43,7 +43,13 @@ test('every field is read', () => {
       windowFit: 'strict',
       freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
       version: { minAge: '336h', exact: '1.62.0', ignoreWaves: true },
-      proof: { nodes: '5%', soak: '24h', widen: 2, checks: [{ name: 'smoke', job: 'smoke-test', retries: 2 }] },
+      proof: {
+        nodes: '5%',
+        soak: '24h',
+        per: 'a.io/type',
+        widen: 2,
+        checks: [{ name: 'smoke', job: 'smoke-test', retries: 2 }],
+      },
       checks: {
         before: [{ name: 'errors', query: 'up', above: 0, timeout: '30s', unknown: 'Fail' }],
         after: [{ name: 'disk', condition: { apiVersion: 'v1', kind: 'Node', name: '{{nodes}}', type: 'Ready' } }],
@@ -70,7 +76,7 @@ test('every field is read', () => {
       { from: Date.parse('2026-12-17T23:00:00Z'), to: Date.parse('2027-01-04T00:00:00Z'), reason: 'code freeze' },
     ],
     version: { minAgeMs: 1_209_600_000, max: undefined, exact: '1.62.0', ignoreWaves: true },
-    proof: { nodes: { kind: 'percent', percent: 5 }, soakMs: 86_400_000, widen: 2 },
+    proof: { nodes: { kind: 'percent', percent: 5 }, soakMs: 86_400_000, per: 'a.io/type', widen: 2 },
     checks: {
       proof: [{ ...CHECK, name: 'smoke', kind: 'job', cronJob: 'smoke-test', retries: 2 }],
       before: [

@@ -119,18 +119,23 @@ function disturbedNodes({ world, plan }: Facts): readonly NodeView[] {
 const isFrozen = ({ freezes }: UpdatePolicy, now: number): boolean =>
   freezes.some(({ from, to }) => from <= now && now < to);
 
-/** How a version stands with the nodes of a policy and family, counting only what is certain. */
-function standing(facts: Facts, { name, rules }: Ruler, family: string, version: string) {
-  const members = facts.membersOf(name).filter((node) => node.family === family);
-  const share = rules!.proof.nodes;
+function neededOf({ nodes: share }: UpdatePolicy['proof'], members: readonly NodeView[]): number {
   const asked =
     share.kind === 'count'
       ? share.count
       : share.kind === 'percent'
         ? Math.ceil((share.percent * members.length) / 100)
         : Infinity;
-  const needed = Math.max(1, Math.min(asked, members.length));
-  const all = members.flatMap((node) => {
+  return Math.max(1, Math.min(asked, members.length));
+}
+
+/** How a version stands with the nodes of a policy and family that prove it together, counting only what is certain. */
+function standing(facts: Facts, { name, rules }: Ruler, one: NodeView, version: string) {
+  const members = facts.membersOf(name).filter((node) => node.family === one.family);
+  const { proof } = rules!;
+  const together = members.filter((node) => isWith(node, one, { rules }));
+  const needed = neededOf(proof, together);
+  const all = together.flatMap((node) => {
     const shadow = facts.shadowOf(node);
     return shadow?.status ? [{ node, shadow, status: shadow.status }] : [];
   });
@@ -144,19 +149,24 @@ function standing(facts: Facts, { name, rules }: Ruler, family: string, version:
     ({ shadow }) => !isResting(shadow) && shadow.spec.version === version && !hasFailedOn(shadow, version),
   );
   const failed = all.filter(({ shadow }) => hasFailedOn(shadow, version)).length;
-  const mayFail = Math.min(needed + 2, failureBudget(rules!.maxFailed, members.length));
+  const mayFail = Math.min(neededOf(proof, members) + 2, failureBudget(rules!.maxFailed, members.length));
   return { needed, isProven: well.length >= needed, resting, fresh, failed, mayFail };
 }
+
+/** They prove releases together. */
+const isWith = (a: NodeView, b: NodeView, { rules }: Pick<Ruler, 'rules'>): boolean =>
+  a.labels[rules!.proof.per ?? ''] === b.labels[rules!.proof.per ?? ''];
 
 function isProvenFirst(facts: Facts): boolean {
   return facts.starts.every(({ node, shadow, ruler, version }) => {
     if (hasFailedOn(shadow, version)) return true;
-    const { needed, isProven, resting, fresh, failed, mayFail } = standing(facts, ruler, node.family, version);
+    const { needed, isProven, resting, fresh, failed, mayFail } = standing(facts, ruler, node, version);
     if (isProven) return true;
     const starting = facts.starts.filter(
       (one) =>
         one.version === version &&
         one.node.family === node.family &&
+        isWith(one.node, node, ruler) &&
         one.ruler.name === ruler.name &&
         !hasFailedOn(one.shadow, version) &&
         !fresh.some(({ node: { uid } }) => uid === one.node.uid),
@@ -173,7 +183,7 @@ function isProvenBeforeDisturbance(facts: Facts): boolean {
     const said = facts.plan.verdicts.find((verdict) => verdict.node === node.name)?.reason;
     // It counts as one that failed on the version itself, and those may always try again.
     if (hasFailedOn(shadow, version) || said === 'NotReturned') return true;
-    const { needed, isProven, resting, fresh } = standing(facts, facts.rulerOf(node), node.family, version);
+    const { needed, isProven, resting, fresh } = standing(facts, facts.rulerOf(node), node, version);
     const now = disturbedNodes(facts);
     const moving = fresh.filter(
       (one) => now.includes(one.node) || ['RebootedIntoUpdate', 'MonitoringUpdate'].includes(one.shadow.spec.state),

@@ -58,6 +58,7 @@ const valid = (name: string): fc.Arbitrary<PolicyView> =>
         nodes: amount,
         soakMs: fc.constantFrom(0, 300_000),
         widen: fc.constantFrom(undefined, undefined, 1, 2),
+        per: fc.constantFrom(undefined, undefined, ZONE),
       }),
       after: fc.oneof(
         { weight: 3, arbitrary: fc.constant(NOBODY) },

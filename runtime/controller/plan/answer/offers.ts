@@ -1,7 +1,7 @@
 import type { Groups } from '../groups/groups.ts';
 import type { Fleet } from '../nodes/health.ts';
 import { compare } from '../facts/snapshot.ts';
-import type { Halted, OsRelease, ReleaseUnderPolicy } from '../releases/releases.ts';
+import type { Halted, OsRelease, ReleaseUnderPolicy } from '../releases/os-release.ts';
 
 interface Offers {
   readonly offered: readonly ReleaseUnderPolicy[];

@@ -4,7 +4,7 @@ import { attemptOf, nodesNamedIn, partsOf, type When } from '../facts/checks.ts'
 import type { Group } from '../groups/groups.ts';
 import type { Dependencies, PassedOver } from '../groups/dependencies.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
-import type { OsRelease } from '../releases/releases.ts';
+import type { OsRelease } from '../releases/os-release.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { PHASES } from '../facts/phase.ts';
 import type { BrokenPolicy } from '../facts/snapshot.ts';

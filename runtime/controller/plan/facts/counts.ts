@@ -11,8 +11,8 @@ export function countNodes(infos: readonly { readonly node: Pick<NodeView, 'alik
 }
 
 /** What a policy says of proof: a share stays a share while the fleet grows. */
-export function saysOf({ proof: { nodes, soakMs }, checks }: Pick<UpdatePolicy, 'proof' | 'checks'>): string {
-  const ofNodes = `${quantityText(nodes)} for ${soakMs / 1000}s`;
+export function saysOf({ proof: { nodes, soakMs, per }, checks }: Pick<UpdatePolicy, 'proof' | 'checks'>): string {
+  const ofNodes = `${quantityText(nodes)} for ${soakMs / 1000}s${per === undefined ? '' : ` per ${per}`}`;
   return checks.proof.length === 0 ? ofNodes : `${ofNodes}, ${checksText(checks.proof)}`;
 }
 

@@ -5,7 +5,7 @@ import type { AssessedNode } from '../nodes/health.ts';
 import type { EnteredLedgers } from '../releases/entered.ts';
 import type { Ledgers } from '../facts/ledgers.ts';
 import type { Given } from '../facts/places.ts';
-import type { OsRelease } from '../releases/releases.ts';
+import type { OsRelease } from '../releases/os-release.ts';
 import type { Rulings } from '../facts/rulings.ts';
 import type { Settings, ShadowView, Snapshot } from '../facts/snapshot.ts';
 import type { Finding } from '../facts/verdict.ts';

@@ -3,11 +3,12 @@ import { firstOf, type Found, isOfAll, OTHERS } from './gates.ts';
 import { zoneOf } from '../groups/busy.ts';
 import type { Group } from '../groups/groups.ts';
 import type { Given } from '../facts/places.ts';
-import type { OsRelease } from '../releases/releases.ts';
+import { provenWith } from '../releases/proving.ts';
+import type { OsRelease } from '../releases/os-release.ts';
 import type { Ruled } from './turns.ts';
 import { isBack } from './versions.ts';
 
-/** Nodes that others keep from their update alike: settled ones of one release and zone. Any other is alone. */
+/** Nodes that others keep from their update alike: settled ones of one release, proof and zone. Any other is alone. */
 export interface Crowd {
   /** By name. */
   readonly members: readonly Ruled[];
@@ -58,11 +59,11 @@ export class Crowds {
     const isWithheld = this.#withheld.refusalOf('start', info.node.shadowName) !== undefined;
     const isOdd = !info.isSettled || isRetry || isWithheld || isBack(asking);
     if (isOdd) return undefined;
-    const zone = zoneOf(info.node, group);
+    const key = `${provenWith(info.node, group.rules.proof)} ${zoneOf(info.node, group)}`;
     const known = this.#known.get(release);
-    const members = known?.get(zone) ?? [];
-    if (!known) this.#known.set(release, new Map([[zone, members]]));
-    else if (members.length === 0) known.set(zone, members);
+    const members = known?.get(key) ?? [];
+    if (!known) this.#known.set(release, new Map([[key, members]]));
+    else if (members.length === 0) known.set(key, members);
     return members;
   }
 }

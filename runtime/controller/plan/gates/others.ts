@@ -35,10 +35,10 @@ export const unprovenBefore = (asking: Asking, world: World): GateResult => unti
 
 function untilProven(asking: Asking, as: Risk, world: World): GateResult {
   const { info, release } = asking;
-  if (!release || release.proof.proven) return PASS;
+  if (!release || release.proof.isProvenFor(info.node)) return PASS;
   const roomAt = roomIn(asking, as, world);
   if (roomAt === undefined) return PASS;
-  return { finding: release.unprovenTo(info.node.name), changesAt: Math.min(release.proof.provenAt, roomAt) };
+  return { finding: release.unprovenTo(info.node), changesAt: Math.min(release.proof.changesAt, roomAt) };
 }
 
 /** When time alone makes room for it on the release; undefined where there is room. */
@@ -52,8 +52,8 @@ export const widening = (asking: Asking, world: World): GateResult => untilWide(
 export const wideningBefore = (asking: Asking, world: World): GateResult => untilWide(asking, 'disturbed', world);
 
 function untilWide(asking: Asking, as: Risk, world: World): GateResult {
-  const { release } = asking;
-  if (!release?.proof.proven) return PASS;
+  const { info, release } = asking;
+  if (!release?.proof.isProvenFor(info.node)) return PASS;
   const roomAt = roomIn(asking, as, world);
   if (roomAt === undefined) return PASS;
   return { finding: release.widening, changesAt: Math.min(release.proof.widensAt, roomAt) };

@@ -8,7 +8,7 @@ import { answeredBy, firstOf, type Found, isNext, isOfAll, OWN, type Question, q
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { give, type Given } from '../facts/places.ts';
-import type { OsRelease } from '../releases/releases.ts';
+import type { OsRelease } from '../releases/os-release.ts';
 import { NEVER } from '../facts/requeue.ts';
 import { proofClaims } from './others.ts';
 import { inTurn, isRuled, type Ruled } from './turns.ts';

@@ -1,7 +1,7 @@
 import { type GroupPlaces, zoneOf } from '../groups/busy.ts';
 import type { Asking } from './asking.ts';
 import type { Group } from '../groups/groups.ts';
-import type { OsRelease } from '../releases/releases.ts';
+import type { OsRelease } from '../releases/os-release.ts';
 import { compare, type NodeView, type ShadowView } from '../facts/snapshot.ts';
 
 /** A node with an update to start, and one policy that rules it. */

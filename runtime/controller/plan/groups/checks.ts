@@ -26,7 +26,7 @@ import { NEVER, nextAfter } from '../facts/requeue.ts';
 import type { Stop } from '../facts/verdict.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { EnteredLedgers } from '../releases/entered.ts';
-import type { OsRelease } from '../releases/releases.ts';
+import type { OsRelease } from '../releases/os-release.ts';
 import type { Group, Groups } from './groups.ts';
 
 /** The checks of all policies, as this plan leaves them. */

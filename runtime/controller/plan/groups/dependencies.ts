@@ -6,7 +6,8 @@ import type { EnteredLedgers } from '../releases/entered.ts';
 import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
-import type { OsRelease, OsReleases } from '../releases/releases.ts';
+import type { OsRelease } from '../releases/os-release.ts';
+import type { OsReleases } from '../releases/releases.ts';
 import { type GateResult, nextAfter, PASS } from '../facts/requeue.ts';
 import { found, listed } from '../facts/verdict.ts';
 

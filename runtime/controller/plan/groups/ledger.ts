@@ -8,7 +8,7 @@ import type { Checks } from './checks.ts';
 import type { EnteredLedgers } from '../releases/entered.ts';
 import type { Group, Groups } from './groups.ts';
 import { keyOf, type Ledgers, type OsReleaseName } from '../facts/ledgers.ts';
-import type { OsRelease } from '../releases/releases.ts';
+import type { OsRelease } from '../releases/os-release.ts';
 import { compare, type ReleaseView, type Snapshot } from '../facts/snapshot.ts';
 
 /** What the ledger of one release is to be. */

@@ -2,7 +2,7 @@ import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { unmet, type WayBack } from '../nodes/unmet.ts';
-import type { OsRelease } from '../releases/releases.ts';
+import type { OsRelease } from '../releases/os-release.ts';
 import { isDone } from '../facts/reasons.ts';
 import type { Finding } from '../facts/verdict.ts';
 import type { Group, Groups } from './groups.ts';

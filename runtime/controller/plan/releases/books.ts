@@ -29,6 +29,8 @@ export interface Book {
   readonly isProven: boolean;
   /** The same by whatever proof that asked for. */
   readonly wasProven: boolean;
+  /** Values of a label that are known to have proven it so; undefined where the policy has it proven by all nodes together. */
+  readonly provenFor: ReadonlySet<string> | undefined;
   /** Nodes that may fail, by which it was halted; undefined where it was not. */
   readonly haltedBy: number | undefined;
   /** A check of the policy has failed on it. */
@@ -43,32 +45,48 @@ const checksIn = ({ checks }: UnderPolicy): CheckStates => checks ?? {};
 /** Whom an unproven release counts as put at risk: all that are on their way to it, or those alone that are disturbed for it. */
 export type Risk = 'moving' | 'disturbed';
 
-/** Who is put at risk by an unproven release over all policies together (rule F2), by UID, until when each counts. */
+/** What one policy makes of an unproven release. */
+interface OfPolicy {
+  /** How many it lets be put at risk; undefined where it has proven the release, or has no nodes for it. */
+  readonly limit: () => number | undefined;
+  /** By UID, until when each counts. */
+  readonly atRisk: (as: Risk) => ReadonlyMap<string, number>;
+}
+
+/** Who is put at risk by an unproven release over all policies together (rule F2). */
 class OverPolicies {
-  readonly moving = new Map<string, number>();
-  readonly disturbed = new Map<string, number>();
   readonly #failed: number;
-  readonly #limits: (() => number | undefined)[] = [];
+  readonly #policies: OfPolicy[] = [];
   readonly #places = new Map<Risk, Place>();
 
   constructor(failed: number) {
     this.#failed = failed;
   }
 
-  /** @param limit of one policy; undefined where it has proven the release, or has no nodes for it */
-  join(limit: () => number | undefined): void {
-    this.#limits.push(limit);
+  join(policy: OfPolicy): void {
+    this.#policies.push(policy);
   }
 
   /** To be asked for once every node has been counted. */
   place(risk: Risk): Place {
     const known = this.#places.get(risk);
     if (known) return known;
-    const greatest = Math.max(...this.#limits.flatMap((limit) => limit() ?? []));
-    const place = placeOf(greatest, this[risk], this[risk].size + this.#failed);
+    const greatest = Math.max(...this.#policies.flatMap(({ limit }) => limit() ?? []));
+    const atRisk = new Map(this.#policies.flatMap((one) => [...one.atRisk(risk)]));
+    const place = placeOf(greatest, atRisk, atRisk.size + this.#failed);
     this.#places.set(risk, place);
     return place;
   }
+}
+
+/** For which values it was proven under this very policy, by the proof that the policy asks for now. */
+function provenIn(
+  { provenFor }: UnderPolicy,
+  rules: Pick<UpdatePolicy, 'proof' | 'checks'>,
+  uid: string,
+): Book['provenFor'] {
+  if (rules.proof.per === undefined) return undefined;
+  return new Set(provenFor?.uid === uid && provenFor.met === saysOf(rules) ? provenFor.values : []);
 }
 
 /** Reads ledgers for the policies of a plan. */
@@ -88,6 +106,7 @@ export class Books {
     const before = ledger.policies[name] ?? {};
     const wasProven = before.provenAt != null && (before.uid ?? '') === uid;
     const isProven = wasProven && before.met === saysOf(rules);
+    const provenFor = provenIn(before, rules, uid);
     const entries = Object.entries(ledger.failures);
     const ofNodes = entries.filter(([node]) => !isCheckEntry(node));
     const { isCurrent } = this.#terms;
@@ -104,6 +123,7 @@ export class Books {
       isRolledBack: this.#ledgers.isRolledBack(release, name),
       isProven,
       wasProven,
+      provenFor,
       haltedBy: limit,
       hasFailedCheck: ownChecks > 0,
       checks: checksIn(before),

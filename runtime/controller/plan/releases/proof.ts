@@ -1,35 +1,12 @@
-import type { ProofRules, UpdatePolicy } from '../../../api/policy/policy.ts';
-import type { UnderPolicy } from '../../../api/release/model.ts';
-import type { Quantity } from '../../../api/policy/quantity.ts';
-import { conditionUpToDate } from '../facts/conditions.ts';
+import { MAX_PROVEN_VALUES, type UnderPolicy } from '../../../api/release/model.ts';
 import type { Book, Risk } from './books.ts';
 import { standing } from '../facts/checks.ts';
 import { saysOf } from '../facts/counts.ts';
-import { isBlamed } from '../facts/phase.ts';
 import { type Claim, type Place, placeOf } from '../facts/places.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
-import type { NodeInfo, NodeView, Settings } from '../facts/snapshot.ts';
-
-/** How long a node may be away, milliseconds. */
-type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
-
-/** How a release is proven. */
-export interface ProvingRules extends Patience, Pick<UpdatePolicy, 'checks'> {
-  /** UID of the policy; empty for the variables. */
-  readonly uid: string;
-  readonly maxFailed: Quantity;
-  readonly proof: ProofRules;
-  /** Milliseconds since the Unix epoch. */
-  readonly now: number;
-}
-
-/** The rules of a policy as numbers of nodes of one family. */
-export interface ProvingCounts {
-  /** Nodes that prove a release. */
-  readonly needed: number;
-  /** Nodes that may fail on it once it is proven. */
-  readonly mayFail: number;
-}
+import type { NodeInfo } from '../facts/snapshot.ts';
+import { type Proven, provenWith, type ProvingCounts, type ProvingRules } from './proving.ts';
+import { lostAt, soonest, wellFrom } from './well.ts';
 
 /** While a release is unproven, this many more may fail on it than prove it: one broken machine does not stop a fleet. */
 const SPARE_FAILURES = 2;
@@ -40,6 +17,8 @@ const SPARE_FAILURES = 2;
  * - no more nodes run it or are on their way to it than are needed for the proof,
  * - nodes on their way and nodes that failed stay together within the failure budget, which is small meanwhile,
  * - a node that has failed on it may always try again: its recovery is a proof.
+ *
+ * Where its policy has it proven per value of a label, nodes of each value go by their own proof. Until one value has proven it, they are bounded like one.
  */
 export class Proof {
   readonly #rules: ProvingRules;
@@ -47,29 +26,37 @@ export class Proof {
   readonly #book: Book;
   /** By UID, until when each counts: nodes on their way to it, except for those that have failed on it. */
   readonly #at: Readonly<Record<Risk, Map<string, number>>> = { moving: new Map(), disturbed: new Map() };
-  /** Nodes at rest on it, which are looked at where it is not known to be proven. */
-  readonly #resting: NodeInfo[] = [];
-  readonly #places = new Map<Risk, readonly Place[]>();
-  #enoughAt: number | undefined;
-  /** From when on each of those at rest has been well for long enough. */
-  #wellFrom: readonly number[] | undefined;
+  /** By UID, with whom those on their way go by a proof. */
+  readonly #with = new Map<string, string>();
+  /** Nodes at rest on it, by whose proof they are. */
+  readonly #resting = new Map<string, NodeInfo[]>();
+  readonly #places = new Map<string, Place>();
+  readonly #enoughAt = new Map<string, number>();
 
   /** @param family its counts are asked for once all nodes have been counted */
   constructor(rules: ProvingRules, family: { readonly counts: ProvingCounts }, book: Book) {
     this.#rules = rules;
     this.#family = family;
     this.#book = book;
+    book.over.join({
+      limit: () => (family.counts.neededIn.size === 0 || this.proven ? undefined : this.mayFail),
+      atRisk: (as) => this.#unprovenAt(as),
+    });
   }
 
   /** The node is at rest and runs the release. */
   rest(info: NodeInfo): void {
-    this.#resting.push(info);
+    const key = provenWith(info.node, this.#rules.proof);
+    const known = this.#resting.get(key);
+    if (known) known.push(info);
+    else this.#resting.set(key, [info]);
   }
 
   /** The node is on its way, and has not failed on the release. @param goneAt from when on it is lost */
-  risk(as: Risk, { uid }: Pick<NodeView, 'uid'>, goneAt: number): void {
+  risk(as: Risk, node: Proven, goneAt: number): void {
     if (!this.#isThere(goneAt)) return;
-    for (const counted of [this.#at[as], this.#book.over[as]]) counted.set(uid, goneAt);
+    this.#at[as].set(node.uid, goneAt);
+    this.#with.set(node.uid, provenWith(node, this.#rules.proof));
   }
 
   #isThere(goneAt: number): boolean {
@@ -78,16 +65,32 @@ export class Proof {
 
   /** What was proven stays so. */
   get proven(): boolean {
-    return this.#book.isProven || (this.#isWell && !this.isHalted && this.openChecks.length === 0);
+    if (this.#book.isProven) return true;
+    const keys = this.#keys;
+    return keys.length > 0 && keys.every((key) => this.#isProvenWith(key));
+  }
+
+  isProvenFor(node: Proven): boolean {
+    return this.#isProvenWith(provenWith(node, this.#rules.proof));
+  }
+
+  #isProvenWith(key: string): boolean {
+    if (this.#book.provenFor?.has(key) ?? this.#book.isProven) return true;
+    return this.#enoughWellAt(key) <= this.#rules.now && !this.isHalted && this.openChecks.length === 0;
+  }
+
+  get #keys(): readonly string[] {
+    return [...this.#family.counts.neededIn.keys()];
+  }
+
+  get #unproven(): readonly string[] {
+    return this.#keys.filter((key) => !this.#isProvenWith(key));
   }
 
   /** Nodes have shown that it is sound, and what its policy asks besides is still to be answered. */
   get awaitsChecks(): boolean {
-    return !this.#book.isProven && this.#isWell && !this.isHalted && this.openChecks.length > 0;
-  }
-
-  get #isWell(): boolean {
-    return this.#enoughWellAt <= this.#rules.now;
+    if (this.isHalted || this.openChecks.length === 0) return false;
+    return this.#unproven.some((key) => this.#enoughWellAt(key) <= this.#rules.now);
   }
 
   /** Names of the checks that are still to pass. */
@@ -131,8 +134,10 @@ export class Proof {
     const { uid } = this.#rules;
     const { before, isProven } = this.#book;
     const proves = !isProven && this.proven;
+    const values = this.#provenFor;
     return {
       ...(proves && { uid, met: saysOf(this.#rules), provenAt: at }),
+      ...(values && { provenFor: { uid, met: saysOf(this.#rules), values } }),
       haltedAt: this.#isOverLimit ? (before.haltedAt ?? at) : null,
       limit: this.#isOverLimit ? String(this.haltsAt) : null,
     };
@@ -153,22 +158,48 @@ export class Proof {
     return isProven ? mayFail : Math.min(mayFail, needed + SPARE_FAILURES);
   }
 
+  /** Values that have proven it, those first that are known to have; undefined where it is not proven per value, or none has. */
+  get #provenFor(): string[] | undefined {
+    const { provenFor } = this.#book;
+    if (!provenFor) return undefined;
+    const all = new Set([...provenFor, ...this.#keys.filter((key) => this.#isProvenWith(key)).toSorted()]);
+    return all.size === 0 ? undefined : [...all].slice(0, MAX_PROVEN_VALUES);
+  }
+
   /** When it is proven, if all stays as it is: milliseconds since the Unix epoch. -Infinity = it is; NEVER = time alone does not prove it. */
   get provenAt(): number {
     if (this.proven) return -Infinity;
-    return this.isHalted || this.openChecks.length > 0 ? NEVER : this.#enoughWellAt;
+    const open = this.#unproven.map((key) => this.#enoughWellAt(key));
+    return this.#neverYet || open.length === 0 ? NEVER : Math.max(...open);
   }
 
-  /** When time alone proves it, or lets its checks be asked. */
+  /** The same for one node. */
+  provenAtFor(node: Proven): number {
+    const key = provenWith(node, this.#rules.proof);
+    if (this.#isProvenWith(key)) return -Infinity;
+    return this.#neverYet ? NEVER : this.#enoughWellAt(key);
+  }
+
+  get #neverYet(): boolean {
+    return this.isHalted || this.openChecks.length > 0;
+  }
+
+  /** When time alone proves it to some node, or lets its checks be asked. */
   get changesAt(): number {
-    return this.proven || this.isHalted ? NEVER : this.#enoughWellAt;
+    if (this.proven || this.isHalted) return NEVER;
+    const instants = this.#unproven.map((key) => this.#enoughWellAt(key));
+    return nextAfter(this.#rules.now, instants);
   }
 
-  /** When enough nodes at rest will have been well for long enough. */
-  get #enoughWellAt(): number {
+  /** When enough of these nodes at rest will have been well for long enough. */
+  #enoughWellAt(key: string): number {
+    const known = this.#enoughAt.get(key);
+    if (known !== undefined) return known;
     const { now } = this.#rules;
-    this.#enoughAt ??= soonest(this.#wellAt, { count: this.needed, now });
-    return this.#enoughAt;
+    const count = this.#family.counts.neededIn.get(key) ?? this.needed;
+    const at = soonest(this.#wellAt(this.#resting.get(key) ?? []), { count, now });
+    this.#enoughAt.set(key, at);
+    return at;
   }
 
   /** Nodes that may fail on the release. */
@@ -186,22 +217,44 @@ export class Proof {
    * What a node that has not failed on it takes up by its way to it, or by being disturbed for it; nothing where it is proven and does not widen. To be
    * asked for once every node has been counted.
    */
-  claims(as: Risk, { uid: key }: Pick<NodeView, 'uid'>): readonly Claim[] {
-    const places = this.#places.get(as) ?? this.#placesOf(as);
-    this.#places.set(as, places);
-    return places.map((place) => ({ place, key }));
+  claims(as: Risk, node: Proven): readonly Claim[] {
+    const places = this.#placesOf(as, provenWith(node, this.#rules.proof));
+    return places.map((place) => ({ place, key: node.uid }));
   }
 
-  #placesOf(as: Risk): readonly Place[] {
+  #placesOf(as: Risk, key: string): readonly Place[] {
+    if (this.#isProvenWith(key))
+      return this.#widens ? [this.#place(`${as}, widening`, () => placeOf(this.atOnce, this.#at[as]))] : [];
     const { decision, counted, over } = this.#book;
-    const { [as]: atRisk } = this.#at;
-    if (this.proven) return this.#widens ? [placeOf(this.atOnce, atRisk)] : [];
     const failed = decision === 'Allow' ? 0 : counted;
+    const atRisk = this.#unprovenAt(as);
+    const isFirst = this.#keys.length > 1 && this.#unproven.length === this.#keys.length;
     return [
-      placeOf(this.needed, new Map([...this.#restingAt(), ...atRisk])),
-      placeOf(this.mayFail, atRisk, atRisk.size + failed),
-      over.place(as),
+      this.#place(`${as} by ${key}`, () => this.#proving(as, key)),
+      ...(isFirst ? [this.#place(`${as} by all`, () => this.#proving(as))] : []),
+      this.#place(as, () => placeOf(this.mayFail, atRisk, atRisk.size + failed)),
+      ...(this.proven ? [] : [over.place(as)]),
     ];
+  }
+
+  #place(name: string, make: () => Place): Place {
+    const place = this.#places.get(name) ?? make();
+    this.#places.set(name, place);
+    return place;
+  }
+
+  /** Who is to prove it: nodes of one value, or all. */
+  #proving(as: Risk, key?: string): Place {
+    const atRisk = [...this.#at[as]].filter(([uid]) => key === undefined || this.#with.get(uid) === key);
+    const resting = key === undefined ? [...this.#resting.values()].flat() : (this.#resting.get(key) ?? []);
+    const needed = key === undefined ? this.needed : (this.#family.counts.neededIn.get(key) ?? this.needed);
+    return placeOf(needed, new Map([...this.#restingAt(resting), ...atRisk]));
+  }
+
+  /** Nodes on their way that it is not proven to. */
+  #unprovenAt(as: Risk): ReadonlyMap<string, number> {
+    if (this.#rules.proof.per === undefined) return this.#at[as];
+    return new Map([...this.#at[as]].filter(([uid]) => !this.#isProvenWith(this.#with.get(uid) ?? '')));
   }
 
   get #widens(): boolean {
@@ -211,23 +264,25 @@ export class Proof {
   /** Nodes that may update to it at once: once it is proven, a multiple of those that have been well on it for the soak, but never fewer than prove it. */
   get atOnce(): number {
     const { proof, now } = this.#rules;
-    if (!this.proven || proof.widen === undefined) return this.proven ? Infinity : this.needed;
-    const well = this.#wellAt.filter((instant) => instant <= now).length;
-    return Math.max(this.needed, proof.widen * well);
+    const well = this.#allWellAt.filter((instant) => instant <= now).length;
+    return Math.max(this.needed, (proof.widen ?? 0) * well);
   }
 
   /** When time alone lets more of them update at once. */
   get widensAt(): number {
-    return this.#widens ? nextAfter(this.#rules.now, this.#wellAt) : NEVER;
+    return this.#widens ? nextAfter(this.#rules.now, this.#allWellAt) : NEVER;
   }
 
-  get #wellAt(): readonly number[] {
-    this.#wellFrom ??= this.#resting.map((info) => wellFrom(info, this.#rules.proof.soakMs));
-    return this.#wellFrom;
+  get #allWellAt(): readonly number[] {
+    return this.#wellAt([...this.#resting.values()].flat());
   }
 
-  #restingAt(): readonly (readonly [uid: string, goneAt: number])[] {
-    const all = this.#resting.map((info) => [info.node.uid, lostAt(info, this.#rules)] as const);
+  #wellAt(infos: readonly NodeInfo[]): readonly number[] {
+    return infos.map((info) => wellFrom(info, this.#rules.proof.soakMs));
+  }
+
+  #restingAt(infos: readonly NodeInfo[]): readonly (readonly [uid: string, goneAt: number])[] {
+    const all = infos.map((info) => [info.node.uid, lostAt(info, this.#rules)] as const);
     return all.filter(([, goneAt]) => this.#isThere(goneAt));
   }
 
@@ -235,37 +290,4 @@ export class Proof {
   get needed(): number {
     return this.#family.counts.needed;
   }
-}
-
-/** The instant by which so many of them have passed; -Infinity where they have by now. */
-function soonest(
-  instants: readonly number[],
-  { count, now }: { readonly count: number; readonly now: number },
-): number {
-  const ahead = instants.filter((instant) => instant > now);
-  const missing = count - (instants.length - ahead.length);
-  return missing <= 0 ? -Infinity : (ahead.toSorted((a, b) => a - b)[missing - 1] ?? NEVER);
-}
-
-/** From when on a node that runs the release, and is at rest, has been well for long enough. */
-function wellFrom({ node, shadow, silentSince }: NodeInfo, soakMs: number): number {
-  if (!node.ready || !shadow || silentSince !== undefined) return NEVER;
-  if (soakMs === 0) return -Infinity;
-  // Its agent is back, and its condition says so only with the next write. Until then it is not known since when the node has been well.
-  if (conditionUpToDate(shadow.status)?.reason === 'AgentSilent') return NEVER;
-  const { upToDateSince = shadow.stateSeenAt, finishedAt = -Infinity } = shadow;
-  return Math.max(upToDateSince, finishedAt, node.readyFrom) + soakMs;
-}
-
-/**
- * From when on a node counts as lost: it is not Ready, or its agent is silent, for as long as a reboot may take, and no reboot was asked for. A
- * node that was asked to reboot is waited for, and so is one that is back from it: either is a failure in the end (rule F1). A lost node starts
- * nothing either, so a silent agent has at least the time after which it is missed.
- */
-export function lostAt({ node, silentSince, phase }: NodeInfo, patience: Patience): number {
-  if (node.ready && silentSince === undefined) return NEVER;
-  if (isBlamed(phase)) return NEVER;
-  const { returnTimeoutMs, agentTimeoutMs } = patience;
-  if (!node.ready) return node.readinessSeenAt + returnTimeoutMs;
-  return Math.max(silentSince ?? NEVER, node.readinessSeenAt) + Math.max(returnTimeoutMs, agentTimeoutMs);
 }

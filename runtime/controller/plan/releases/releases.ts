@@ -4,83 +4,16 @@ import type { Failure } from '../../../api/release/model.ts';
 import { hasFailed } from '../nodes/blame.ts';
 import type { Book } from './books.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import type { OsReleaseName } from '../facts/ledgers.ts';
 import { givenBackAt, headsFor, isAtRestOn, isDisturbed, isInDoubt } from '../nodes/in-flight.ts';
 import { isCalledOff } from '../facts/phase.ts';
-import { lostAt, Proof, type ProvingCounts, type ProvingRules } from './proof.ts';
+import type { FamilyCounts, OsRelease, ReleaseRules } from './os-release.ts';
+import { Proof } from './proof.ts';
+import { provenWith, type ProvingCounts } from './proving.ts';
+import { lostAt } from './well.ts';
 import type { CheckStates } from '../facts/checks.ts';
 import { NEVER } from '../facts/requeue.ts';
-import type { ShadowView } from '../facts/snapshot.ts';
+import type { NodeView, ShadowView } from '../facts/snapshot.ts';
 import { type Finding, found, listed } from '../facts/verdict.ts';
-
-/** A release, and whose nodes it is about. */
-export interface ReleaseUnderPolicy extends OsReleaseName {
-  /** Absent for the nodes that the controller's variables rule. */
-  readonly policy?: string;
-}
-
-/** A version that failed too often, or that people have halted. */
-export interface Halted extends ReleaseUnderPolicy {
-  /** Nodes that failed on it. */
-  readonly failures: number;
-  /** Those of them that are known, by name. */
-  readonly failed: readonly FailedNode[];
-  /** How many may fail; absent where people have halted it. */
-  readonly mayFail?: number;
-}
-
-interface FailedNode extends Pick<Failure, 'node' | 'reason'> {
-  /** The version that it runs now; absent where it is gone. */
-  readonly runs?: string | undefined;
-}
-
-/** How a policy has releases proven, and where it is read how they did. */
-interface ReleaseRules extends ProvingRules {
-  readonly bookOf: (release: OsReleaseName) => Book;
-}
-
-/** How a version does on the nodes of one family that one policy rules. */
-export interface OsRelease extends OsReleaseName {
-  readonly proof: Proof;
-  /** UIDs of the nodes that failed on it, under whichever policy. */
-  readonly failed: ReadonlySet<string>;
-  /** Entries that count for the policy. */
-  readonly failures: number;
-  readonly entries: readonly Failure[];
-  readonly checks: CheckStates;
-  /** No further node starts on it, besides those that have an entry. */
-  readonly isHalted: boolean;
-  /** When the last update to it was finished; -Infinity where that is not known. */
-  readonly finishedAt: number;
-  /** Nodes wait for it. */
-  readonly wanted: boolean;
-  /** Nodes are on their way to it. */
-  readonly isUnderWay: boolean;
-  /** Nodes are known to be on their way to it: those whose version is in doubt do not count. */
-  readonly hasBegun: boolean;
-  /** Names of the nodes that run it or are on their way to it: who can prove it. */
-  readonly canaries: readonly string[];
-  /**
-   * When it is complete, if all stays as it is: milliseconds since the Unix epoch. It is complete when it is proven and not halted, one runs it, no other
-   * policy claims nodes of the family, no node waits for it and none is on its way to it.
-   * - Nodes that are held, leaving, not Ready, silent, or whose last update failed do not count as waiting.
-   * - Lost nodes do not count as on their way.
-   */
-  readonly completeAt: number;
-  /** Why a node does not start on it, or is not disturbed for it, while others have to prove it first. @param node its name */
-  unprovenTo(node: string): Finding;
-  /** Why no more nodes start on it at once, or are disturbed for it, though it is proven. */
-  readonly widening: Finding;
-}
-
-/** What the nodes of a family run and are offered. */
-interface FamilyCounts {
-  readonly members: number;
-  /** Other policies claim nodes of the family as well: what becomes of these is not known. */
-  readonly isContested: boolean;
-  /** Versions that nodes are offered, be they those that they run. */
-  readonly offered: ReadonlySet<string>;
-}
 
 /** How all OS releases do on the nodes of one policy. This is counted from the shadows for each plan, and nothing is remembered. */
 export class OsReleases {
@@ -118,7 +51,7 @@ export class OsReleases {
   count(info: AssessedNode): void {
     const { node, shadow, phase } = info;
     const family = this.#family(node.family);
-    family.members += 1 + (node.alike ?? 0);
+    family.join(node);
     if (!shadow?.status) return;
     const { current_version: current, target_version: target } = shadow.status;
     const running = family.tally(current);
@@ -149,6 +82,8 @@ export class OsReleases {
 /** Hosts of one variant and architecture. */
 class Family implements FamilyCounts {
   members = 0;
+  /** By whose proof they go. */
+  readonly #membersWith = new Map<string, number>();
   readonly offered = new Set<string>();
   readonly tallies = new Map<string, Tally>();
   /** Nodes that are on their way to a version that is not known. */
@@ -164,6 +99,13 @@ class Family implements FamilyCounts {
     this.#rules = rules;
   }
 
+  join(node: NodeView): void {
+    const count = 1 + (node.alike ?? 0);
+    const key = provenWith(node, this.#rules.proof);
+    this.members += count;
+    this.#membersWith.set(key, (this.#membersWith.get(key) ?? 0) + count);
+  }
+
   get isContested(): boolean {
     return this.#contested.has(this.name);
   }
@@ -174,6 +116,7 @@ class Family implements FamilyCounts {
     this.#counts ??= {
       needed: provingNodes(proof.nodes, this.members),
       mayFail: failureBudget(maxFailed, this.members),
+      neededIn: new Map([...this.#membersWith].map(([key, count]) => [key, provingNodes(proof.nodes, count)])),
     };
     return this.#counts;
   }
@@ -206,7 +149,7 @@ class Tally implements OsRelease {
   readonly #family: Family;
   readonly #rules: ReleaseRules;
   readonly #book: Book;
-  readonly canaries: string[] = [];
+  readonly #canaries: NodeView[] = [];
   #underWay = 0;
   #isAwaited = false;
   /** When the last of those on their way to it is lost. */
@@ -220,7 +163,6 @@ class Tally implements OsRelease {
     this.#book = rules.bookOf({ family: family.name, version });
     this.failed = this.#book.failed;
     this.proof = new Proof(rules, family, this.#book);
-    this.#book.over.join(() => (this.#family.members === 0 || this.proof.proven ? undefined : this.proof.mayFail));
   }
 
   get isKnown(): boolean {
@@ -255,7 +197,7 @@ class Tally implements OsRelease {
   rest(info: AssessedNode, shadow: ShadowView): void {
     this.finishedAt = Math.max(this.finishedAt, shadow.finishedAt ?? -Infinity);
     if (this.failed.has(info.node.uid)) return;
-    this.canaries.push(info.node.name);
+    this.#canaries.push(info.node);
     this.proof.rest(info);
   }
 
@@ -279,22 +221,31 @@ class Tally implements OsRelease {
   begin(info: AssessedNode): void {
     this.#underWay += 1;
     this.hasBegun ||= !info.shadow || !isInDoubt(info, info.shadow);
-    this.canaries.push(info.node.name);
+    this.#canaries.push(info.node);
   }
 
   get widening(): Finding {
     const { atOnce, widensAt } = this.proof;
     const message = `${this.version} goes to ${atOnce} at once, and to more as more nodes run it well`;
-    return found('Widening', message, widensAt === NEVER ? undefined : widensAt);
+    return found('Widening', message, atOrNever(widensAt));
   }
 
-  unprovenTo(node: string): Finding {
-    const { provenAt, awaitsChecks, openChecks } = this.proof;
+  get canaries(): readonly string[] {
+    return this.#canaries.map(({ name }) => name);
+  }
+
+  unprovenTo(node: NodeView): Finding {
+    const { awaitsChecks, openChecks } = this.proof;
     if (awaitsChecks)
       return found('Unproven', `${this.version} is yet to be proven by the check ${listed(openChecks)}`);
-    const canaries = this.canaries.filter((name) => name !== node);
-    const who = canaries.length === 0 ? 'other nodes' : listed(canaries);
-    const message = `${this.version} is yet to be proven by ${who}`;
-    return found('Unproven', message, provenAt === NEVER ? undefined : provenAt);
+    const { proof } = this.#rules;
+    const key = provenWith(node, proof);
+    const others = this.#canaries.filter((one) => one.uid !== node.uid && provenWith(one, proof) === key);
+    const who = others.length === 0 ? 'other nodes' : listed(others.map(({ name }) => name));
+    const where = proof.per === undefined ? '' : ` where ${proof.per} is ${key || 'absent'}`;
+    const provenAt = this.proof.provenAtFor(node);
+    return found('Unproven', `${this.version} is yet to be proven by ${who}${where}`, atOrNever(provenAt));
   }
 }
+
+const atOrNever = (instant: number): number | undefined => (instant === NEVER ? undefined : instant);

@@ -1,0 +1,30 @@
+import type { ProofRules, UpdatePolicy } from '../../../api/policy/policy.ts';
+import type { Quantity } from '../../../api/policy/quantity.ts';
+import type { NodeView } from '../facts/snapshot.ts';
+import type { Patience } from './well.ts';
+
+/** How a release is proven. */
+export interface ProvingRules extends Patience, Pick<UpdatePolicy, 'checks'> {
+  /** UID of the policy; empty for the variables. */
+  readonly uid: string;
+  readonly maxFailed: Quantity;
+  readonly proof: ProofRules;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** The rules of a policy as numbers of nodes of one family. */
+export interface ProvingCounts {
+  /** Nodes that prove a release. */
+  readonly needed: number;
+  /** Nodes that may fail on it once it is proven. */
+  readonly mayFail: number;
+  /** By value of the label that it is proven per, nodes of that value that prove it. Of a policy that names none, all have the same. */
+  readonly neededIn: ReadonlyMap<string, number>;
+}
+
+export type Proven = Pick<NodeView, 'uid' | 'labels'>;
+
+/** By whose proof a node may start: that of all nodes, or of those with its value of a label. */
+export const provenWith = ({ labels }: Pick<NodeView, 'labels'>, { per }: ProofRules): string =>
+  per === undefined ? '' : (labels[per] ?? '');

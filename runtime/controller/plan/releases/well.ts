@@ -1,0 +1,40 @@
+import { conditionUpToDate } from '../facts/conditions.ts';
+import { isBlamed } from '../facts/phase.ts';
+import { NEVER } from '../facts/requeue.ts';
+import type { NodeInfo, Settings } from '../facts/snapshot.ts';
+
+/** How long a node may be away, milliseconds. */
+export type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
+
+/** The instant by which so many of them have passed; -Infinity where they have by now. */
+export function soonest(
+  instants: readonly number[],
+  { count, now }: { readonly count: number; readonly now: number },
+): number {
+  const ahead = instants.filter((instant) => instant > now);
+  const missing = count - (instants.length - ahead.length);
+  return missing <= 0 ? -Infinity : (ahead.toSorted((a, b) => a - b)[missing - 1] ?? NEVER);
+}
+
+/** From when on a node that runs the release, and is at rest, has been well for long enough. */
+export function wellFrom({ node, shadow, silentSince }: NodeInfo, soakMs: number): number {
+  if (!node.ready || !shadow || silentSince !== undefined) return NEVER;
+  if (soakMs === 0) return -Infinity;
+  // Its agent is back, and its condition says so only with the next write. Until then it is not known since when the node has been well.
+  if (conditionUpToDate(shadow.status)?.reason === 'AgentSilent') return NEVER;
+  const { upToDateSince = shadow.stateSeenAt, finishedAt = -Infinity } = shadow;
+  return Math.max(upToDateSince, finishedAt, node.readyFrom) + soakMs;
+}
+
+/**
+ * From when on a node counts as lost: it is not Ready, or its agent is silent, for as long as a reboot may take, and no reboot was asked for. A
+ * node that was asked to reboot is waited for, and so is one that is back from it: either is a failure in the end (rule F1). A lost node starts
+ * nothing either, so a silent agent has at least the time after which it is missed.
+ */
+export function lostAt({ node, silentSince, phase }: NodeInfo, patience: Patience): number {
+  if (node.ready && silentSince === undefined) return NEVER;
+  if (isBlamed(phase)) return NEVER;
+  const { returnTimeoutMs, agentTimeoutMs } = patience;
+  if (!node.ready) return node.readinessSeenAt + returnTimeoutMs;
+  return Math.max(silentSince ?? NEVER, node.readinessSeenAt) + Math.max(returnTimeoutMs, agentTimeoutMs);
+}
