@@ -267,12 +267,12 @@ const cells: readonly Cell[] = DRIVERS.flatMap((driver) =>
 );
 const [seed = 1] = seeds(1);
 
-/** Every fault of the host alone, and a quarter of those that a fault of the cluster comes to, others in each run: at night, all. */
+/** Every fault of the host alone, and a tenth of those that a fault of the cluster comes to, others in each run: at night, all. */
 const drawn = [
   ...cells.filter(({ cluster }) => cluster === 'no fault'),
   ...some(
     cells.filter(({ cluster }) => cluster !== 'no fault'),
-    76,
+    30,
     seed,
   ),
 ];

@@ -5,7 +5,7 @@ import {
   OtherImageError,
   UpdateGoneError,
 } from '../../../runtime/agent/hosts/errors.ts';
-import { rig } from '../../sim/hosts/rig.ts';
+import { rig } from './rig.ts';
 
 describe('the Bottlerocket driver', () => {
   test('takes a host from one version to the next', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { HostUnreachableError } from '../../../runtime/agent/hosts/errors.ts';
 import { FAULTS, type FaultName, OF_SETTINGS } from '../../../lab/sim/hosts/faults.ts';
-import { rig } from '../../sim/hosts/rig.ts';
+import { rig } from './rig.ts';
 
 type Rig = ReturnType<typeof rig>;
 

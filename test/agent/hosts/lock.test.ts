@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { HostResponse } from '../../../runtime/agent/hosts/bottlerocket/calls.ts';
-import { rig } from '../../sim/hosts/rig.ts';
+import { rig } from './rig.ts';
 
 const MISSING = 'Unable to read data store: Live datastore missing';
 const KEYLESS = 'Required key not available (os error 126)';

@@ -3,7 +3,6 @@ import { VirtualClock } from '../../../lab/sim/clock.ts';
 import { type HostOptions, SimulatedHost } from '../../../lab/sim/hosts/host.ts';
 import { Releases } from '../../../lab/sim/hosts/releases.ts';
 import { InProcessHostTransport } from '../../../lab/sim/hosts/transport.ts';
-import type { WireStatus } from '../../../lab/sim/hosts/update-status.ts';
 import { seeded } from '../../random.ts';
 
 export interface RigOptions extends Partial<HostOptions> {
@@ -35,11 +34,6 @@ export function rig({ pinned = false, ...options }: RigOptions = {}) {
       const answer = await host.handle({ method, path, body });
       return answer.kind === 'answer' ? `${answer.status} ${answer.body}`.trim() : answer.kind;
     },
-    status: async (): Promise<WireStatus> => {
-      const answer = await host.handle({ method: 'GET', path: '/updates/status' });
-      if (answer.kind !== 'answer' || answer.status !== 200) throw new Error(JSON.stringify(answer));
-      return JSON.parse(answer.body) as WireStatus;
-    },
     /** Lets virtual time pass, half an hour at most, until the work is done. */
     finish: <T>(work: Promise<T>): Promise<T> => clock.advanceUntil(work, 1800_000),
     /** As `finish`; returns how many milliseconds the work took. */
@@ -48,7 +42,5 @@ export function rig({ pinned = false, ...options }: RigOptions = {}) {
       await clock.advanceUntil(work, 1800_000);
       return clock.monotonic() - start;
     },
-    /** Calls that the host was asked for so far. */
-    calls: (): number => [...host.requests.values()].reduce((sum, count) => sum + count, 0),
   };
 }
