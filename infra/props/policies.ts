@@ -47,6 +47,8 @@ export interface UpdatePolicyProps {
   readonly capacity?: 'warn' | 'wait' | undefined;
   /** Conditions and taints by which a node counts as not Ready, for soak, proof and budgets. @default none */
   readonly unwell?: readonly PolicyUnwell[] | undefined;
+  /** Nodes that wait for a proven release bear the taint `brupop.bottlerocket.aws/waiting:PreferNoSchedule`, so that evicted pods go to nodes that are done. @default false */
+  readonly preferUpdated?: boolean | undefined;
   /** How long a node must be Ready after its update, e.g. `5m`. @default `controller.monitoringTimeInSec` */
   readonly nodeSoak?: string | undefined;
 }

@@ -12,7 +12,7 @@ import type { Bench, Figure } from './bench.ts';
 import { cliStatus } from './cli/status.ts';
 import { controllerFootprint } from './controller/footprint.ts';
 import { planCost } from './controller/plan-cost.ts';
-import { rollouts } from './rollout/rollouts.ts';
+import { moves, rollouts } from './rollout/rollouts.ts';
 
 const BENCHES: readonly Bench[] = [
   agentMemory,
@@ -25,6 +25,7 @@ const BENCHES: readonly Bench[] = [
   apiserverAbuse,
   controlPlaneDrain,
   rollouts,
+  moves,
   cliStatus,
 ];
 /** This file is bundled into `build/`, one below the project. */

@@ -15,6 +15,7 @@ import { markMutants } from './marks.ts';
 import type { Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
 import { permitMutants } from './permits.ts';
+import { taintMutants } from './taints.ts';
 import { versionMutants } from './versions.ts';
 
 /** Rules that are broken on purpose: `npm run lab -- mutants` runs the tests that must notice, and `npm run lab -- simulate --planted` storms. */
@@ -35,5 +36,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...checkMutants,
   ...policyMutants,
   ...cadenceMutants,
+  ...taintMutants,
   ...versionMutants,
 ];

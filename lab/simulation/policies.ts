@@ -68,6 +68,7 @@ export function drawTerms(random: Random, stormMs: number): PolicySpec {
     ...maybe(0.3, 'pauseBetween', ['0s', '1m', '5m', '1h', '10m30s', null]),
     ...maybe(0.2, 'zones', [{ atOnce: 1 }, { key: ZONE, atOnce: 2 }, { key: POOL, atOnce: 1 }, { atOnce: null }]),
     ...maybe(0.3, 'windows', WINDOWS),
+    ...maybe(0.3, 'preferUpdated', [true, true, false, null]),
     ...maybe(0.2, 'windowFit', ['off', 'strict', false, null]),
     ...maybe(0.5, 'proof', PROOFS),
     ...maybe(0.3, 'nodeSoak', ['0s', '30s', '2m', null]),

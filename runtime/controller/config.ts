@@ -220,6 +220,7 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
     rollsBack: false,
     waitsForRoom: false,
     unwell: [],
+    prefersUpdated: false,
     soakMs: config.MONITORING_TIME_MS,
   };
 }

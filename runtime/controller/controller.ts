@@ -130,7 +130,7 @@ export class Controller {
     ledgers.replace(preview.ledger);
     checks.replace(preview.tries);
     if (!ledger.isKeeper && isSeeded(preview)) await ledger.keep(signal);
-    for (const writer of nodeWriters) writer.replace(snapshot);
+    for (const writer of nodeWriters) writer.replace(preview);
     orders?.observe(preview);
     reporter.report({ plan: preview, snapshot, lease: ledger.reference });
     const { moved, changed } = await executor.carryOut(commands, namedIn(commands, snapshot), signal);

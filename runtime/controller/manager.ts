@@ -27,6 +27,7 @@ import { Freshness } from './seeing/freshness.ts';
 import { ControllerMetrics } from './telling/metrics.ts';
 import { lifecycleConditionWriter } from './writing/lifecycle-conditions.ts';
 import { nodeAnnotationWriter } from './writing/node-annotation-writer.ts';
+import { preferenceWriter } from './writing/preference-writer.ts';
 import { notifierBy, type NotifierFactory } from './telling/notifier.ts';
 import { ordersBy, type OrdersFactory } from './seeing/orders.ts';
 import { LiveLook } from './deciding/live-look.ts';
@@ -182,6 +183,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
     nodeWriters: [
       nodeAnnotationWriter({ ...base, isOn: base.config.NODE_ANNOTATIONS }),
       lifecycleConditionWriter({ ...base, mode: base.config.NODE_LIFECYCLE_CONDITIONS }),
+      preferenceWriter(base),
     ],
     statuses: new PolicyStatusWriter({ ...base, policies: policiesOf(base.transport) }),
   };

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../runtime/lib/clock.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { POLICIES_PATH } from '../../runtime/api/resources.ts';
+import { WAITING_TAINT } from '../../runtime/api/marks/taints.ts';
 import {
   CONTROLLER_LEASE,
   HOLD_ANNOTATION,
@@ -216,6 +217,15 @@ describe('cleanup', () => {
     expect((await reached.run('leftovers')).out).toBe('');
     expect((await stage.nodes.get('a'))?.spec?.unschedulable).toBeUndefined();
     expect((await reached.run('release', 'a')).out).toContain('has nothing of the operator on it');
+  });
+
+  test('takes away the taint of a node that waits no more, and leaves those of others', async () => {
+    const other = { key: 'example.com/gpu', effect: 'NoSchedule' };
+    await stage.patchNode('a', { spec: { taints: [other, WAITING_TAINT] } });
+    expect((await reached.run('leftovers')).out).toMatch(/^a +ours +taint brupop/);
+    expect((await reached.run('cleanup', 'a')).out).toBe(`node a: is cleaned up: taint ${WAITING_TAINT.key} undone\n`);
+    expect((await stage.nodes.get('a'))?.spec?.taints).toEqual([other]);
+    expect((await reached.run('leftovers')).out).toBe('');
   });
 
   test('says what is meant by release and a version', async () => {

@@ -25,6 +25,7 @@ const held = (reason: Reasoned['reason'], message: string, more: Partial<Reasone
   message,
   nodes: ['a'],
   staged: 0,
+  avoided: 0,
   since: undefined,
   until: undefined,
   ...more,

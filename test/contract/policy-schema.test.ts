@@ -76,6 +76,7 @@ const EVERYTHING = {
   approval: 'Required',
   onFailure: 'Rollback',
   capacity: 'wait',
+  preferUpdated: true,
   unwell: [{ condition: 'NetworkUnavailable' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
   nodeSoak: '5m',
 };
@@ -176,6 +177,7 @@ describe('the schema of a policy refuses', () => {
     [{ approval: 'Yes' }, 'spec.approval'],
     [{ onFailure: 'Retry' }, 'spec.onFailure'],
     [{ capacity: 'refuse' }, 'spec.capacity'],
+    [{ preferUpdated: 'yes' }, 'spec.preferUpdated'],
     [{ after: Array.from({ length: 17 }, (_, index) => `p${index}`) }, 'spec.after'],
   ])('%j, and so does who reads it', async (given, where) => {
     const spec = Object.keys(given).length === 0 ? given : { nodeSelector: {}, ...given };

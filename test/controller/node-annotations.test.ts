@@ -99,9 +99,11 @@ describe('what the first operator has left', () => {
     await stage.report('a', { target_version: '1.0.0' });
     const left = async (): Promise<readonly string[]> => {
       const node = viewOfNode((await stage.nodes.get('a'))!) as unknown as NodeView;
-      return leftoversIn({ config: {}, snapshot: { nodes: [node], shadows: [], permits: [] } } as never).map(
-        ({ whose, what }) => `${whose}: ${what}`,
-      );
+      return leftoversIn({
+        config: {},
+        snapshot: { nodes: [node], shadows: [], permits: [] },
+        plan: { preferences: [] },
+      } as never).map(({ whose, what }) => `${whose}: ${what}`);
     };
     await annotate({ 'action-wanted': 'stabilize' });
     await annotate({ 'action-wanted': '', 'update-available': 'false' }, 'labels');

@@ -91,6 +91,7 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
       ),
       windows: fc.array(window, { maxLength: 3 }),
       windowFit: fc.constantFrom('off' as const, 'strict' as const),
+      preferUpdated: fc.boolean(),
       freezes: fc.array(freeze, { maxLength: 3 }),
       version: fc.oneof(
         fc.record({ minAge: duration, max: fc.constantFrom('1.62.0', 'latest') }, { requiredKeys: [] }),

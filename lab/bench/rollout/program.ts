@@ -6,7 +6,8 @@ import type { KubeTransport } from '../../../runtime/kube/transport.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../../runtime/api/policy/names.ts';
 import { COMPONENTS, CONTROLLER_DEPLOYMENT, NAMESPACE, PAUSED_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
-import { auditOf } from '../../../test/e2e/audit.ts';
+import { WORKLOAD_NAMESPACE } from '../../sim/world/workload.ts';
+import { type AuditEvent, auditOf } from '../../../test/e2e/audit.ts';
 import { kubectl } from '../../../test/e2e/kubectl.ts';
 import { atRest, verdict } from '../../../test/e2e/looks.ts';
 import { operatorRuns } from '../../../test/e2e/operator.ts';
@@ -14,7 +15,7 @@ import { type Scene, Stage } from '../../../test/e2e/scene.ts';
 import { footprintMb } from '../process.ts';
 import { ContainerLimits } from './limits.ts';
 import { type RequestCount, requestsOf } from './requests.ts';
-import { type Scenario, SCENARIOS, TIMES } from './scenarios.ts';
+import { MOVES, type Scenario, SCENARIOS, TIMES } from './scenarios.ts';
 
 /** What a rollout was, on the control plane that this process was started in. */
 export interface RolloutResult {
@@ -24,6 +25,8 @@ export interface RolloutResult {
   readonly memory: Readonly<Record<Component, readonly { readonly rss: number; readonly anonymous: number }[]>>;
   /** What the operator's accounts asked the API server meanwhile. */
   readonly requests: readonly RequestCount[];
+  /** How often a pod of the workload was moved, on average. */
+  readonly movesPerPod: number;
 }
 
 type Component = keyof typeof COMPONENTS;
@@ -32,6 +35,8 @@ type Component = keyof typeof COMPONENTS;
 const SPEED = 5;
 /** Nothing starts on a node that was made less than 30 s ago, which those of a fleet are not. */
 const NEW_MS = 35_000;
+/** Of the workload. */
+const PODS_OF_A_NODE = 2;
 const ZONE = 'topology.kubernetes.io/zone';
 
 async function rollOut(scenario: Scenario): Promise<RolloutResult> {
@@ -42,8 +47,8 @@ async function rollOut(scenario: Scenario): Promise<RolloutResult> {
     await configure(scenario, stage.cluster.dir);
     const { transport } = stage.cluster;
     await pause(transport, true);
-    const { nodes } = scenario;
-    const scene = await stage.startFleet({ nodes, speed: SPEED, times: TIMES, enter: limits.enter });
+    const { nodes, times = TIMES } = scenario;
+    const scene = await stage.startFleet({ nodes, speed: SPEED, times, enter: limits.enter });
     await operatorRuns(scene);
     for (const [index, name] of [...scene.fleet.nodes.keys()].entries())
       await merge(transport, nodePath(name), { labels: { [ZONE]: `zone-${index % scenario.zones}` } });
@@ -58,12 +63,20 @@ async function rollOut(scenario: Scenario): Promise<RolloutResult> {
     await operatorRuns(scene);
     const memory = await memoryOf(scene);
     const events = await auditOf(stage.cluster);
-    return { wallMs: toMs - fromMs, memory, requests: requestsOf(events, { fromMs, toMs }) };
+    const movesPerPod = events.filter(isMove).length / (PODS_OF_A_NODE * nodes);
+    return { wallMs: toMs - fromMs, memory, requests: requestsOf(events, { fromMs, toMs }), movesPerPod };
   } finally {
     await stage.strike();
     await limits.remove();
   }
 }
+
+/** An eviction that was let through. */
+const isMove = ({ verb, objectRef, responseStatus }: AuditEvent): boolean =>
+  verb === 'create' &&
+  objectRef?.subresource === 'eviction' &&
+  objectRef.namespace === WORKLOAD_NAMESPACE &&
+  responseStatus?.code === 201;
 
 async function configure({ places, policy: spec }: Scenario, dir: string): Promise<void> {
   const deployment = `deployment/${CONTROLLER_DEPLOYMENT}`;
@@ -93,6 +106,6 @@ async function memoryOf({ fleet }: Scene): Promise<RolloutResult['memory']> {
 }
 
 const [name, file = ''] = process.argv.slice(2);
-const scenario = SCENARIOS.find((one) => one.name === name);
-if (!scenario) throw new Error(`expected one of ${SCENARIOS.map((one) => one.name).join('; ')}`);
+const scenario = [...SCENARIOS, ...MOVES].find((one) => one.name === name);
+if (!scenario) throw new Error(`expected one of ${[...SCENARIOS, ...MOVES].map((one) => one.name).join('; ')}`);
 await writeFile(file, JSON.stringify(await rollOut(scenario)));

@@ -5,17 +5,39 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
 import type { RolloutResult } from './program.ts';
-import { efficiency, type Scenario, SCENARIOS } from './scenarios.ts';
+import { efficiency, MOVES, type Scenario, SCENARIOS } from './scenarios.ts';
+
+const needsRoot = (): string | undefined =>
+  process.getuid?.() === 0 ? undefined : 'needs root, for the memory cgroups of the processes';
 
 export const rollouts: Bench = {
   name: 'rollouts',
   what: 'fleets on a real control plane, each process in its limits: how well their time is used, memory of each process, requests of an update',
-  skipped: () => (process.getuid?.() === 0 ? undefined : 'needs root, for the memory cgroups of the processes'),
+  skipped: needsRoot,
   run: async (context) => {
     const figures: Figure[] = [];
     for (const scenario of SCENARIOS) {
       context.progress(`${scenario.name}: minutes`);
       figures.push(...figuresOf(scenario, await onControlPlane(context, scenario)));
+    }
+    return figures;
+  },
+};
+
+/** What a move costs at best, and what the first nodes add, whose pods find nobody done. */
+const atMost = ({ nodes, places, policy }: Scenario): Pick<Figure, 'atMost'> =>
+  policy && 'preferUpdated' in policy ? { atMost: 1 + places / nodes + 0.05 } : {};
+
+export const moves: Bench = {
+  name: 'moves',
+  what: 'how often a pod is moved in a rollout, by the real scheduler',
+  skipped: needsRoot,
+  run: async (context) => {
+    const figures: Figure[] = [];
+    for (const scenario of MOVES) {
+      context.progress(`${scenario.name}: minutes`);
+      const { movesPerPod: value } = await onControlPlane(context, scenario);
+      figures.push({ name: `${scenario.name}: moves of a pod`, value, unit: '', ...atMost(scenario) });
     }
     return figures;
   },

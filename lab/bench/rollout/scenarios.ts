@@ -19,6 +19,8 @@ export interface Scenario {
   readonly places: number;
   /** That the nodes are in, in equal parts. */
   readonly zones: number;
+  /** What every host takes. @default TIMES */
+  readonly times?: HostTimes;
   /** Spec of a policy for all nodes. @default the controller's variables rule */
   readonly policy?: object;
 }
@@ -33,6 +35,17 @@ export const SCENARIOS: readonly Scenario[] = [
     zones: 2,
     policy: { nodeSelector: {}, zones: { atOnce: 1 } },
   },
+];
+
+const SOON: HostTimes = { ...TIMES, prepareMs: 2000, rebootMs: 8000, shutdownMs: 2000 };
+
+/** Ten nodes, two at a time, with twenty pods, where the nodes that are done have room for all of them. */
+const TWO_OF_TEN: Omit<Scenario, 'name'> = { nodes: 10, places: 2, zones: 1, times: SOON };
+
+/** By how far each pod is moved. */
+export const MOVES: readonly Scenario[] = [
+  { ...TWO_OF_TEN, name: '10 by 2', policy: { nodeSelector: {} } },
+  { ...TWO_OF_TEN, name: '10 by 2, preferUpdated', policy: { nodeSelector: {}, preferUpdated: true } },
 ];
 
 /** Hosts' work, one node after the other at each place, in the time that the rollout took: more than 1 where nodes prepare while others boot. */

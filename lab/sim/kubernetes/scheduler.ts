@@ -2,7 +2,7 @@ import type { KubeRequest } from '../../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
 import { labelSelector } from '../cluster/selector.ts';
 import { podPath } from './pods.ts';
-import { fitsNode, fitsTerm, tolerates, toleratesNode } from './selectors.ts';
+import { dislikesOf, fitsNode, fitsTerm, tolerates, toleratesNode } from './selectors.ts';
 import { isPodTerminal, isReady, type Node, type Pod } from '../../../runtime/kube/objects.ts';
 import type { PodAffinityTerm, PodSpec, World } from './types.ts';
 
@@ -74,7 +74,7 @@ function isOpen({ tolerations = [] }: PodSpec, node: Node): boolean {
  * they are added up: weights tell terms of one kind apart, and no kind from another.
  */
 function scoresOf(pod: Pod, feasible: readonly NodeInfo[], infos: readonly NodeInfo[]): ReadonlyMap<NodeInfo, number> {
-  const { affinity = {}, topologySpreadConstraints: spread = [] } = pod.spec ?? {};
+  const { affinity = {}, topologySpreadConstraints: spread = [], tolerations } = pod.spec ?? {};
   const liked = affinity.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const disliked = affinity.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const near = (info: NodeInfo, term: PodAffinityTerm): number => matching(term, pod, podsNear(info, term, infos));
@@ -83,8 +83,13 @@ function scoresOf(pod: Pod, feasible: readonly NodeInfo[], infos: readonly NodeI
     feasible.map((info) => -total(disliked, ({ weight, podAffinityTerm }) => weight * near(info, podAffinityTerm))),
     feasible.map((info) => -total(spread, (term) => near(info, term))),
   ].map(scaled);
-  return new Map(feasible.map((info, index) => [info, total(kinds, (scores) => scores[index] ?? 0)]));
+  const tainted = scaled(feasible.map(({ node }) => -dislikesOf(tolerations, node)));
+  const score = (at: number): number => total(kinds, (scores) => scores[at] ?? 0) + TAINT_WEIGHT * (tainted[at] ?? 0);
+  return new Map(feasible.map((info, index) => [info, score(index)]));
 }
+
+/** Of the plugin TaintToleration, where those of the others are 1 or 2: as kube-scheduler has it by default. */
+const TAINT_WEIGHT = 3;
 
 function scaled(scores: readonly number[]): readonly number[] {
   const [least, range] = [Math.min(...scores), Math.max(...scores) - Math.min(...scores)];

@@ -24,6 +24,10 @@ export function toleratesNode(tolerations: readonly Toleration[] = [], node: Nod
   return taints.every((taint) => tolerates(tolerations, taint));
 }
 
+/** Taints of a node that new pods avoid, and that are not tolerated: the real scheduler counts them. */
+export const dislikesOf = (tolerations: readonly Toleration[] = [], { spec }: Node): number =>
+  (spec?.taints ?? []).filter((taint) => taint.effect === 'PreferNoSchedule' && !tolerates(tolerations, taint)).length;
+
 /** Whether every taint of a node that drives running pods away is tolerated. */
 export function mayStayOn(tolerations: readonly Toleration[], node: Node): boolean {
   const taints = node.spec?.taints?.filter(({ effect }) => effect === 'NoExecute') ?? [];

@@ -65,7 +65,10 @@ export interface MarkedNode {
     readonly managedFields?:
       readonly { readonly manager?: string; readonly fieldsV1?: object | null }[] | null | undefined;
   };
-  readonly spec?: { readonly unschedulable?: boolean };
+  readonly spec?: {
+    readonly unschedulable?: boolean;
+    readonly taints?: readonly { readonly key: string; readonly effect: string }[];
+  };
 }
 
 /** Of a drain that nobody can read, e.g. after somebody edited the marks: the node counts as busy, and no drain joins it. */

@@ -23,7 +23,7 @@ export interface NodePatch {
     readonly labels?: Readonly<Record<string, string | null>>;
     readonly annotations?: Annotations;
   };
-  readonly spec?: { readonly unschedulable: true | null };
+  readonly spec?: { readonly unschedulable?: true | null; readonly taints?: readonly object[] | null };
 }
 
 /** One drain attempt, as the caller knows it. */

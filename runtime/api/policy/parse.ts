@@ -102,6 +102,7 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     rollsBack: isSaid('Rollback', spec.onFailure),
     waitsForRoom: isSaid('wait', spec.capacity),
     unwell: spec.unwell?.flatMap((one) => signsOf(one as UnwellSign)),
+    prefersUpdated: spec.preferUpdated,
     soakMs: msOf(spec.nodeSoak),
   };
   return {

@@ -44,6 +44,8 @@ export interface UpdatePolicy {
   readonly waitsForRoom: boolean;
   /** Signs of a node by which it counts as not Ready. */
   readonly unwell: readonly string[];
+  /** Nodes that wait for a proven release keep evicted pods away, where others have room. */
+  readonly prefersUpdated: boolean;
   /** How long a node must be Ready after its update before the update ends. */
   readonly soakMs: number;
 }

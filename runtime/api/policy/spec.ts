@@ -253,6 +253,10 @@ export const policyFields = {
     list(unwell, 16),
     'Conditions and taints by which a node counts as not Ready, e.g. { condition: StorageReady, status: "False" }.',
   ).optional(),
+  preferUpdated: described(
+    flag,
+    'Nodes that wait for a proven release bear the taint waiting:PreferNoSchedule, so that evicted pods go to nodes that are done. false by default.',
+  ).optional(),
   nodeSoak: described(
     duration,
     'How long a node must be Ready after its update. MONITORING_TIME_IN_SEC by default.',

@@ -7,7 +7,8 @@ import type { Node } from '../../kube/objects.ts';
 import { leasesOf, NODES_PATH, podsOf } from '../../kube/resources.ts';
 import { readMarks } from '../../api/marks/marks.ts';
 import { UNRELEASED_ANNOTATION } from '../../api/marks/names.ts';
-import { releasePatch } from '../../api/marks/patches.ts';
+import { type NodePatch, releasePatch } from '../../api/marks/patches.ts';
+import { taintPatch, WAITING_TAINT } from '../../api/marks/taints.ts';
 import { CONTROLLER_LEASE, shadowName } from '../../api/shadow/names.ts';
 import { isSemver } from '../../api/shadow/semver.ts';
 import { type Cluster, type Command, RefusedCommandError, type CommandRequest } from '../command.ts';
@@ -23,7 +24,7 @@ export const cleanup: Command = {
   alias: 'release',
   args: 'NODE...',
   summary: 'undo what the operator has left on nodes where no update runs',
-  details: `Use it for marks in the output of leftovers, where no controller runs that would undo them. It undoes exactly what the marks list. It does
+  details: `Use it for marks in the output of leftovers, where no controller runs that would undo them. It undoes exactly what the marks list, and takes away the taint waiting. It does
 not remove a cordon without marks: run kubectl uncordon.`,
   options: { ...SELECTOR_OPTION, ...CHANGE_OPTIONS },
   minArgs: 1,
@@ -66,10 +67,11 @@ async function releaseNode({ request, cluster, permitted }: Session, name: strin
   const changed = await patchObject(cluster, target, async (object) => {
     const node = object as Node;
     const marks = readMarks(node);
-    if (!marks) return expectNothingLeft(node);
-    owned = marks.owns;
+    const untainted = taintPatch(node, WAITING_TAINT, false);
+    if (!marks && !untainted) return expectNothingLeft(node);
+    owned = [...(marks?.owns ?? []), ...(untainted ? [TAINT] : [])];
     await expectAtRest(cluster, node, permitted);
-    return releasePatch(node);
+    return together(releasePatch(node), untainted);
   });
   if (!changed) return { object: target.called, changed, says: 'has nothing of the operator on it', undo: undefined };
   const says = `is cleaned up: ${owned.length > 0 ? owned.join(', ') : 'nothing but the marks'} undone`;
@@ -80,6 +82,11 @@ async function releaseNode({ request, cluster, permitted }: Session, name: strin
     undo: owned.includes('cordon') ? `kubectl cordon ${name}` : undefined,
   };
 }
+
+const TAINT = `taint ${WAITING_TAINT.key}`;
+
+const together = (released: NodePatch | undefined, untainted: NodePatch | undefined): NodePatch | undefined =>
+  released && untainted ? { ...released, spec: { ...released.spec, ...untainted.spec } } : (released ?? untainted);
 
 /** @throws RefusedCommandError where the node has something that a release cannot undo */
 function expectNothingLeft({ metadata, spec }: Node): undefined {

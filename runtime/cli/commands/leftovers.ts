@@ -3,6 +3,8 @@ import { LIFECYCLE_REASON } from '../../controller/writing/lifecycle-conditions.
 import { isUnderWay } from '../../controller/plan/facts/phase.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import { UNREADABLE } from '../../api/marks/marks.ts';
+import { WAITING_TAINT } from '../../api/marks/taints.ts';
+import type { Plan } from '../../controller/plan/plan.ts';
 import { ACTION_KEYS, FIRST_OPERATOR_KEYS, OPERATOR_VERSION_KEY } from '../../api/shadow/first-operator.ts';
 import type { Command } from '../command.ts';
 import { inspect } from '../inspect.ts';
@@ -21,7 +23,7 @@ export const leftovers: Command = {
   args: '',
   summary: 'list what is left on nodes where no update runs',
   details: `The second column says who left it:
-  "ours"            listed in the operator's marks on the node, or lifecycle conditions that it does not keep up to date
+  "ours"            listed in the operator's marks on the node, or a taint or lifecycle conditions that it does not keep up to date
   "unknown"         a cordon without marks: nobody can tell who made it
   "first operator"  written by v0.1`,
   options: {},
@@ -38,14 +40,27 @@ export const leftoverLines = (found: readonly Leftover[]): readonly string[] =>
     PLAIN,
   );
 
-type Seen = { readonly config: LifecycleSetting; readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'permits'> };
+interface Seen {
+  readonly config: LifecycleSetting;
+  readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'permits'>;
+  readonly plan: Pick<Plan, 'preferences'>;
+}
 
-export function leftoversIn({ snapshot: { nodes, shadows, permits }, config }: Seen): readonly Leftover[] {
+export function leftoversIn({ snapshot: { nodes, shadows, permits }, config, plan }: Seen): readonly Leftover[] {
   const byName = new Map(shadows.map((shadow) => [shadow.name, shadow]));
   const permitted = new Set(permits.map(({ nodeUid }) => nodeUid));
   const idle = nodes.filter((node) => !permitted.has(node.uid) && !isUpdating(node, byName.get(node.shadowName)));
-  return idle.flatMap((node) => leftoverOn(node, config));
+  const over = new Set(plan.preferences.flatMap(({ node, isAvoided }) => (isAvoided ? [] : node)));
+  const tainted = nodes.filter(({ name, bearsWaiting }) => bearsWaiting === true && over.has(name));
+  return [...idle.flatMap((node) => leftoverOn(node, config)), ...tainted.map(taintLeft)];
 }
+
+/** Its policy asks for it no more, or nothing is to come. */
+const taintLeft = ({ name: node }: NodeView): Leftover => ({
+  node,
+  whose: 'ours',
+  what: `taint ${WAITING_TAINT.key}: the controller takes it away, and so does cleanup`,
+});
 
 function isUpdating({ uid }: NodeView, shadow: ShadowView | undefined): boolean {
   return shadow !== undefined && shadow.owners.includes(uid) && isUnderWay(shadow);

@@ -18,7 +18,7 @@ import type { Inspection } from '../inspect.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { askPlan } from '../leader-plan.ts';
 import { PLAIN, table } from '../output/terminal.ts';
-import { aheadText, firstOf, timeValue, unknownLines, untilText, verdictValue } from '../output/output.ts';
+import { firstOf, meanwhileText, timeValue, unknownLines, untilText, verdictValue } from '../output/output.ts';
 
 /** A plan as people are told it, the leader's or one made here. */
 interface Shown extends Pick<Inspection, 'noLeader' | 'unknown' | 'now'> {
@@ -281,7 +281,7 @@ export function whyHeld({ because }: Holder, verdict: Verdict | undefined): stri
 }
 
 function cells(
-  { node, policy, reason, message, phase, since, until, position, ahead }: Verdict,
+  { node, policy, reason, message, phase, since, until, position, ...meanwhile }: Verdict,
   now: number,
   more?: string,
 ): readonly string[] {
@@ -289,7 +289,7 @@ function cells(
     policy === undefined ? undefined : `policy ${policy}`,
     phase && STEP_WORDS[phase],
     position === undefined ? undefined : `position ${position}`,
-    ahead && aheadText(ahead),
+    meanwhileText(meanwhile),
     since === undefined || since === 0 ? undefined : `for ${durationText(now - since)}`,
     until === undefined ? undefined : untilText(reason, until - now),
     more,

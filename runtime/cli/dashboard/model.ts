@@ -11,7 +11,7 @@ import { decisionText, haltedRemedy, haltedText } from '../halted.ts';
 import { NAME } from '../help.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { noLeaderRemedy, noLeaderText } from '../leader.ts';
-import { aheadText, firstOf } from '../output/output.ts';
+import { firstOf, meanwhileText } from '../output/output.ts';
 import { byTime, type Moment, wordOf } from '../past/moments.ts';
 import { pastEvents, pastOfNode } from '../past/past.ts';
 import { type Member, membersOf } from '../status/members.ts';
@@ -186,7 +186,7 @@ function rowOf(member: Member, seen: Inspection): NodeRow {
   const { snapshot } = seen;
   const { info, verdict, standing, step } = member;
   const { node, permit } = info;
-  const { policy, reason, message, since, until, ahead } = verdict;
+  const { policy, reason, message, since, until } = verdict;
   return {
     name: node.name,
     policy,
@@ -206,7 +206,7 @@ function rowOf(member: Member, seen: Inspection): NodeRow {
     until,
     awaySince: awaySince(member),
     drain: drainOf(member, seen),
-    ahead: ahead && aheadText(ahead),
+    meanwhile: meanwhileText(verdict),
     failure: failureOf(member),
     ...reportedBy(info),
   };

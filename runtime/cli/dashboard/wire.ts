@@ -154,8 +154,8 @@ export interface NodeRow {
   readonly runs?: string | undefined;
   readonly offered?: string | undefined;
   readonly drain?: DrainRow | undefined;
-  /** What it prepares while it waits. */
-  readonly ahead?: string | undefined;
+  /** What becomes of it while it waits. */
+  readonly meanwhile?: string | undefined;
   /** When its reboot was requested, while it is away. */
   readonly awaySince?: number | undefined;
   readonly failure?: { readonly text: string; readonly times: number; readonly at?: number | undefined } | undefined;

@@ -7,7 +7,7 @@ import { haltedLines } from '../halted.ts';
 import type { Inspection } from '../inspect.ts';
 import { noLeaderLines, noLeaderValue } from '../leader.ts';
 import { PLAIN, type Terminal, paint, table, wrapped } from '../output/terminal.ts';
-import { timeValue, untilText, verdictValue, unknownLines } from '../output/output.ts';
+import { firstOf, timeValue, untilText, verdictValue, unknownLines } from '../output/output.ts';
 import { momentText } from '../waves/words.ts';
 import type { Drains } from './drains.ts';
 import type { Forecast } from './forecast.ts';
@@ -27,9 +27,17 @@ export function planLines({ seen, drains, here }: PlanView, terminal: Terminal):
     paint(terminal, 'head', starts.length > 0 ? 'WOULD START' : 'NOTHING WOULD START'),
     ...table(starts, PLAIN),
     ...section('OTHERS', table(rows, PLAIN), terminal),
+    ...section('NEW PODS', preferenceLines(plan.preferences), terminal),
     ...drainLines(drains, terminal),
   ];
 }
+
+/** Which taints would come and go. */
+const preferenceLines = (preferences: Inspection['plan']['preferences']): readonly string[] =>
+  [true, false].flatMap((wanted) => {
+    const nodes = preferences.filter(({ isAvoided }) => isAvoided === wanted).map(({ node }) => node);
+    return nodes.length === 0 ? [] : [`  ${wanted ? 'would avoid' : 'would no longer avoid'} ${firstOf(nodes, 3)}`];
+  });
 
 const byPosition = (a: Verdict, b: Verdict): number => (a.position ?? Infinity) - (b.position ?? Infinity) || 0;
 
@@ -126,6 +134,7 @@ export function planValue(seen: Inspection, { stuck, crowded }: Told): object {
     starts: startsOf(seen).map(({ node, spec }) => ({ node, version: spec.version })),
     nextChangeAt: timeValue(plan.requeueAt),
     nodes: plan.verdicts.map(verdictValue),
+    preferences: plan.preferences,
     drainsThatCannotEnd: stuck,
     drainsWithoutRoom: crowded,
   };

@@ -50,8 +50,13 @@ export function verdictValue({ since, until, newer, ...verdict }: Verdict): obje
 export const untilText = (reason: Reason, ms: number): string =>
   reason === 'DrainBlocked' ? `for ${durationText(ms)} more at most` : `in ${durationText(ms)}`;
 
-/** What a node that waits prepares meanwhile. */
-export function aheadText({ version, isStaged, error }: Ahead): string {
+/** What becomes of a node while it waits; undefined where there is nothing to say. */
+export function meanwhileText({ ahead, isAvoided }: Pick<Verdict, 'ahead' | 'isAvoided'>): string | undefined {
+  const said = [ahead && aheadText(ahead), isAvoided && 'new pods prefer other nodes'].filter(Boolean);
+  return said.length > 0 ? said.join(', ') : undefined;
+}
+
+function aheadText({ version, isStaged, error }: Ahead): string {
   if (isStaged) return `${version} is staged ahead`;
   return error === undefined ? `${version} is being staged ahead` : `not staged ahead: ${error}`;
 }

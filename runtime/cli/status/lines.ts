@@ -58,10 +58,14 @@ function needsYouLines(
   return [paint(terminal, 'bad', 'NEEDS YOU'), ...said];
 }
 
-function reasonedText({ reason, policy, message, nodes, staged, since, until }: Reasoned, now: number): string {
+function reasonedText(
+  { reason, policy, message, nodes, staged, avoided, since, until }: Reasoned,
+  now: number,
+): string {
   const details = [
     policy === undefined ? undefined : `policy ${policy}`,
     staged === 0 ? undefined : `${staged} staged ahead`,
+    avoided === 0 ? undefined : `${avoided} avoided by new pods`,
     since === undefined ? undefined : `for ${durationText(now - since)}`,
     until === undefined ? undefined : untilText(reason, until - now),
   ].filter((detail) => detail !== undefined);

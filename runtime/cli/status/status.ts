@@ -68,6 +68,8 @@ export interface Reasoned {
   readonly nodes: readonly string[];
   /** How many of them have staged their update ahead. */
   readonly staged: number;
+  /** How many of them new pods avoid. */
+  readonly avoided: number;
   /** The earliest times, milliseconds since the Unix epoch. */
   readonly since: number | undefined;
   readonly until: number | undefined;
@@ -204,7 +206,8 @@ function reasoned(verdicts: readonly Verdict[]): readonly Reasoned[] {
   const since = earliest(verdicts.map((verdict) => verdict.since));
   const until = earliest(verdicts.map((verdict) => verdict.until));
   const staged = verdicts.filter(({ ahead }) => ahead?.isStaged).length;
-  return [{ reason, policy, message, nodes: verdicts.map(({ node }) => node), staged, since, until }];
+  const avoided = verdicts.filter(({ isAvoided }) => isAvoided).length;
+  return [{ reason, policy, message, nodes: verdicts.map(({ node }) => node), staged, avoided, since, until }];
 }
 
 /** The earliest of the known times. */

@@ -18,9 +18,8 @@ import { EnteredLedgers } from './releases/entered.ts';
 import { Ledgers } from './facts/ledgers.ts';
 import { ledgerWrites, type ReleaseWrite } from './groups/ledger.ts';
 import { calledOff, completionOf, progress, withCapacity } from './facts/machine.ts';
-import { isRetried } from './nodes/blame.ts';
+import { answeredRequests } from './nodes/requests.ts';
 import { recover, recoverPermit } from './nodes/recovery.ts';
-import type { PhaseKind } from './facts/phase.ts';
 import { offers } from './answer/offers.ts';
 import type { Halted, ReleaseUnderPolicy } from './releases/os-release.ts';
 import {
@@ -32,6 +31,7 @@ import {
   reportOnLost,
 } from './answer/report.ts';
 import { NONE_GIVEN } from './facts/places.ts';
+import { type Preference, preferencesOf } from './gates/preferences.ts';
 import { NEVER, nextAfter } from './facts/requeue.ts';
 import { RULED_FOR_MS, Rulings } from './facts/rulings.ts';
 import type { Settings, Snapshot } from './facts/snapshot.ts';
@@ -53,6 +53,8 @@ export interface Plan {
   readonly warnings: readonly Warning[];
   /** What is to be written to the ledgers of releases. */
   readonly ledger: readonly ReleaseWrite[];
+  /** Nodes that are to bear the taint `waiting`, or bear it no longer: those that are not so yet. */
+  readonly preferences: readonly Preference[];
   /** What is to be asked of checks. */
   readonly tries: readonly CheckTry[];
   /** One for each policy that is a resource, by name. */
@@ -97,9 +99,10 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const conditions = conditionCommands(judged, { written, limit, now });
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt, dependencies }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
+  const preferences = preferencesOf(fleet.all, starts, world);
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...groups.all.map(releasesChangeAt), ...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
-  times.push(checks.changesAt, entered.changesAt, resting.changesAt);
+  times.push(checks.changesAt, entered.changesAt, resting.changesAt, preferences.changesAt);
   const requeueAt = nextAfter(now, [...times, withheld.changesAt(wanted)]);
   return {
     commands: [...commands, ...resting.commands, ...conditions],
@@ -108,6 +111,7 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
     warnings,
     ledger,
     tries: checks.tries,
+    preferences: preferences.due,
     policies,
     releases: releasesUnderVariables(groups.all),
     budget: { capacity: places.all.limit, holders: holdersOf(busy, starts.nodes) },
@@ -281,19 +285,3 @@ function adoptions(
   const due = new Set(withheld.due(wanted));
   return [...[...due].slice(0, ADOPTIONS), ...wanted.filter((command) => !due.has(command))];
 }
-
-/**
- * Takes a request away from its node once the update has begun, or where there is none to begin (rule P9). A node with marks is left alone:
- * other writes to it come first. One that may try its drain again keeps that until the drain has begun.
- */
-function answeredRequests(unsettled: readonly AssessedNode[]): Command[] {
-  const answered = unsettled.filter(({ node, shadow, offered, phase }) => {
-    const isAsked = node.askedBy !== undefined || node.retryOf !== undefined;
-    if (!isAsked || node.marks || !shadow?.status || shadow.stale || phase.kind === 'returning') return false;
-    if (phase.kind === 'resting') return offered === undefined;
-    return !(AHEAD_OF_DRAIN.has(phase.kind) && isRetried(node, shadow.status));
-  });
-  return answered.map(({ node }) => ({ kind: 'forget', node: node.name }));
-}
-
-const AHEAD_OF_DRAIN: ReadonlySet<PhaseKind> = new Set<PhaseKind>(['staging', 'staged', 'asked']);

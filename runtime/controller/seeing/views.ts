@@ -27,6 +27,7 @@ import {
 import { hintIn } from '../../api/shadow/hint.ts';
 import { ownersOf } from '../../api/shadow/owner.ts';
 import { familyOf, isSemver, versionOfOsImage } from '../../api/shadow/semver.ts';
+import { othersTaints, saidByTaints } from './taints.ts';
 import { isLifecycle } from '../writing/lifecycle-conditions.ts';
 import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
 
@@ -96,9 +97,8 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
     labels: texts.values(node.metadata.labels ?? {}),
     createdAt: instantOf(node.metadata.creationTimestamp) ?? 0,
     ...decidedOn(node, isOther),
-    ...leavingOf(node),
     unschedulable: node.spec?.unschedulable === true,
-    ...outStated(node),
+    ...saidByTaints(node),
     ...readinessOf(node),
     family: texts.of(familyOf(node)),
     version: versionOfOsImage(node.status?.nodeInfo?.osImage),
@@ -126,24 +126,6 @@ function decidedOn(
     unreleased: annotations[UNRELEASED_ANNOTATION],
     firstOperator: firstOperatorOn(annotations),
   };
-}
-
-/** Taints with which Karpenter, in two of its versions, and the cluster autoscaler say that they are about to remove a machine. */
-const LEAVING_TAINTS: ReadonlySet<string> = new Set([
-  'karpenter.sh/disrupted',
-  'karpenter.sh/disruption',
-  'ToBeDeletedByClusterAutoscaler',
-]);
-
-function outStated({ spec }: Node): Pick<NodeFacts, 'outStatedAt'> {
-  const outs = spec?.taints?.filter(({ key }) => key === 'node.kubernetes.io/unschedulable');
-  const [outStatedAt] = (outs ?? []).flatMap(({ timeAdded }) => instantOf(timeAdded) ?? []);
-  return outStatedAt === undefined ? {} : { outStatedAt };
-}
-
-function leavingOf({ metadata, spec }: Node): Pick<NodeView, 'leaving'> {
-  const isTainted = spec?.taints?.some(({ key }) => LEAVING_TAINTS.has(key)) === true;
-  return metadata.deletionTimestamp != null || isTainted ? { leaving: true } : {};
 }
 
 function firstOperatorOn(annotations: Node['metadata']['annotations']): NodeView['firstOperator'] {
@@ -174,7 +156,7 @@ const USUAL: ReadonlySet<string> = new Set(
 function signsOn({ spec, status }: Node, texts: SharedTexts): Pick<NodeView, 'signs' | 'conditionsAt'> {
   const conditions = (status?.conditions ?? []).filter((one) => one.type !== 'Ready' && !isLifecycle(one));
   const said = conditions.map((one) => conditionSign(one.type, one.status)).filter((sign) => !USUAL.has(sign));
-  const signs = [...said, ...(spec?.taints ?? []).map(({ key }) => taintSign(key))];
+  const signs = [...said, ...othersTaints(spec).map(({ key }) => taintSign(key))];
   const turns = conditions.flatMap(({ type, lastTransitionTime }) => {
     const at = instantOf(lastTransitionTime);
     return at === undefined ? [] : [[texts.of(type), at] as const];

@@ -1,5 +1,6 @@
 import type { EventRecord } from '../../kube/event-recorder.ts';
 import type { ObjectReference } from '../../kube/objects.ts';
+import { WAITING_TAINT } from '../../api/marks/taints.ts';
 import type { PolicyConditionType, PolicyStatus } from '../../api/policy/model.ts';
 import { POLICY_API_VERSION, POLICY_KIND } from '../../api/policy/names.ts';
 import { type Planned, type Statement, type Statements, topicOf } from './statements.ts';
@@ -14,16 +15,20 @@ interface Said {
   readonly report: PolicyReport;
   readonly status: PolicyStatus | undefined;
   readonly before: Statements;
+  /** Names of the policies under which nodes are avoided by new pods. */
+  readonly avoiding: ReadonlySet<string | undefined>;
 }
 
 export function policyStatements({ plan, snapshot }: Planned, before: Statements): readonly Statement[] {
   const statuses = new Map(snapshot.policies.map(({ resource }) => [resource?.uid, resource?.status]));
+  const avoiding = new Set(plan.verdicts.flatMap(({ policy, isAvoided }) => (isAvoided ? [policy] : [])));
   return plan.policies.flatMap((report) => {
-    const said = { report, status: statuses.get(report.uid), before };
+    const said = { report, status: statuses.get(report.uid), before, avoiding };
     const passed = report.passedOver.map((one) => passedOver(one, said));
     return [
       accepted(said),
       halted(said),
+      preference(said),
       ...passed,
       ...report.releases.flatMap((release) => [...milestones(release, said), ...checks(release, said)]),
     ];
@@ -46,6 +51,18 @@ function halted(said: Said): Statement {
     status === 'True' ? ['Warning', 'RolloutHalted', message] : ['Normal', 'RolloutResumed', message];
   const statement = stated(said, { fact: 'halted', value: status, isKnown, event });
   return status === 'True' ? statement : { ...statement, follows: topicOf(statement) };
+}
+
+const AVOIDING = `new pods go to nodes that are done, where these have room: those that wait bear ${WAITING_TAINT.key}`;
+
+/** What a process finds when it begins was told by the one before. */
+function preference(said: Said): Statement {
+  const isSo = said.avoiding.has(said.report.name);
+  const event: EventText = isSo
+    ? ['Normal', 'PreferringUpdated', AVOIDING]
+    : ['Normal', 'PreferringNone', 'no node bears that taint any more'];
+  const isKnown = !isSo || said.before.size === 0;
+  return stated(said, { fact: 'preference', value: isSo ? 'so' : 'not', isKnown, event });
 }
 
 /** Each process gives it the same occasion. */

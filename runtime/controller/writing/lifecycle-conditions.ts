@@ -2,7 +2,8 @@ import type { nodesOf } from '../../kube/resources.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { type Due, type NodeWriter, nodeWriter, type NodeWriterPorts } from './node-writer.ts';
 import { mapNodes } from '../plan/nodes/join.ts';
-import type { LifecycleCondition, NodeInfo } from '../plan/facts/snapshot.ts';
+import type { LifecycleCondition } from '../plan/facts/lifecycle.ts';
+import type { NodeInfo } from '../plan/facts/snapshot.ts';
 
 /**
  * Kubernetes' lifecycle conditions of Nodes (KEP-5683, alpha), by what permits, shadows and marks say.
@@ -104,7 +105,7 @@ export function lifecycleConditionWriter(options: LifecycleConditionWriterOption
   return nodeWriter<Lifecycle | undefined>({
     ...options,
     what: 'lifecycle conditions',
-    dueIn: (snapshot) => {
+    dueIn: ({ snapshot }) => {
       const at = rfc3339(clock.now());
       return mode === 'none' ? [] : mapNodes(snapshot, (info) => dueOn(info, wantedOn(info), at)).flat();
     },

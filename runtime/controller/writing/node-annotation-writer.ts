@@ -26,7 +26,7 @@ export function nodeAnnotationWriter(options: NodeAnnotationWriterOptions): Node
   return nodeWriter<Mirror>({
     ...options,
     what: 'annotations of the first operator',
-    dueIn: (snapshot) =>
+    dueIn: ({ snapshot }) =>
       isOn
         ? mapNodes(snapshot, ({ node, shadow }) => dueOn(node, shadow)).flat()
         : snapshot.nodes.flatMap((node) => dueOn(node, undefined)),

@@ -3,8 +3,12 @@ import type { Node } from '../../kube/objects.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { Snapshot } from '../plan/facts/snapshot.ts';
 import { WriteQueue } from './write-queue.ts';
+
+/** A plan, and what it was made of. */
+export type Planned = Pick<Plan, 'preferences'> & { readonly snapshot: Snapshot };
 
 /** What a Node should say, and does not say yet. */
 export interface Due<T> {
@@ -23,15 +27,17 @@ export interface NodeWriterPorts {
 interface NodeWriterOptions<T> extends NodeWriterPorts {
   /** What is written, for the log. */
   readonly what: string;
-  readonly dueIn: (snapshot: Snapshot) => readonly Due<T>[];
+  readonly dueIn: (planned: Planned) => readonly Due<T>[];
+  /** Milliseconds between the beginnings of two writes. @default 0 */
+  readonly paceMs?: number;
   /** Writes what is missing on the Node, as it is now. */
   readonly write: (node: Node, wanted: T, signal: AbortSignal) => Promise<void>;
 }
 
-/** Shows on Nodes where their updates are, in annotations or conditions that others define. Nothing of ours reads them back. */
+/** Shows on Nodes where their updates are. Nothing is decided on what it writes. */
 export interface NodeWriter extends Pick<WriteQueue, 'run'> {
   /** Each call replaces what was not written yet. */
-  replace(snapshot: Snapshot): void;
+  replace(planned: Planned): void;
 }
 
 export function nodeWriter<T>({ nodes, dueIn, write, ...options }: NodeWriterOptions<T>): NodeWriter {
@@ -42,9 +48,9 @@ export function nodeWriter<T>({ nodes, dueIn, write, ...options }: NodeWriterOpt
   };
   return {
     run: (signal) => queue.run(signal),
-    replace: (snapshot) =>
+    replace: (planned) =>
       queue.replace(
-        dueIn(snapshot).map((due) => ({
+        dueIn(planned).map((due) => ({
           key: due.node,
           version: JSON.stringify(due.wanted),
           write: (signal) => writeOn(due, signal),

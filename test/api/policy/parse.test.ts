@@ -59,6 +59,7 @@ test('every field is read', () => {
       onFailure: 'Rollback',
       capacity: 'wait',
       unwell: [{ condition: 'Bad' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
+      preferUpdated: true,
       nodeSoak: '5m',
     }),
   ).toEqual({
@@ -111,6 +112,7 @@ test('every field is read', () => {
     rollsBack: true,
     waitsForRoom: true,
     unwell: ['Bad=True', 'Bad=Unknown', 'StorageReady=False', 'StorageReady=Unknown', 'taint a.io/b'],
+    prefersUpdated: true,
     soakMs: 300_000,
   });
 });

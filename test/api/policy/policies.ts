@@ -25,6 +25,7 @@ export const VARIABLES: UpdatePolicy = {
   rollsBack: false,
   waitsForRoom: false,
   unwell: [],
+  prefersUpdated: false,
   soakMs: 0,
 };
 

@@ -53,6 +53,7 @@ const valid = (name: string): fc.Arbitrary<PolicyView> =>
       pauseBetweenMs: fc.constantFrom(0, 0, 600_000),
       zones: fc.constantFrom(1, 1, 2, Infinity).map((atOnce) => ({ key: ZONE, atOnce })),
       mustFit: rarely,
+      prefersUpdated: fc.boolean(),
       freezes,
       proof: fc.record({
         nodes: amount,

@@ -192,6 +192,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
         after: ['test'],
         windows: [{ start: '0 22 * * MON-THU', duration: '8h', timeZone: 'Europe/Berlin' }],
         windowFit: 'off',
+        preferUpdated: true,
         freezes: [{ from: '2026-12-18T00:00:00Z', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
         proof: { nodes: 600, soak: '24h' },
       },

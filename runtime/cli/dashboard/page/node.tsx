@@ -85,14 +85,14 @@ function DrainState({
 }
 
 function Facts({ row, now }: Pick<NodePanelProps, 'row' | 'now'>) {
-  const { runs, offered, ahead, policy, zone, family, failure, lastUpdateMs, finishedAt } = row;
+  const { runs, offered, meanwhile, policy, zone, family, failure, lastUpdateMs, finishedAt } = row;
   const times = failure && failure.times > 1 ? ` (${failure.times} in a row)` : '';
   const last = lastUpdateMs === undefined ? undefined : `took ${durationText(lastUpdateMs)}`;
   return (
     <dl class="facts">
       <Fact name="Node">{row.name}</Fact>
       <Fact name="Version">{versionText(runs, offered)}</Fact>
-      <Fact name="Meanwhile">{ahead}</Fact>
+      <Fact name="Meanwhile">{meanwhile}</Fact>
       <Fact name="Policy">{policy ?? "the controller's variables"}</Fact>
       <Fact name="Zone">{zone}</Fact>
       <Fact name="Family">{family}</Fact>

@@ -10,7 +10,7 @@ import { withWish } from '../groups/way-back.ts';
 import { withEvidence } from '../nodes/evidence.ts';
 import type { Judged } from '../facts/conditions.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { aheadOf } from '../gates/hints.ts';
+import { withMeanwhile } from './meanwhile.ts';
 import { isStepOver, type Phase, PHASES } from '../facts/phase.ts';
 import { isDone, isReason, type Reason } from '../facts/reasons.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from '../facts/requeue.ts';
@@ -70,10 +70,8 @@ class Judgement {
 
   on(info: AssessedNode): Verdict {
     const { node, ruling } = info;
-    const ahead = aheadOf(info);
     const own = verdictOn(node.name, this.#finding(info), ruling.policy?.name);
-    const verdict = ahead ? { ...own, ahead } : own;
-    return withWarnings(verdict, this.#decisions.warnings);
+    return withWarnings(withMeanwhile(own, info), this.#decisions.warnings);
   }
 
   #finding(info: AssessedNode): Finding {

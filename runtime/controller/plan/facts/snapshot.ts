@@ -11,6 +11,7 @@ import type { CheckAnswers } from './checks.ts';
 import type { Command } from './commands.ts';
 import type { PermitView } from './permit.ts';
 import type { Phase } from './phase.ts';
+import type { LifecycleCondition } from './lifecycle.ts';
 import type { Stop } from './verdict.ts';
 
 /** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
@@ -187,21 +188,14 @@ export interface NodeView {
   readonly version: string | undefined;
   readonly bootId: string | undefined;
   readonly marks: Marks | undefined;
+  /** Bears our taint that sends evicted pods to nodes that are done. */
+  readonly bearsWaiting?: boolean;
   /** The first operator's annotations, by key; undefined where there are none. Nothing is decided on them. */
   readonly firstOperator?: Readonly<Record<string, string>> | undefined;
   /** Kubernetes' lifecycle conditions on it, whoever wrote them; undefined where there are none. Nothing is decided on them. */
   readonly lifecycle?: readonly LifecycleCondition[] | undefined;
   /** What a release could not undo, because a newer version of the operator put it there. Nothing is decided on it. */
   readonly unreleased?: string | undefined;
-}
-
-/** One of Kubernetes' lifecycle conditions as it stands on a Node, whoever wrote it. */
-export interface LifecycleCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string | undefined;
-  readonly message?: string | undefined;
-  readonly lastTransitionTime?: string | null | undefined;
 }
 
 export interface ShadowView {

@@ -23,6 +23,8 @@ export interface Verdict {
   readonly position?: number;
   /** What a node that waits prepares meanwhile. */
   readonly ahead?: Ahead;
+  /** New pods go to other nodes where these have room (`preferUpdated`). */
+  readonly isAvoided?: boolean;
   /** For a node that has not begun its update yet: why it does not switch to the newer version that it is offered by now. */
   readonly newer?: Finding;
 }

@@ -120,6 +120,9 @@ export const OWN = ALL.slice(0, at('after'));
 /** What other nodes do comes in here. A start never opens these gates: a node that they stop before it is stopped after it too. */
 export const OTHERS = ALL.slice(at('after'));
 
+/** What people and policies still have to say of an update that has begun and disturbed nothing yet. */
+export const STILL = ALL.filter(({ gate }) => GATES[gate]?.forbidsHint === true && GATES[gate].again !== undefined);
+
 /** What the gates say of a node. */
 export interface Found extends GateResult {
   /** Which of them has stopped it, by its place in the list; undefined where none has. */

@@ -26,7 +26,8 @@ interface Turns {
 /**
  * Offers a place to the candidates of one policy in their turn (rule P6):
  * 1. those that somebody has asked for,
- * 2. those with the fewest failures (`crash_count`), and of these, those whose update to this version was not called off,
+ * 2. those with the fewest failures (`crash_count`), and of these, those whose update to this version was not called off, and where nothing was found that
+ *    blocks the drain,
  * 3. those of the zone that is being worked on or, where zones are not limited, of the zone with the fewest updates under way,
  * 4. the oldest node,
  * 5. by name.
@@ -42,12 +43,15 @@ export function inTurn(candidates: readonly Ruled[], turns: Turns): void {
 
 function rankOf({ info, shadow, version }: Ruled): number {
   const failures = info.node.askedBy === undefined ? (shadow.status?.crash_count ?? 0) : -1;
-  return failures + (wasCalledOff(shadow, version) ? 0.5 : 0);
+  return failures + (wasCalledOff(shadow, version) || isBlocked(shadow) ? 0.5 : 0);
 }
 
 /** Its update to this version was called off, and others come before it tries again. */
 const wasCalledOff = ({ spec }: ShadowView, version: string): boolean =>
   spec.state === 'Idle' && spec.version === version;
+
+/** Its last preflight, or its last drain, has named what does not let its pods go. Of most nodes nothing is known, and these are alike. */
+const isBlocked = ({ status }: ShadowView): boolean => (status?.drain?.blocked_by ?? []).length > 0;
 
 /** The candidates of one zone. */
 interface Queue {
