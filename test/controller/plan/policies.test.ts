@@ -31,7 +31,7 @@ import { after, amount, policy, seen } from './worlds.ts';
 const startsOf = ({ commands }: Plan): readonly string[] =>
   commands.flatMap((command) => (command.kind === 'start' ? [command.node] : []));
 
-const SAMPLE = runs(1000);
+const SAMPLE = runs(300);
 
 test('the worlds of these properties are such that nodes start under policies in many of them', () => {
   const counts = fc
@@ -48,7 +48,7 @@ test('in any world, a plan keeps what each policy says, and what all of them say
     fc.property(governed, policy, (world, rules) => {
       expect(faultsOf({ world, rules, now: NOW, plan: plan(world, rules, NOW) })).toEqual([]);
     }),
-    runs(1500),
+    runs(500),
   );
 });
 
@@ -126,7 +126,7 @@ test('nodes start in their turn: by policy, what was asked for, failures, zone, 
       const rules = { ...POLICY, ...UNPROVEN_TOO, maxConcurrent: most, ownNode: 'n0' };
       expect(startsOf(plan(world, rules, NOW))).toEqual(chosenOneByOne(members, policies, rules));
     }),
-    runs(600),
+    runs(250),
   );
 });
 
@@ -224,7 +224,7 @@ test('a healthy fleet is updated to its end under policies that come one after t
         ).toEqual([]);
       },
     ),
-    runs(150),
+    runs(50),
   );
 });
 

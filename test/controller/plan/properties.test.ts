@@ -183,7 +183,7 @@ test('a release that fails everywhere reaches no more nodes than the failure bud
         expect(reached.size).toBeGreaterThan(0);
       },
     ),
-    runs(100),
+    runs(40),
   );
 });
 

@@ -71,7 +71,7 @@ describe('requeueAt', () => {
         expect(said(snapshot, rules, between)).toBe(now);
         expect(said(snapshot, rules, requeueAt - 1)).toBe(now);
       }),
-      runs(600),
+      runs(200),
     );
   });
 
@@ -84,7 +84,7 @@ describe('requeueAt', () => {
         const { requeueAt } = first;
         if (requeueAt !== undefined) expect(said(snapshot, rules, requeueAt)).not.toBe(said(snapshot, rules, NOW));
       }),
-      runs(600),
+      runs(200),
     );
   });
 
