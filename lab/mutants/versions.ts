@@ -96,6 +96,14 @@ export const versionMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/way-back.test.ts'],
   },
   {
+    rule: 'P12',
+    does: 'keeps a host locked for good to what it cannot go back to',
+    file: 'runtime/controller/plan/groups/way-back.ts',
+    find: 'if (refused == null || !FOR_GOOD.has(refused))',
+    replace: 'if (refused !== before)',
+    tests: ['test/controller/plan/way-back.test.ts'],
+  },
+  {
     rule: 'F2',
     does: 'halts what was proven by fewer failures once its policy asks for another proof',
     file: 'runtime/controller/plan/releases/books.ts',

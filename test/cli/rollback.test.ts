@@ -44,7 +44,7 @@ test('rollback says of each node where it goes or why it stays, and writes nothi
     `  undo: kubectl patch brr ${NAME} --type merge --patch '{"spec":{"rollbackFor":[]}}'`,
     'Nothing was written: --dry-run.',
     '  a  goes back to 1.0.0',
-    '  b  stays: nobody knows what it ran before',
+    '  b  stays: nobody knows a version that it could go back to',
     '  Each way back is a download and a drain, under the budget of its policy.',
   ]);
   expect(answer.value).toMatchObject({
@@ -70,7 +70,7 @@ test('rollback has nodes of the policy locked to what they came from, which ends
     /: Halted, by a person: rollback \(policy prod\) by ann: kernel bug, /,
   );
   const why = (await run('why', {}, 'b', 'c')).lines(PLAIN).join('\n');
-  expect(why).toContain('1.1.0 is to be left, but nobody knows what it ran before');
+  expect(why).toContain('1.1.0 is to be left, but nobody knows a version that it could go back to');
   expect(why).toContain('people take nodes back from 1.1.0');
   expect((await run('rollback', prod, '1.1.0')).lines(PLAIN)[0]).toContain('(already so)');
 
@@ -79,6 +79,26 @@ test('rollback has nodes of the policy locked to what they came from, which ends
   await stage.pass(10_000);
   expect(await lock('a')).toBeUndefined();
   expect(await stage.spec('c')).toBe('StagedAndPerformedUpdate 1.1.0');
+});
+
+test('a way back that its host refuses is given up, so that the host is offered the next release', async () => {
+  await run('rollback', {}, '1.1.0');
+  await stage.patch('/apis/brupop.bottlerocket.aws/v1alpha1/bottlerocketupdatepolicies/prod', {
+    spec: { paused: false },
+  });
+  await stage.pass(40_000);
+  expect(await lock('a')).toBe('1.0.0');
+  const ours = { version_lock: '1.0.0' };
+  const before = { version_lock: 'latest' };
+  await stage.report('a', { version_wish: { ours, before, refused: 'NoMigrations', detail: 'no path' } });
+  await stage.pass(5000);
+  expect(await lock('a')).toBeUndefined();
+  await stage.report('a', { version_wish: null });
+  await stage.pass(60_000);
+  expect(await lock('a')).toBeUndefined();
+  await stage.report('a', { target_version: '1.2.0' });
+  await stage.pass(10_000);
+  expect(await stage.spec('a')).toBe('StagedAndPerformedUpdate 1.2.0');
 });
 
 test('rollback refuses a policy and a release that there are not', async () => {

@@ -117,7 +117,7 @@ describe('a node on a release that was halted for its failures', () => {
 
   test.each<[string, Parts, Partial<ReleaseView>, Partial<Rules>]>([
     ['the policy does not say so', after(), {}, { rollsBack: false }],
-    ['nobody knows what it ran before', { ...after(), updatedFrom: undefined }, {}, {}],
+    ['nobody knows a version that it could go back to', { ...after(), updatedFrom: undefined }, {}, {}],
     ['it came from a newer version', { ...after(), updatedFrom: '1.2.0' }, {}, {}],
     ['people have halted it', after(), { decision: 'Halt' }, {}],
     ['people let it go on', after(), { decision: 'Allow' }, {}],
@@ -125,6 +125,20 @@ describe('a node on a release that was halted for its failures', () => {
   ])('stays where %s', (_, a, release, rules) => {
     expect(said(world(a, release), { ...RULES, ...rules })).toEqual([]);
   });
+
+  test.each(['NoMigrations', 'NotOffered'])(
+    'is let go by a host that cannot go there (%s), and free for a newer release',
+    (refused) => {
+      const ours = { version_lock: '1.0.0' };
+      const state = { ours, before: { version_lock: 'latest' }, refused, detail: 'no path' };
+      const locked: Parts = { ...after({ version_wish: state }), spec: { version_wish: ours } };
+      const [given] = plan(world(locked), RULES, NOW).commands;
+      expect(given).toMatchObject({ kind: 'set-wish', wish: null, annotations: came('1.1.0', null) });
+      expect(said(world({ ...after(), updatedFrom: undefined }))).toEqual([]);
+      const passing = { ...locked, status: { ...locked.status, version_wish: { ...state, refused: 'HostFailed' } } };
+      expect(said(world(passing))).toEqual([]);
+    },
+  );
 
   test('stays where what it runs was proven before the policy asked otherwise, though as many have failed as may before a proof', () => {
     const names = ['b', 'c', 'd'];
@@ -191,7 +205,12 @@ describe('a release that people roll back', () => {
   });
 
   test.each<[string, Parts, Partial<Rules>, string]>([
-    ['nobody knows what it ran before', { ...after(), updatedFrom: undefined }, {}, 'nobody knows what it ran before'],
+    [
+      'nobody knows a version that it could go back to',
+      { ...after(), updatedFrom: undefined },
+      {},
+      'nobody knows a version that it could go back to',
+    ],
     ['it came from a newer one', { ...after(), updatedFrom: '1.2.0' }, {}, 'it has come to it from 1.2.0'],
     ['its policy names it', after(), { version: { ...POLICY.version, exact: '1.1.0' } }, 'takes 1.1.0 alone'],
     [
@@ -205,7 +224,7 @@ describe('a release that people roll back', () => {
         },
       }),
       {},
-      '1.0.0 is wanted, and its host does not offer it: no path',
+      'its host cannot go to 1.0.0: no path',
     ],
   ])('is not left where %s, and the verdict says so', (_, a, rules, message) => {
     const wanted = { ...a, spec: { version_wish: { version_lock: '1.0.0' } } };
@@ -229,9 +248,13 @@ describe('a release that people roll back', () => {
     [
       'found no migrations',
       after({ version_wish: { ours: {}, before: {}, refused: 'NoMigrations', detail: 'no path' } }),
-      { to: '1.0.0', doubt: 'no path' },
+      { stays: 'its host cannot go to 1.0.0: no path' },
     ],
-    ['never updated', { ...after(), updatedFrom: undefined }, { stays: 'nobody knows what it ran before' }],
+    [
+      'never updated',
+      { ...after(), updatedFrom: undefined },
+      { stays: 'nobody knows a version that it could go back to' },
+    ],
   ])('is known beforehand to be left, or not, by a node that %s', (_, a, way) => {
     const [one, ...others] = leavingOf(underRules(rolled(['*'], a), POLICY), POLICY, { now: NOW });
     expect([one, others]).toEqual([{ node: 'a', family: FAMILY, runs: '1.1.0', ...way }, []]);

@@ -28,8 +28,10 @@ export function leavingIn(managed: readonly AssessedNode[], groups: Groups): rea
 
 function leavingOf({ node }: AssessedNode, way: WayBack, status: Status): Leaving {
   const { name, family } = node;
-  const doubt = way.to === undefined ? undefined : doubtOf(way.to, status);
-  return { node: name, family, runs: status.current_version, ...way, ...(doubt !== undefined && { doubt }) };
+  const leaving = { node: name, family, runs: status.current_version };
+  if (way.to === undefined) return { ...leaving, stays: way.stays };
+  const doubt = doubtOf(way.to, status);
+  return { ...leaving, to: way.to, ...(doubt !== undefined && { doubt }) };
 }
 
 function doubtOf(wanted: string, status: Status): string | undefined {

@@ -126,6 +126,8 @@ export interface SetWish {
   readonly shadow: string;
   readonly resourceVersion: string;
   readonly wish: VersionWish | null;
+  /** What the shadow says besides from then on. Null takes away. */
+  readonly annotations?: Readonly<Record<string, string | null>> | undefined;
 }
 
 export interface SetCondition {

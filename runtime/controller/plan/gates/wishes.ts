@@ -4,7 +4,7 @@ import type { SetWish } from '../facts/commands.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { RULED_FOR_MS } from '../facts/rulings.ts';
 import { isSameWish, KnownVersions, wishFor } from '../groups/wishes.ts';
-import { wayBack } from '../groups/way-back.ts';
+import { givingUp, wayFrom } from '../groups/way-back.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { World } from './asking.ts';
 import type { Starts } from './starts.ts';
@@ -42,9 +42,18 @@ interface Change {
 function changeFor(info: AssessedNode, known: KnownVersions, groups: World['groups']): Change | undefined {
   if (!mayChange(info)) return undefined;
   const { name, resourceVersion, spec } = info.shadow;
-  const wish = wishFor(info, known, wayBack(info, groups.of(info)));
+  const way = wayFrom(info, groups.of(info));
+  const wish = wishFor(info, known, way?.to) ?? null;
   if (isSameWish(wish, spec.version_wish)) return undefined;
-  return { nodeUid: info.node.uid, command: { kind: 'set-wish', shadow: name, resourceVersion, wish: wish ?? null } };
+  const annotations = givingUp(info, way);
+  const command = {
+    kind: 'set-wish',
+    shadow: name,
+    resourceVersion,
+    wish,
+    ...(annotations && { annotations }),
+  } as const;
+  return { nodeUid: info.node.uid, command };
 }
 
 type WithShadow = AssessedNode & { readonly shadow: NonNullable<AssessedNode['shadow']> };

@@ -1,8 +1,11 @@
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
+import type { WishRefusal } from '../../../api/shadow/model.ts';
+import { UPDATED_FROM_ANNOTATION, VERSION_BEFORE_ANNOTATION } from '../../../api/shadow/names.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { unmet, type WayBack } from '../nodes/unmet.ts';
+import { answerTo, unmet, type WayBack } from '../nodes/unmet.ts';
 import type { OsRelease } from '../releases/os-release.ts';
+import type { SetWish } from '../facts/commands.ts';
 import { isDone } from '../facts/reasons.ts';
 import type { Finding } from '../facts/verdict.ts';
 import type { Group, Groups } from './groups.ts';
@@ -21,8 +24,21 @@ export function wayFrom({ node, shadow, ruling }: AssessedNode, group: ItsGroup)
   if (exact !== undefined)
     return compareSemver(exact, current) === 0 ? { stays: `policy ${rules.name} takes ${exact} alone` } : undefined;
   if (order) return { stays: 'its channel says what it runs' };
-  if (before === undefined) return { stays: 'nobody knows what it ran before' };
-  return compareSemver(before, current) < 0 ? { to: before } : { stays: `it has come to it from ${before}` };
+  if (before === undefined) return { stays: 'nobody knows a version that it could go back to' };
+  if (compareSemver(before, current) >= 0) return { stays: `it has come to it from ${before}` };
+  const { refused, detail } = answerTo(before, status) ?? {};
+  if (refused == null || !FOR_GOOD.has(refused)) return { to: before };
+  return { stays: `its host cannot go to ${before}: ${detail ?? refused}`, isRefused: true };
+}
+
+/** A host that stays locked to what it cannot have is offered no newer release either. */
+const FOR_GOOD: ReadonlySet<string> = new Set<WishRefusal>(['NoMigrations', 'NotOffered']);
+
+/** What the write says that gives up a way back which its host refuses: that nobody knows what the node ran before. */
+export function givingUp({ shadow }: AssessedNode, way: WayBack | undefined): SetWish['annotations'] {
+  const current = shadow?.status?.current_version;
+  if (!way?.isRefused || current === undefined) return undefined;
+  return { [UPDATED_FROM_ANNOTATION]: current, [VERSION_BEFORE_ANNOTATION]: null };
 }
 
 /** The version that a node is to go back to; undefined where it stays. */

@@ -5,7 +5,8 @@ import type { AssessedNode } from './health.ts';
 
 /** Where a node goes that is to leave what it runs, or why it stays. */
 export type WayBack =
-  { readonly to: string; readonly stays?: undefined } | { readonly to?: undefined; readonly stays: string };
+  | { readonly to: string; readonly stays?: undefined; readonly isRefused?: undefined }
+  | { readonly to?: undefined; readonly stays: string; readonly isRefused?: true };
 
 /** Why the host does not offer the version that is wanted of it; undefined where it does, runs it, or none is wanted. */
 export function unmet(info: AssessedNode, way?: WayBack): Finding | undefined {

@@ -74,11 +74,12 @@ export async function writeHint(
 /** Rule P12. @throws ConflictError, NotFoundError, DroppedError */
 export async function writeWish(
   { shadows, expectations }: Pick<ActionPorts, 'shadows' | 'expectations'>,
-  { shadow, resourceVersion, wish }: SetWish,
+  { shadow, resourceVersion, wish, annotations }: SetWish,
   signal: AbortSignal,
 ): Promise<'done'> {
   const version_wish = wish && { ...NO_WISH, ...wish };
-  const written = await shadows.patch(shadow, { metadata: { resourceVersion }, spec: { version_wish } }, signal);
+  const metadata = { resourceVersion, ...(annotations && { annotations }) };
+  const written = await shadows.patch(shadow, { metadata, spec: { version_wish } }, signal);
   expectations.written(shadow, written.metadata.resourceVersion);
   if (wish && written.spec.version_wish == null) throw new DroppedError();
   return 'done';
