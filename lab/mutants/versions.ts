@@ -85,7 +85,7 @@ export const versionMutants: readonly Mutant[] = [
     file: 'runtime/api/release/names.ts',
     find: 'one === ANY_POLICY || one === policy',
     replace: 'one !== ""',
-    tests: ['test/controller/plan/way-back.test.ts'],
+    tests: ['test/controller/plan/way-back.test.ts', 'test/controller/plan/rolled-back.test.ts'],
   },
   {
     rule: 'F4',
@@ -93,7 +93,7 @@ export const versionMutants: readonly Mutant[] = [
     file: 'runtime/controller/plan/releases/proof.ts',
     find: "this.#book.decision === 'Halt' || this.isRolledBack",
     replace: "this.#book.decision === 'Halt'",
-    tests: ['test/controller/plan/way-back.test.ts'],
+    tests: ['test/controller/plan/way-back.test.ts', 'test/controller/plan/rolled-back.test.ts'],
   },
   {
     rule: 'P12',
@@ -101,6 +101,14 @@ export const versionMutants: readonly Mutant[] = [
     file: 'runtime/controller/plan/groups/way-back.ts',
     find: 'if (refused == null || !FOR_GOOD.has(refused))',
     replace: 'if (refused !== before)',
+    tests: ['test/controller/plan/way-back.test.ts', 'test/controller/plan/rolled-back.test.ts'],
+  },
+  {
+    rule: 'P12',
+    does: 'checks what nodes go back to, so that what ails the cluster takes them back further',
+    file: 'runtime/controller/plan/groups/checks.ts',
+    find: 'return waits && wayBack(info, group) !== version;',
+    replace: 'return waits;',
     tests: ['test/controller/plan/way-back.test.ts'],
   },
   {

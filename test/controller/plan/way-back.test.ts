@@ -2,56 +2,23 @@ import { describe, expect, test } from '@jest/globals';
 import { checkOf } from '../../../runtime/api/policy/checks.ts';
 import { EMPTY, enter, type Ledger, under } from '../../../runtime/api/release/ledger.ts';
 import { entryKey } from '../../../runtime/controller/plan/facts/checks.ts';
-import { UPDATED_FROM_ANNOTATION, VERSION_BEFORE_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
 import type { NodeView, ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
-import { leavingOf } from '../../../runtime/controller/plan/plan.ts';
+import { after, BAD, came, failure, FAMILY, offered, RULES, said, world } from './leaving.ts';
 import {
   fleet,
   ledgerObject,
+  minutes,
   moment,
   node,
   NOW,
   type Parts,
   plan,
   POLICY,
-  reasons,
   type Rules,
-  ruling,
-  started,
-  underRules,
   type World,
 } from './fleet.ts';
 
 /** Nodes that run a release which was halted for its failures go back. Node a has updated from 1.0.0 to 1.1.0, and b, which has failed on it, has halted it. */
-
-const FAMILY = 'aws-k8s-1.33/amd64';
-const RULES: Rules = { ...POLICY, rollsBack: true, maxFailed: { kind: 'count', count: 1 } };
-const failure = { node: 'b', policy: '', attempt: 'one', reason: 'BootFailed', at: moment(-60) } as const;
-const BAD = ledgerObject({ family: FAMILY, version: '1.1.0' }, enter(EMPTY, 'uid-b', failure));
-
-const after = (status: Parts['status'] = {}): Parts => ({
-  updatedFrom: '1.0.0',
-  status: { current_version: '1.1.0', target_version: '1.1.0', ...status },
-});
-/** Its host offers the version before. */
-const offered = after({ target_version: '1.0.0' });
-
-const came = (now: string, before: string | null): object => ({
-  [UPDATED_FROM_ANNOTATION]: now,
-  [VERSION_BEFORE_ANNOTATION]: before,
-});
-
-function world(a: Parts, release: Partial<ReleaseView> = {}, more: Partial<World> = {}): World {
-  const releases = { objects: [{ ...BAD, ...release }], refused: new Map(), seeds: false };
-  const b: Parts = { status: { current_version: '1.0.0', target_version: '1.1.0' } };
-  return fleet({ a, b }, { releases, ...more });
-}
-
-const said = (one: World, rules = RULES): readonly unknown[] =>
-  plan(one, rules, NOW).commands.flatMap((command): readonly unknown[] => {
-    if (command.kind === 'set-wish') return [[command.shadow, command.wish?.version_lock ?? null]];
-    return command.kind === 'start' && command.node === 'a' ? [[command.node, command.version]] : [];
-  });
 
 describe('a node on a release that was halted for its failures', () => {
   test('has the version that it came from wanted, and goes back once its host offers it', () => {
@@ -157,107 +124,34 @@ describe('a node on a release that was halted for its failures', () => {
   });
 });
 
-describe('a release that people roll back', () => {
-  const GOOD = ledgerObject({ family: FAMILY, version: '1.1.0' });
-  const b: Parts = { status: { current_version: '1.0.0', target_version: '1.1.0' } };
-  const rolled = (rollbackFor: readonly string[], a = after(), more: Partial<World> = {}): World =>
-    fleet({ a, b }, { releases: { objects: [{ ...GOOD, rollbackFor }], refused: new Map(), seeds: false }, ...more });
-  const reasonsOf = (one: World): Record<string, string> => reasons(one, POLICY);
+describe('the version that nodes go back to', () => {
+  const CHECK = checkOf({ name: 'smoke', condition: { apiVersion: 'v1', kind: 'Node', name: 'a', type: 'Ready' } });
+  const checked: Rules = { ...RULES, checks: { ...POLICY.checks, proof: [CHECK] } };
+  const locked = { spec: { version_wish: { version_lock: '1.0.0' } } };
+  const checksOf = (one: World, rules = checked): unknown => {
+    const { ledger } = plan(one, rules, NOW);
+    return ledger.find(({ version }) => version === '1.0.0')?.ledger?.policies['']?.checks ?? null;
+  };
 
-  test('is left though nobody has failed on it and no policy says so, and no other node starts on it', () => {
-    const one = rolled(['*']);
-    expect(said(one, POLICY)).toEqual([['brs-a', '1.0.0']]);
-    expect(reasonsOf(one)).toEqual({ a: 'NotOffered', b: 'RolloutHalted' });
-    const wanted = { ...offered, spec: { version_wish: { version_lock: '1.0.0' } } };
-    expect(said(rolled(['*'], wanted), POLICY)).toEqual([['a', '1.0.0']]);
+  test.each<[string, Parts]>([
+    ['while they are on their way', { ...offered, ...locked }],
+    ['once they are there', { updatedFrom: '1.1.0', finishedAt: minutes(-9), endedAt: minutes(-9) }],
+  ])('is not checked as a release that they go to, %s', (_, a) => {
+    expect(checksOf(world(a))).toBeNull();
+    const forward: Parts = { status: { current_version: '0.9.0', target_version: '1.0.0' } };
+    const releases = { objects: [BAD], refused: new Map(), seeds: false };
+    expect(checksOf(fleet({ a, c: {}, d: forward }, { releases }))).toMatchObject({ smoke: { tries: 1 } });
   });
 
-  test('is left under the policies that are named alone', () => {
-    const [prod, test_] = [{ labels: { pool: 'prod' } }, { labels: { pool: 'test' } }] as const;
-    const policies = ['prod', 'test'].map((name) =>
-      ruling(name, { selector: { matchLabels: { pool: name } }, maxConcurrent: { kind: 'count', count: 1 } }),
-    );
-    const nodes = [node('a', prod), node('b', test_)];
-    expect(said(rolled(['prod'], after(), { nodes, policies }), POLICY)).toEqual([['brs-a', '1.0.0']]);
-    expect(started(rolled(['prod'], after(), { nodes, policies }))).toEqual(['b']);
-    expect(said(rolled(['test'], after(), { nodes, policies }), POLICY)).toEqual([]);
-    expect(reasonsOf(rolled(['test'], after(), { nodes, policies }))).toEqual({ a: 'UpToDate', b: 'RolloutHalted' });
-  });
-
-  test('is left though people let failures not halt it, and is not forgotten', () => {
-    const releases = {
-      objects: [{ ...GOOD, decision: 'Allow', rollbackFor: ['*'] } as const],
-      refused: new Map(),
-      seeds: false,
-    };
-    expect(said(fleet({ a: after() }, { releases }), POLICY)).toEqual([['brs-a', '1.0.0']]);
-    const unused = { ...EMPTY, unusedSince: moment(-20 * 1440) };
-    const objects = [{ ...GOOD, rollbackFor: ['*'], ledger: unused }];
-    const { ledger } = plan(
-      fleet(
-        { c: { status: { current_version: '1.2.0', target_version: '1.2.0' } } },
-        { releases: { ...releases, objects } },
-      ),
-      POLICY,
-      NOW,
-    );
-    expect(ledger.filter(({ version }) => version === '1.1.0').map((one) => one.ledger?.state)).toEqual(['Halted']);
-  });
-
-  test.each<[string, Parts, Partial<Rules>, string]>([
-    [
-      'nobody knows a version that it could go back to',
-      { ...after(), updatedFrom: undefined },
-      {},
-      'nobody knows a version that it could go back to',
-    ],
-    ['it came from a newer one', { ...after(), updatedFrom: '1.2.0' }, {}, 'it has come to it from 1.2.0'],
-    ['its policy names it', after(), { version: { ...POLICY.version, exact: '1.1.0' } }, 'takes 1.1.0 alone'],
-    [
-      'its host says that no migrations lead there',
-      after({
-        version_wish: {
-          ours: { version_lock: '1.0.0' },
-          before: { version_lock: 'latest' },
-          refused: 'NoMigrations',
-          detail: 'no path',
-        },
-      }),
-      {},
-      'its host cannot go to 1.0.0: no path',
-    ],
-  ])('is not left where %s, and the verdict says so', (_, a, rules, message) => {
-    const wanted = { ...a, spec: { version_wish: { version_lock: '1.0.0' } } };
-    const { verdicts } = plan(rolled(['*'], wanted), { ...POLICY, ...rules }, NOW);
-    expect(verdicts[0]).toMatchObject({ node: 'a', reason: 'NotOffered', message: expect.stringContaining(message) });
-  });
-
-  test.each<[string, Parts, object]>([
-    ['goes', after({ update_settings: { version_lock: 'latest', read_at: moment(-9) } }), { to: '1.0.0' }],
-    [
-      'has its lock already',
-      after({ update_settings: { version_lock: 'v1.0.0', read_at: moment(-9) } }),
-      { to: '1.0.0' },
-    ],
-    [
-      'is locked by somebody else',
-      after({ update_settings: { version_lock: '1.1.0', read_at: moment(-9) } }),
-      { to: '1.0.0', doubt: 'somebody else has locked its host to 1.1.0' },
-    ],
-    ['tells no settings', after(), { to: '1.0.0', doubt: expect.stringContaining('its host tells no settings') }],
-    [
-      'found no migrations',
-      after({ version_wish: { ours: {}, before: {}, refused: 'NoMigrations', detail: 'no path' } }),
-      { stays: 'its host cannot go to 1.0.0: no path' },
-    ],
-    [
-      'never updated',
-      { ...after(), updatedFrom: undefined },
-      { stays: 'nobody knows a version that it could go back to' },
-    ],
-  ])('is known beforehand to be left, or not, by a node that %s', (_, a, way) => {
-    const [one, ...others] = leavingOf(underRules(rolled(['*'], a), POLICY), POLICY, { now: NOW });
-    expect([one, others]).toEqual([{ node: 'a', family: FAMILY, runs: '1.1.0', ...way }, []]);
+  test('is not wanted where it is halted as well: the host is free for the next release', () => {
+    const before = ledgerObject({ family: FAMILY, version: '1.0.0' }, enter(EMPTY, 'uid-c', { ...failure, node: 'c' }));
+    const releases = { objects: [BAD, before], refused: new Map(), seeds: false };
+    const one = fleet({ a: { ...after(), ...locked } }, { releases });
+    expect(said(one)).toEqual([['brs-a', null]]);
+    const free = plan(fleet({ a: after() }, { releases }), RULES, NOW);
+    expect(free.verdicts).toMatchObject([
+      { reason: 'NotOffered', message: expect.stringContaining('1.0.0 is halted') },
+    ]);
   });
 });
 

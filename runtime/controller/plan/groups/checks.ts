@@ -28,6 +28,7 @@ import type { AssessedNode } from '../nodes/health.ts';
 import type { EnteredLedgers } from '../releases/entered.ts';
 import type { OsRelease } from '../releases/os-release.ts';
 import type { Group, Groups } from './groups.ts';
+import { wayBack } from './way-back.ts';
 
 /** The checks of all policies, as this plan leaves them. */
 export interface Checks {
@@ -157,10 +158,19 @@ class Round {
     return isDue ? this.#group.rules.checks.proof.map((check) => this.#ofRelease(check)) : [];
   }
 
-  /** Nobody asks about what the nodes ran from the beginning, unless others wait for it. */
+  /** Nobody asks about what the nodes ran from the beginning, or go back to, unless others wait for it. */
   #isRolledOut(): boolean {
-    const { family, version, finishedAt } = this.#release;
-    return finishedAt > -Infinity || this.#known.groups.all.some(({ releases }) => releases.of(family, version).wanted);
+    return this.#release.isReached || this.#known.groups.all.some((group) => this.#isAwaitedBy(group));
+  }
+
+  #isAwaitedBy(group: Group): boolean {
+    const { family, version } = this.#release;
+    if (!group.releases.of(family, version).wanted) return false;
+    return group.members.some((info) => {
+      const { current_version: current, target_version: target } = info.shadow?.status ?? {};
+      const waits = info.node.family === family && target === version && current !== version;
+      return waits && wayBack(info, group) !== version;
+    });
   }
 
   #ofRelease(check: Check): Asked {

@@ -1,5 +1,5 @@
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
-import type { WishRefusal } from '../../../api/shadow/model.ts';
+import type { Status, WishRefusal } from '../../../api/shadow/model.ts';
 import { UPDATED_FROM_ANNOTATION, VERSION_BEFORE_ANNOTATION } from '../../../api/shadow/names.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { AssessedNode } from '../nodes/health.ts';
@@ -13,19 +13,29 @@ import type { Group, Groups } from './groups.ts';
 type ItsGroup = Pick<Group, 'releases'> | undefined;
 
 /** Where a node goes that is to leave what it runs, or why it stays; undefined where it is not to leave it. */
-export function wayFrom({ node, shadow, ruling }: AssessedNode, group: ItsGroup): WayBack | undefined {
-  const { status, updatedFrom: before, order } = shadow ?? {};
+export function wayFrom(info: AssessedNode, group: ItsGroup): WayBack | undefined {
+  const { node, shadow, ruling } = info;
+  const { status } = shadow ?? {};
   if (!status || !group) return undefined;
   const { rules } = ruling;
   const { current_version: current } = status;
   if (!isLeft(group.releases.of(node.family, current), rules)) return undefined;
   const { exact } = rules.version;
+  if (exact === undefined) return wayOut(info, group.releases);
   // It goes to what its policy names, or stays there.
-  if (exact !== undefined)
-    return compareSemver(exact, current) === 0 ? { stays: `policy ${rules.name} takes ${exact} alone` } : undefined;
+  return compareSemver(exact, current) === 0 ? { stays: `policy ${rules.name} takes ${exact} alone` } : undefined;
+}
+
+function wayOut({ node, shadow }: AssessedNode, releases: Group['releases']): WayBack | undefined {
+  const { status, updatedFrom: before, order } = shadow ?? {};
   if (order) return { stays: 'its channel says what it runs' };
-  if (before === undefined) return { stays: 'nobody knows a version that it could go back to' };
-  if (compareSemver(before, current) >= 0) return { stays: `it has come to it from ${before}` };
+  if (!status || before === undefined) return { stays: 'nobody knows a version that it could go back to' };
+  if (releases.of(node.family, before).isHalted) return { stays: `${before} is halted as well` };
+  return wayTo(before, status);
+}
+
+function wayTo(before: string, status: Status): WayBack {
+  if (compareSemver(before, status.current_version) >= 0) return { stays: `it has come to it from ${before}` };
   const { refused, detail } = answerTo(before, status) ?? {};
   if (refused == null || !FOR_GOOD.has(refused)) return { to: before };
   return { stays: `its host cannot go to ${before}: ${detail ?? refused}`, isRefused: true };

@@ -46,6 +46,8 @@ export interface OsRelease extends OsReleaseName {
   readonly isHalted: boolean;
   /** When the last update to it was finished; -Infinity where that is not known. */
   readonly finishedAt: number;
+  /** Updates from an older version have ended on it, whoever went back to it besides. */
+  readonly isReached: boolean;
   /** Nodes wait for it. */
   readonly wanted: boolean;
   /** Nodes are on their way to it. */

@@ -1,6 +1,7 @@
 import { keepsOut } from '../facts/node.ts';
 import { failureBudget, provingNodes } from '../../../api/policy/quantity.ts';
 import type { Failure } from '../../../api/release/model.ts';
+import { compareSemver } from '../../../api/shadow/semver.ts';
 import { hasFailed } from '../nodes/blame.ts';
 import type { Book } from './books.ts';
 import type { AssessedNode } from '../nodes/health.ts';
@@ -142,6 +143,7 @@ class Tally implements OsRelease {
   readonly failed: ReadonlySet<string>;
   readonly proof: Proof;
   isRun = false;
+  isReached = false;
   finishedAt = -Infinity;
   wanted = false;
   hasBegun = false;
@@ -195,7 +197,10 @@ class Tally implements OsRelease {
   }
 
   rest(info: AssessedNode, shadow: ShadowView): void {
-    this.finishedAt = Math.max(this.finishedAt, shadow.finishedAt ?? -Infinity);
+    const { finishedAt, updatedFrom } = shadow;
+    this.finishedAt = Math.max(this.finishedAt, finishedAt ?? -Infinity);
+    const cameDown = updatedFrom !== undefined && compareSemver(updatedFrom, this.version) > 0;
+    this.isReached ||= finishedAt !== undefined && !cameDown;
     if (this.failed.has(info.node.uid)) return;
     this.#canaries.push(info.node);
     this.proof.rest(info);
