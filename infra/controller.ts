@@ -70,6 +70,11 @@ function controllerPod(settings: Settings): k8s.PodTemplateSpec {
   });
 }
 
+const settleEnv = ({ settleTimeInSec, settleFails }: Settings['controller']) => ({
+  SETTLE_TIME_IN_SEC: settleTimeInSec,
+  SETTLE_FAILS: settleFails,
+});
+
 function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
   const { controller, k3os } = settings;
   return environment<typeof controllerEnv>({
@@ -88,6 +93,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     PROMETHEUS_URL: controller.prometheusUrl,
     ...scheduleEnv(controller.schedule),
     MONITORING_TIME_IN_SEC: controller.monitoringTimeInSec,
+    ...settleEnv(controller),
     MONITORING_TIMEOUT_IN_SEC: controller.monitoringTimeoutInSec,
     AGENT_TIMEOUT_IN_SEC: controller.agentTimeoutInSec,
     NODE_RETURN_TIMEOUT_IN_SEC: controller.nodeReturnTimeoutInSec,

@@ -79,6 +79,8 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
       { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
       // These tell whose volumes a node still uses: a drain does not wait for the volumes of pods that stay.
       { apiGroups: [''], resources: ['persistentvolumeclaims', 'persistentvolumes'], verbs: ['get'] },
+      // Whose pods a drain evicts, and whether they are back after the update. Who may list pods sees no more by them.
+      { apiGroups: ['apps'], resources: ['replicasets', 'statefulsets'], verbs: ['get'] },
       // The preflight of a drain reads them.
       { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
       // A drain warns where it moves the only pods behind a webhook that decides on nodes, pods or evictions.

@@ -113,6 +113,8 @@ export const VALUES = {
     prometheusUrl: 'unset',
     schedule: 'unset',
     monitoringTimeInSec: 'default',
+    settleTimeInSec: 'default',
+    settleFails: 'default',
     monitoringTimeoutInSec: 'default',
     agentTimeoutInSec: 'default',
     nodeReturnTimeoutInSec: 'default',

@@ -43,6 +43,10 @@ export interface ControllerProps extends WorkloadProps, ServedProps {
   readonly schedule?: ScheduleProps;
   /** Seconds that a node must be Ready after its update. @default 0 */
   readonly monitoringTimeInSec?: number;
+  /** Seconds that the update waits, once its node is back, until the workloads that its drain has moved run again; 0 = not at all. @default 300 */
+  readonly settleTimeInSec?: number;
+  /** Whether workloads that do not run again by then count as a failure of the update. @default false */
+  readonly settleFails?: boolean;
   /** Seconds that it may be not Ready then before it counts as failed. @default 900 */
   readonly monitoringTimeoutInSec?: number;
   /** Seconds that a node may be without a running agent. @default 900 */
@@ -116,6 +120,8 @@ export const controllerProps = z.strictObject({
   prometheusUrl: textIn(controllerEnv.PROMETHEUS_URL).optional(),
   schedule: scheduleProps,
   monitoringTimeInSec: tunable(controllerEnv.MONITORING_TIME_IN_SEC),
+  settleTimeInSec: tunable(controllerEnv.SETTLE_TIME_IN_SEC),
+  settleFails: flagOf(controllerEnv.SETTLE_FAILS),
   monitoringTimeoutInSec: tunable(controllerEnv.MONITORING_TIMEOUT_IN_SEC),
   agentTimeoutInSec: tunable(controllerEnv.AGENT_TIMEOUT_IN_SEC),
   nodeReturnTimeoutInSec: tunable(controllerEnv.NODE_RETURN_TIMEOUT_IN_SEC),

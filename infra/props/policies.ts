@@ -51,6 +51,10 @@ export interface UpdatePolicyProps {
   readonly preferUpdated?: boolean | undefined;
   /** How long a node must be Ready after its update, e.g. `5m`. @default `controller.monitoringTimeInSec` */
   readonly nodeSoak?: string | undefined;
+  /** How long the update waits, once the node is back, until the workloads that its drain has moved run again; `0s` = not at all. @default `controller.settleTimeInSec` */
+  readonly settle?: string | undefined;
+  /** What does not run again by then counts as a failure of the update. @default `controller.settleFails` */
+  readonly settleFails?: boolean | undefined;
 }
 
 /** Nodes with the same value of a label are a zone; those without the label are one of their own. */

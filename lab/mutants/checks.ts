@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const TESTS = ['test/controller/checks.test.ts'];
 const OF_NODES = ['test/controller/node-checks.test.ts'];
 
-/** Rules F2, F3 and L8, as far as they are about checks of policies. */
+/** Rules F2, F3 and L8, as far as they are about checks of policies, and M10. */
 export const checkMutants: readonly Mutant[] = [
   {
     rule: 'P12',
@@ -33,7 +33,7 @@ export const checkMutants: readonly Mutant[] = [
     rule: 'F3',
     does: 'forgets that a node has failed its check, since it is Ready',
     file: 'runtime/controller/plan/releases/entered.ts',
-    find: "if (kept.failures[uid]?.reason === 'CheckFailed') continue;",
+    find: 'if (NOT_OF_READINESS.has(kept.failures[uid]?.reason)) continue;',
     replace: '',
     tests: OF_NODES,
   },
@@ -52,5 +52,21 @@ export const checkMutants: readonly Mutant[] = [
     find: '[...unreadable(policy), ...rivals]',
     replace: 'rivals',
     tests: OF_NODES,
+  },
+  {
+    rule: 'M10',
+    does: 'goes to the next node as soon as this one is back, whatever its drain has displaced',
+    file: 'runtime/controller/plan/nodes/settle.ts',
+    find: "if (now < settlesUntil(info, rules)) return 'waiting';",
+    replace: '',
+    tests: ['test/controller/settle.test.ts'],
+  },
+  {
+    rule: 'M10',
+    does: 'waits for owners of the name, whoever they are by now',
+    file: 'runtime/apiserver/drain/displaced.ts',
+    find: 'found?.metadata.uid === uid && ',
+    replace: '',
+    tests: ['test/apiserver/drain/displaced.test.ts'],
   },
 ];

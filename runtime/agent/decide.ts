@@ -31,12 +31,15 @@ export type Step =
   | { readonly kind: 'reboot'; readonly version: string }
   /** The reboot that we asked for did not lead to `version`. */
   | { readonly kind: 'bootFailed'; readonly version: string }
+  /** Back in service: have it looked for what the drain has displaced, until all of it is back. */
+  | { readonly kind: 'settle' }
   /** The wanted state is reached; with `release` the node goes back into service before this is reported. */
   | { readonly kind: 'reached'; readonly state: ReachableState; readonly release: boolean };
 
-type ReachableState = 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'MonitoringUpdate';
+export type ReachableState = 'StagedAndPerformedUpdate' | 'RebootedIntoUpdate' | 'MonitoringUpdate';
 
 const WAIT: Step = { kind: 'wait' };
+const SETTLE: Step = { kind: 'settle' };
 
 /** Decides what to do now. Only the view decides, so that an agent that was killed at any moment continues from there. */
 export function decide(view: View): Step {
@@ -58,7 +61,7 @@ export const isStagedAhead = ({ shadow, bootId }: View, version: string): boolea
 function towards(spec: Spec, status: Status, view: View): Step {
   if (spec.state === 'Idle') return atRest(status, view);
   // The controller answers a failure with Idle, and a state that is reached with the next state.
-  if (status.current_state === spec.state || status.current_state === 'ErrorReset') return WAIT;
+  if (status.current_state === spec.state || status.current_state === 'ErrorReset') return afterwards(status);
   switch (spec.state) {
     case 'StagedAndPerformedUpdate':
       return staging(spec.version, view);
@@ -71,6 +74,9 @@ function towards(spec: Spec, status: Status, view: View): Step {
   }
   return WAIT;
 }
+
+const afterwards = ({ current_state: reached, displaced }: Status): Step =>
+  reached === 'MonitoringUpdate' && displaced ? SETTLE : WAIT;
 
 function atRest(status: Status, view: View): Step {
   if (status.current_state !== 'Idle') return { kind: 'rest', succeeded: status.current_state === 'MonitoringUpdate' };

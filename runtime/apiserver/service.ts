@@ -2,6 +2,7 @@ import type { ShadowObject } from '../api/resources.ts';
 import type { Status } from '../api/shadow/model.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { DrainSettings } from '../drain/drain.ts';
+import { lookForDisplaced } from './drain/displaced.ts';
 import { DrainEngine } from './drain/engine.ts';
 import { excludeFromLb, removeExclusionFromLb, uncordon } from './node-service.ts';
 import type { Ports } from './ports.ts';
@@ -22,6 +23,8 @@ export interface Service {
   uncordon(agent: VerifiedAgent): Promise<void>;
   excludeFromLb(agent: VerifiedAgent): Promise<void>;
   removeExclusionFromLb(agent: VerifiedAgent): Promise<void>;
+  /** Writes down which workloads that the node's drain has displaced are not back. */
+  lookForDisplaced(agent: VerifiedAgent): Promise<void>;
   /** Ends all drains of this replica; who waits for one is told to ask again. */
   close(): void;
   /** Resolves when every eviction that was asked for has been answered. */
@@ -37,6 +40,7 @@ export function createService(ports: Ports, settings: DrainSettings): Service {
     uncordon: (agent) => uncordon(ports, agent),
     excludeFromLb: (agent) => excludeFromLb(ports, { agent, settings }),
     removeExclusionFromLb: (agent) => removeExclusionFromLb(ports, agent),
+    lookForDisplaced: (agent) => lookForDisplaced(ports, agent),
     close: () => engine.close(),
     settled: () => engine.settled(),
   };

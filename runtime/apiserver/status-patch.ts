@@ -79,5 +79,5 @@ function ended({ current_state: reached, reboot, finished }: AgentStatus, before
   if (reached === 'RebootedIntoUpdate') return { reboot: null, ...(finished === undefined && { finished: null }) };
   if (reached === 'ErrorReset') return { reboot: null };
   if (reached !== 'StagedAndPerformedUpdate' || before?.current_state === reached) return {};
-  return { drain: null, ...(reboot === undefined && { reboot: null }) };
+  return { drain: null, displaced: null, ...(reboot === undefined && { reboot: null }) };
 }

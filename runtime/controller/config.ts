@@ -89,6 +89,14 @@ export const controllerEnv = {
   UPDATE_WINDOW_START: dayTime('deprecated: start of the daily window, HH:MM:SS, UTC'),
   UPDATE_WINDOW_STOP: dayTime('deprecated: end of the daily window (exclusive), HH:MM:SS, UTC'),
   MONITORING_TIME_IN_SEC: seconds({ help: 'how long a node must be Ready after its update', default: '0' }),
+  SETTLE_TIME_IN_SEC: seconds({
+    help: 'how long an update waits, once its node is back, until the workloads that its drain has moved run again; 0 = not at all',
+    default: '300',
+  }),
+  SETTLE_FAILS: bool({
+    help: 'whether workloads that do not run again by then count as a failure of the update',
+    default: 'false',
+  }),
   MONITORING_TIMEOUT_IN_SEC: seconds({
     help: 'how long it may be not Ready then before it counts as failed',
     default: '900',
@@ -222,6 +230,8 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
     unwell: [],
     prefersUpdated: false,
     soakMs: config.MONITORING_TIME_MS,
+    settleMs: config.SETTLE_TIME_MS,
+    settleFails: config.SETTLE_FAILS,
   };
 }
 

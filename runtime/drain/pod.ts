@@ -1,5 +1,5 @@
 import { type ListRequest, SMALL_PAGE_SIZE } from '../kube/collection.ts';
-import { isReady, type ObjectMeta, type Pod, type Toleration } from '../kube/objects.ts';
+import { isReady, type ObjectMeta, type OwnerReference, type Pod, type Toleration } from '../kube/objects.ts';
 import { onNode, podsPath } from '../kube/resources.ts';
 import { instantOf } from '../lib/clock.ts';
 import { needsOf, type PodNeeds } from './needs.ts';
@@ -15,7 +15,7 @@ export interface DrainPod {
   /** What budgets select by. */
   readonly labels: Readonly<Record<string, string>>;
   /** What makes the pod anew where it goes; undefined where nothing does. */
-  readonly controller: { readonly kind: string; readonly uid: string } | undefined;
+  readonly controller: Pick<OwnerReference, 'apiVersion' | 'kind' | 'name' | 'uid'> | undefined;
   /** Of a static pod, which the kubelet alone can end. */
   readonly isMirror: boolean;
   /** Milliseconds since the Unix epoch; undefined where it cannot be read. */
@@ -64,7 +64,9 @@ export function drainPod(pod: Pod): DrainPod {
 
 function controllerOf({ ownerReferences }: ObjectMeta): DrainPod['controller'] {
   const owner = ownerReferences?.find(({ controller }) => controller);
-  return owner && { kind: owner.kind, uid: owner.uid };
+  if (!owner) return undefined;
+  const { apiVersion, kind, name, uid } = owner;
+  return { apiVersion, kind, name, uid };
 }
 
 function toleratesCordon({ key, operator = 'Equal', value = '', effect }: Toleration): boolean {

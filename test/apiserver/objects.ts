@@ -78,7 +78,7 @@ export class Objects extends Client {
   /** Ready, unless it has ended. */
   async addPod(name: string, options: PodOptions = {}): Promise<KubeObject> {
     const { namespace = this.names.namespace, node = this.names.nodeName, owner, phase = 'Running' } = options;
-    const kinds = { DaemonSet: owner, ReplicaSet: options.replicaSet };
+    const kinds = { DaemonSet: owner, ReplicaSet: options.replicaSet, StatefulSet: options.statefulSet };
     const owners = Object.entries(kinds).flatMap(([kind, of]) =>
       of === undefined ? [] : [this.#controller(namespace, kind, of)],
     );
@@ -178,6 +178,8 @@ export interface PodOptions {
   readonly graceSeconds?: number;
   /** Name of a ReplicaSet that controls the pod. */
   readonly replicaSet?: string;
+  /** Name of a StatefulSet that does. */
+  readonly statefulSet?: string;
   readonly priority?: number;
   /** What its container asks for. */
   readonly requests?: Record<string, string>;

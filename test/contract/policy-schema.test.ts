@@ -79,6 +79,8 @@ const EVERYTHING = {
   preferUpdated: true,
   unwell: [{ condition: 'NetworkUnavailable' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
   nodeSoak: '5m',
+  settle: '0s',
+  settleFails: true,
 };
 
 describe('the schema of a policy takes', () => {
@@ -107,6 +109,8 @@ describe('the schema of a policy takes', () => {
         after: null,
         unwell: null,
         nodeSoak: null,
+        settle: null,
+        settleFails: null,
       },
     ],
   ])('%j, which is read as it is meant', async (spec) => {

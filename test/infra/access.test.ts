@@ -46,6 +46,7 @@ describe('each process may do what it does and no more', () => {
       'poddisruptionbudgets: list',
       'pods/eviction: create',
       'pods: get list watch',
+      'replicasets,statefulsets: get',
       'validatingwebhookconfigurations,mutatingwebhookconfigurations: list',
     ]);
     expect(granted('Role', 'apiserver')).toEqual([

@@ -111,6 +111,8 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
       checks: fc.record({ before: checks, after: checks }, { requiredKeys: [] }),
       after: fc.uniqueArray(word, { maxLength: 3 }),
       nodeSoak: duration,
+      settle: duration,
+      settleFails: fc.boolean(),
     },
     { requiredKeys: ['name', 'nodeSelector'] },
   )

@@ -126,6 +126,8 @@ export const anyProps = partial({
     replicas: fc.integer({ min: 1, max: 3 }),
     monitoringTimeInSec: seconds,
     labelNodes: fc.boolean(),
+    settleTimeInSec: seconds,
+    settleFails: fc.boolean(),
     monitoringTimeoutInSec: seconds,
     agentTimeoutInSec: seconds,
     nodeReturnTimeoutInSec: seconds,

@@ -36,6 +36,7 @@ const BUILT_IN: Readonly<Record<string, readonly Row[]>> = {
     ['DaemonSet', 'daemonsets', NAMESPACED, { shortNames: ['ds'], subresources: ['status'] }],
     ['Deployment', 'deployments', NAMESPACED, { shortNames: ['deploy'], subresources: ['status', 'scale'] }],
     ['ReplicaSet', 'replicasets', NAMESPACED, { shortNames: ['rs'], subresources: ['status', 'scale'] }],
+    ['StatefulSet', 'statefulsets', NAMESPACED, { shortNames: ['sts'], subresources: ['status', 'scale'] }],
   ],
   'batch/v1': [
     ['CronJob', 'cronjobs', NAMESPACED, { shortNames: ['cj'], subresources: ['status'] }],

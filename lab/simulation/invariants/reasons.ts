@@ -90,6 +90,7 @@ const OVER = {
   Unstable: isNotSo,
   CannotLookForUpdates: isNotSo,
   Checking: isNotSo,
+  WorkloadsNotBack: isNotSo,
   CheckFailed: isNotSo,
 } satisfies Judges;
 

@@ -21,8 +21,8 @@ export interface Caller {
   readonly bootId: string;
 }
 
-/** What the apiserver does to the caller's Node. Each is safe to ask for again. */
-export type NodeAction = 'cordonAndDrain' | 'uncordon' | 'excludeFromLb' | 'removeExclusionFromLb';
+/** What the apiserver does to the caller's Node, or looks at for it. Each is safe to ask for again. */
+export type NodeAction = Exclude<keyof typeof PATHS, 'resource'>;
 
 export type ApiAnswer =
   | { readonly kind: 'ok' }

@@ -99,6 +99,11 @@ export class RetryingClient {
     await api.putStatus(this.#caller(), { status, shadowVersion: this.#shadowVersion() }, signal);
   }
 
+  /** Asks once, whatever the answer: an older apiserver knows of no such thing. */
+  async tryTo(action: NodeAction, signal: AbortSignal): Promise<void> {
+    await this.#options.api.act(this.#caller(), action, signal);
+  }
+
   /** Asks the apiserver to act on the node until it has. @throws StepFailedError (DrainFailed) when a drain has failed for good */
   async act(action: NodeAction, signal: AbortSignal): Promise<void> {
     const { clock, api } = this.#options;

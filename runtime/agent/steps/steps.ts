@@ -1,6 +1,6 @@
 import { aborted } from '../../lib/abort.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import type { Step } from '../decide.ts';
+import type { ReachableState, Step } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
 import type { HostStatus } from '../hosts/port.ts';
 import { currentStatus, reachedStatus, idleStatus } from '../status.ts';
@@ -14,6 +14,8 @@ import { Wishes } from './wish.ts';
 type StepHandler<S> = (step: S, signal: AbortSignal) => Promise<void>;
 type StepHandlers = { readonly [K in Step['kind']]: StepHandler<Extract<Step, { readonly kind: K }>> };
 
+/** Pause between two looks for what is not back. */
+const SETTLE_PAUSE_MS = 5_000;
 /** Pause before the Node is read again. */
 const IDENTIFY_PAUSE_MS = 30_000;
 
@@ -58,8 +60,9 @@ export function createSteps(context: StepContext): StepHandler<Step> {
         await releaseNode(context, signal);
         isReleased = true;
       }
-      await apiserver.report((view) => reachedStatus(view, step.state), signal);
+      await reportReached(context, step.state, signal);
     },
+    settle: (_step, signal) => settle(context, signal),
   };
   return (step, signal) => (handlers[step.kind] as StepHandler<Step>)(step, signal);
 }
@@ -67,6 +70,25 @@ export function createSteps(context: StepContext): StepHandler<Step> {
 async function identify({ apiserver, clock }: StepContext, signal: AbortSignal): Promise<void> {
   await apiserver.identify();
   await clock.sleep(IDENTIFY_PAUSE_MS, signal);
+}
+
+/** Mostly all that the drain has displaced is back by now, and then nobody waits. */
+async function reportReached(
+  { apiserver, view }: StepContext,
+  state: ReachableState,
+  signal: AbortSignal,
+): Promise<void> {
+  const isBack = state === 'MonitoringUpdate';
+  if (isBack && view.value.shadow?.status?.displaced) await apiserver.tryTo('lookForDisplaced', signal);
+  await apiserver.report((now) => reachedStatus(now, state), signal);
+}
+
+/** Ends with its step, once the shadow says that all is back or the controller goes on. */
+async function settle({ apiserver, clock }: StepContext, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await clock.sleep(SETTLE_PAUSE_MS, signal);
+    await apiserver.tryTo('lookForDisplaced', signal);
+  }
 }
 
 /** Sends the first status of a new shadow. A version that was activated under an earlier shadow is deactivated, so that no reboot boots it. */

@@ -6,6 +6,7 @@ export const PATHS = {
   uncordon: '/bottlerocket-node-resource/uncordon',
   excludeFromLb: '/bottlerocket-node-resource/exclude-from-lb',
   removeExclusionFromLb: '/bottlerocket-node-resource/remove-exclusion-from-lb',
+  lookForDisplaced: '/bottlerocket-node-resource/look-for-displaced',
 } as const;
 
 /** Header names as they are documented. HTTP compares them without case. */

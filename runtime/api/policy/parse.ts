@@ -104,6 +104,8 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     unwell: spec.unwell?.flatMap((one) => signsOf(one as UnwellSign)),
     prefersUpdated: spec.preferUpdated,
     soakMs: msOf(spec.nodeSoak),
+    settleMs: msOf(spec.settle),
+    settleFails: spec.settleFails,
   };
   return {
     ...defaults,

@@ -48,6 +48,10 @@ export interface UpdatePolicy {
   readonly prefersUpdated: boolean;
   /** How long a node must be Ready after its update before the update ends. */
   readonly soakMs: number;
+  /** How long the update then waits for what its drain has displaced; 0 = not at all. */
+  readonly settleMs: number;
+  /** What is not back by then counts as a failure of the update. */
+  readonly settleFails: boolean;
 }
 
 /** Nodes with the same value of the label `key` are a zone, those without the label as well. */

@@ -261,6 +261,14 @@ export const policyFields = {
     duration,
     'How long a node must be Ready after its update. MONITORING_TIME_IN_SEC by default.',
   ).optional(),
+  settle: described(
+    duration,
+    'How long the update waits, once the node is back, until the workloads that its drain has moved run again; 0s = not at all. SETTLE_TIME_IN_SEC by default.',
+  ).optional(),
+  settleFails: described(
+    flag,
+    'What does not run again by then counts as a failure of the update. SETTLE_FAILS by default.',
+  ).optional(),
 };
 
 /** @internal */

@@ -56,6 +56,7 @@ export const BAD_ENDS = [
   'Reverted',
   'Unstable',
   'CheckFailed',
+  'WorkloadsNotBack',
 ] as const;
 export type BadEnd = (typeof BAD_ENDS)[number];
 

@@ -90,6 +90,25 @@ const failedDrain = z
   })
   .describe('What a drain that failed has left. Absent once another one has begun.');
 
+/** Owners of evicted pods that one drain remembers. */
+export const MAX_OWNERS = 50;
+
+const displacedOwner = z.object({
+  kind: z.string().describe('ReplicaSet or StatefulSet.'),
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  ready: z.int().min(1).describe('Its pods that were ready before the drain.'),
+});
+
+const displacedWorkloads = z
+  .object({
+    owners: z.array(displacedOwner).max(MAX_OWNERS).describe('Those that are not back as they were, fifty at most.'),
+    looked_at: timestamp.nullish().describe('When they were looked at first after the update; null before that.'),
+    missing: z.array(z.string()).describe('What is not back, e.g. "StatefulSet shop/db: 2 of 3 ready (Pending)".'),
+  })
+  .describe('Whose pods the last drain has evicted. Absent once all of them are back.');
+
 /** The reasons that our agents give, or gave: none says ActivateFailed any more. The schema allows any text, so that a status with a newer reason is not refused as a whole. */
 export const FAILURE_REASONS = [
   'PrepareFailed',
@@ -210,6 +229,7 @@ export const statusV2 = z
       .string()
       .nullish()
       .describe('What the pods of the last drain needed, and what was free elsewhere. Absent where there was room.'),
+    displaced: displacedWorkloads.nullish(),
     last_failure: lastFailure.nullish(),
     failed_versions: z
       .array(semver)
@@ -251,6 +271,8 @@ export type Status = z.infer<typeof statusV2>;
 export type RebootRecord = z.infer<typeof rebootRecord>;
 export type DrainProgress = z.infer<typeof drainProgress>;
 export type DrainRefusal = z.infer<typeof drainRefusal>;
+export type DisplacedWorkloads = z.infer<typeof displacedWorkloads>;
+export type DisplacedOwner = z.infer<typeof displacedOwner>;
 export type FailingCheck = z.infer<typeof failingCheck>;
 export type StagedAhead = z.infer<typeof stagedAhead>;
 export type UpdateSettings = Readonly<z.infer<typeof updateSettings>>;

@@ -105,4 +105,5 @@ export const NOT_OF_AGENTS = {
   drain_refused: true,
   drain_failed: true,
   no_room: true,
+  displaced: true,
 } as const;

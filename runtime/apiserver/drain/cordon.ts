@@ -7,7 +7,7 @@ import { joinParts } from '../../lib/parts.ts';
 import { randomId } from '../../lib/random.ts';
 import { readMarks } from '../../api/marks/marks.ts';
 import { cordonPatch, drainOn, type NodePatch } from '../../api/marks/patches.ts';
-import type { DrainProgress, DrainRefusal } from '../../api/shadow/model.ts';
+import type { DisplacedWorkloads, DrainProgress, DrainRefusal } from '../../api/shadow/model.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
@@ -16,6 +16,7 @@ import { isOld, stamped, tellRefusal, tellRefusedReport } from '../refused-write
 import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
 import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
 import { type Blocked, type Drain, type DrainSettings, termsOf } from '../../drain/drain.ts';
+import { displacedBy } from './displaced.ts';
 import { drainBlocked, drainFailed, drainStarted, noRoom } from './events.ts';
 import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from '../../drain/filter.ts';
 import { type DrainPod, podsOn } from '../../drain/pod.ts';
@@ -56,7 +57,8 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
       tellStuck(ports, drain);
     }
     if (!cordon) return joining(ports, look, call.agent);
-    const more = { ...endOfProbe(call.agent, shadow), ...(begins && endOfEarlier(look)) };
+    const beginning = begins && { ...endOfEarlier(look), displaced: await displacedBy(ports, drain, shadow) };
+    const more = { ...endOfProbe(call.agent, shadow), ...beginning };
     const told = await writeProgress(ports, look, more);
     const node = await writeCordon(ports, told, cordon);
     if (begins) {
@@ -209,6 +211,7 @@ interface StatusPatch {
   readonly drain_refused?: DrainRefusal | null;
   readonly drain_failed?: null;
   readonly no_room?: string | null;
+  readonly displaced?: DisplacedWorkloads | null;
 }
 
 /**

@@ -50,9 +50,17 @@ export function verdictValue({ since, until, newer, ...verdict }: Verdict): obje
 export const untilText = (reason: Reason, ms: number): string =>
   reason === 'DrainBlocked' ? `for ${durationText(ms)} more at most` : `in ${durationText(ms)}`;
 
-/** What becomes of a node while it waits; undefined where there is nothing to say. */
-export function meanwhileText({ ahead, isAvoided }: Pick<Verdict, 'ahead' | 'isAvoided'>): string | undefined {
-  const said = [ahead && aheadText(ahead), isAvoided && 'new pods prefer other nodes'].filter(Boolean);
+/** What becomes of a node while it waits, or what its last update has left undone; undefined where there is nothing to say. */
+export function meanwhileText({
+  ahead,
+  isAvoided,
+  notBack,
+}: Pick<Verdict, 'ahead' | 'isAvoided' | 'notBack'>): string | undefined {
+  const said = [
+    ahead && aheadText(ahead),
+    isAvoided && 'new pods prefer other nodes',
+    notBack && `not back since its update: ${notBack}`,
+  ].filter(Boolean);
   return said.length > 0 ? said.join(', ') : undefined;
 }
 

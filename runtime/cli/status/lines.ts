@@ -151,17 +151,17 @@ function updatingLines({ updating, pace, now }: FleetStatus, terminal: Terminal)
   return [paint(terminal, 'head', 'UPDATING'), ...lines];
 }
 
-function stepText(
-  { podsLeft, blockedBy, drainEndsAt, silentSince, awaySince }: Updating,
-  { typicalRebootMs: usually }: Pace,
-  now: number,
-): string {
+const waitsText = ({ waitsFor = [] }: Updating): readonly string[] => waitsFor.map((one) => `waits for ${one}`);
+
+function stepText(one: Updating, { typicalRebootMs: usually }: Pace, now: number): string {
+  const { podsLeft, blockedBy, drainEndsAt, silentSince, awaySince } = one;
   if (silentSince !== undefined) return ` (not reported since ${rfc3339(silentSince)})`;
   const said = [
     ...(awaySince === undefined ? [] : [`for ${durationText(now - awaySince)}`]),
     ...(awaySince === undefined || usually === undefined ? [] : [`usually ${durationText(usually)}`]),
     ...(podsLeft === undefined ? [] : [podsLeft === 1 ? '1 pod left' : `${podsLeft} pods left`]),
     ...(drainEndsAt === undefined ? [] : [`tries for ${durationText(drainEndsAt - now)} more`]),
+    ...waitsText(one),
     ...(blockedBy.length > 0 ? [`blocked by ${firstOf(blockedBy, MAX_NAMED)}`] : []),
   ];
   return said.length > 0 ? ` (${said.join(', ')})` : '';

@@ -12,6 +12,7 @@ import { drainEndsAt, progressAt } from '../../api/shadow/drain.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import type { Inspection } from '../inspect.ts';
 import type { NoLeader } from '../leader.ts';
+import { missingText } from '../../controller/plan/nodes/settle.ts';
 import { type Member, membersOf, type Standing, STANDINGS } from './members.ts';
 import { type Pace, paceOf } from './pace.ts';
 
@@ -89,6 +90,8 @@ export interface Updating {
   readonly silentSince: number | undefined;
   /** When its reboot was requested, by the record on its shadow; undefined where none is under way, or that is not known. */
   readonly awaySince?: number | undefined;
+  /** Which of the workloads that its drain has moved do not run again. */
+  readonly waitsFor?: readonly string[];
 }
 
 /** @param members of `seen`, for a caller that has them already */
@@ -230,6 +233,7 @@ function updatingOf(member: Member, step: Step, seen: Inspection): Updating {
     drainEndsAt: endsAt,
     silentSince,
     awaySince: awaySince(member),
+    waitsFor: step === 'settling' ? [missingText(shadow?.status) ?? 'what its drain has moved'] : [],
   };
 }
 

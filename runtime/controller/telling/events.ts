@@ -50,6 +50,14 @@ export function commandCarriedOut(
   return { regarding, type: 'Warning', reason: 'UpdateRescued', message: RESCUED };
 }
 
+/** What an update that was carried out to its end has left undone; undefined where all that its drain has moved runs again. */
+export function workloadsNotBack({ command, shadow }: SentCommand, namespace: string): EventRecord | undefined {
+  const notBack = command.kind === 'set-spec' ? command.completes?.notBack : undefined;
+  if (notBack === undefined) return undefined;
+  const message = `nobody waits any longer for what the drain has moved: ${notBack}`;
+  return { regarding: referenceTo(shadow, namespace), type: 'Warning', reason: 'WorkloadsNotBack', message };
+}
+
 const RESCUED =
   'no agent runs on the node: its update was ended and what the operator had changed on the node was undone';
 

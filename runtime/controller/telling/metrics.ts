@@ -64,6 +64,10 @@ export class ControllerMetrics {
   readonly #halted = this.#gauge('brupop_controller_halted_releases', 'Versions that no further node may start on');
   readonly #queue = this.#gauge('brupop_controller_queue_length', 'Nodes that wait for others to be updated');
   readonly #updates = this.#counter('brupop_controller_updates_total', 'Updates by how they ended', 'result');
+  readonly #notBack = this.#counter(
+    'brupop_controller_workloads_not_back_total',
+    'Updates that ended while workloads which their drain has moved did not run again',
+  );
   readonly #setbacks = this.#counter(
     'brupop_controller_setbacks_total',
     'Nodes whose update made no progress or did not end well, by the verdict on them',
@@ -167,6 +171,11 @@ export class ControllerMetrics {
     if (result === 'failed' || result === 'cancelled') return;
     this.#took(state, instantOf(since), now);
     if (result) this.#took('Update', command.completes?.beganAt, now);
+  }
+
+  /** An update ended before all that its drain has moved ran again. */
+  leftBehind(): void {
+    this.#notBack.inc();
   }
 
   #took(step: string, since: number | undefined, now: number): void {

@@ -12,7 +12,7 @@ import {
   type Statement,
   statementsOf,
 } from './statements.ts';
-import { commandCarriedOut, type SentCommand, isOfUpdate, permitsUnreadable } from './events.ts';
+import { commandCarriedOut, type SentCommand, isOfUpdate, permitsUnreadable, workloadsNotBack } from './events.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import type { Notifier } from './notifier.ts';
 import type { Command } from '../plan/facts/commands.ts';
@@ -111,9 +111,12 @@ export class Reporter {
     const { command, shadow } = sent;
     const now = clock.now();
     metrics.carriedOut(command, shadow, now);
-    const event = commandCarriedOut(sent, namespace, now);
-    if (!event) return;
-    logger.info('update', { reason: event.reason, shadow: shadow.name, note: event.message });
-    void events.record(event);
+    const left = workloadsNotBack(sent, namespace);
+    if (left) metrics.leftBehind();
+    for (const event of [left, commandCarriedOut(sent, namespace, now)]) {
+      if (!event) continue;
+      logger.info('update', { reason: event.reason, shadow: shadow.name, note: event.message });
+      void events.record(event);
+    }
   }
 }

@@ -61,6 +61,8 @@ test('every field is read', () => {
       unwell: [{ condition: 'Bad' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
       preferUpdated: true,
       nodeSoak: '5m',
+      settle: '10m',
+      settleFails: true,
     }),
   ).toEqual({
     name: 'production',
@@ -114,6 +116,8 @@ test('every field is read', () => {
     unwell: ['Bad=True', 'Bad=Unknown', 'StorageReady=False', 'StorageReady=Unknown', 'taint a.io/b'],
     prefersUpdated: true,
     soakMs: 300_000,
+    settleMs: 600_000,
+    settleFails: true,
   });
 });
 

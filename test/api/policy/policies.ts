@@ -27,6 +27,8 @@ export const VARIABLES: UpdatePolicy = {
   unwell: [],
   prefersUpdated: false,
   soakMs: 0,
+  settleMs: 300_000,
+  settleFails: false,
 };
 
 export const policyObject = (spec: unknown, name = 'production'): PolicyObject => ({ metadata: { name }, spec });

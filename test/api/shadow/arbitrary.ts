@@ -50,6 +50,11 @@ export const optional = {
   drain_refused: maybe(fc.record({ since: time, version })),
   drain_failed: maybe(some(fc.record({ left: fc.array(fc.uuid(), { maxLength: 3 }) }), { due: maybe(time) })),
   no_room: maybe(fc.string()),
+  displaced: maybe(
+    some(fc.record({ owners: fc.constant([]), missing: fc.array(fc.string(), { maxLength: 3 }) }), {
+      looked_at: maybe(time),
+    }),
+  ),
   last_failure: maybe(failure),
   failed_versions: maybe(fc.array(version, { maxLength: 5 })),
   check: maybe(some(fc.record({ failing_since: time, error: fc.string() }), { succeeded_at: maybe(time) })),

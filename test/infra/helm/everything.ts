@@ -116,6 +116,8 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       prometheusUrl: 'http://prometheus.monitoring:9090/p:1/',
       schedule: { kind: 'cron', expression: '0 0 20 * * Fri *', timeZone: 'Europe/Berlin', windowFit: 'strict' },
       monitoringTimeInSec: 300,
+      settleTimeInSec: 302,
+      settleFails: true,
       monitoringTimeoutInSec: 301,
       agentTimeoutInSec: 302,
       nodeReturnTimeoutInSec: 303,

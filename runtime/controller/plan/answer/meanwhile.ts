@@ -1,10 +1,28 @@
-import type { Verdict } from '../facts/verdict.ts';
+import { stepOf } from '../facts/steps.ts';
+import { type Finding, found, type Verdict } from '../facts/verdict.ts';
 import { aheadOf } from '../gates/hints.ts';
 import type { AssessedNode } from '../nodes/health.ts';
+import { missingText, settlesUntil } from '../nodes/settle.ts';
 
-/** The verdict with what becomes of the node while it waits. */
+/** The verdict with what becomes of the node while it waits, or what its last update has left undone. */
 export function withMeanwhile(verdict: Verdict, info: AssessedNode): Verdict {
   const ahead = aheadOf(info);
-  const said = ahead ? { ...verdict, ahead } : verdict;
+  const notBack = leftOf(info);
+  const more = notBack === undefined ? verdict : { ...verdict, notBack };
+  const said = ahead ? { ...more, ahead } : more;
   return info.node.bearsWaiting === true ? { ...said, isAvoided: true } : said;
+}
+
+/** What its last update has left undone, where it had to wait for that. */
+const leftOf = ({ phase, shadow, ruling }: AssessedNode): string | undefined =>
+  phase.kind === 'resting' && ruling.rules.settleMs > 0 ? missingText(shadow?.status) : undefined;
+
+/** What its update waits for, once its node is back and well. */
+export function unsettled(info: AssessedNode): Finding | undefined {
+  const { shadow, health, ruling } = info;
+  if (health.settling !== 'waiting') return undefined;
+  const missing = missingText(shadow?.status) ?? 'it has not been looked at yet';
+  const until = settlesUntil(info, ruling.rules);
+  const finding = found('WorkloadsNotBack', `what its drain has moved does not run again as before: ${missing}`, until);
+  return { ...finding, step: 'MonitoringUpdate', phase: stepOf(info) };
 }

@@ -10,12 +10,13 @@ import { withWish } from '../groups/way-back.ts';
 import { withEvidence } from '../nodes/evidence.ts';
 import type { Judged } from '../facts/conditions.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { withMeanwhile } from './meanwhile.ts';
-import { isStepOver, type Phase, PHASES } from '../facts/phase.ts';
+import { unsettled, withMeanwhile } from './meanwhile.ts';
+import { overdue } from './deadline.ts';
+import { PHASES } from '../facts/phase.ts';
 import { isDone, isReason, type Reason } from '../facts/reasons.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from '../facts/requeue.ts';
-import type { Settings, ShadowView, WriteRefusal } from '../facts/snapshot.ts';
-import { STEP_WORDS, stepOf } from '../facts/steps.ts';
+import type { ShadowView, WriteRefusal } from '../facts/snapshot.ts';
+import { stepOf } from '../facts/steps.ts';
 import type { Starts } from '../gates/starts.ts';
 import {
   atTime,
@@ -152,23 +153,11 @@ function heldUp(
   return { finding, changesAt: nextAfter(world.now, [late.changesAt, changesAt]) };
 }
 
-function overdue(info: AssessedNode, { settings, now }: World): GateResult {
-  const deadline = progressDeadline(info, settings);
-  if (!info.shadow || !deadline) return PASS;
-  const { since, endsAt } = deadline;
-  if (!(endsAt <= now)) return { finding: undefined, changesAt: endsAt };
-  const version = info.shadow.spec.version ?? 'the next version';
-  const message = info.node.ready
-    ? `the update to ${version} has come no further than ${STEP_WORDS[stepOf(info)]} since ${atTime(since)}`
-    : `the node is ${notReadyText(info.node)} since ${atTime(since)}, in the middle of its update to ${version}`;
-  return { finding: { ...found('ProgressDeadlineExceeded', message), since }, changesAt: NEVER };
-}
-
 /** The finding on a managed node, apart from starts; undefined where only starts decide. */
 function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>, world: World): Finding | undefined {
   const { shadow } = info;
   if (!shadow) return withoutShadow(info);
-  const trouble = troubleOf(info, shadow) ?? checkedAfter(info, world);
+  const trouble = troubleOf(info, shadow) ?? checkedAfter(info, world) ?? unsettled(info);
   if (trouble) return trouble;
   if (!shadow.status) return unreported(info);
   if (PHASES[info.phase.kind].isUnderWay) return withEvidence(info, updating(info, shadow, world));
@@ -270,29 +259,3 @@ function withWarnings(verdict: Verdict, warnings: readonly Warning[]): Verdict {
   if (warnings.length === 0 || !isReason(verdict.reason, 'ahead')) return verdict;
   return { ...verdict, message: [verdict.message, ...warnings.map(({ message }) => message)].join('; ') };
 }
-
-/** An update whose step takes longer than it may. */
-interface Deadline {
-  /** When the step began, or when the node went not Ready in it. */
-  readonly since: number;
-  readonly endsAt: number;
-}
-
-/**
- * The deadline of an update that would otherwise count as running. Only a person ends an update that has passed it. A soak has times of its
- * own.
- */
-function progressDeadline({ node, shadow, health, phase }: AssessedNode, policy: Settings): Deadline | undefined {
-  if (!shadow || health.soak !== undefined) return undefined;
-  const begun = shadow.stepBeganAt;
-  if (node.ready) return { since: begun, endsAt: begun + limitOf(phase, policy) };
-  const since = Math.max(begun, node.readyChangedAt);
-  return { since, endsAt: since + policy.returnTimeoutMs };
-}
-
-/**
- * How long the step may take, milliseconds. A step that is over has no limit: the controller was away or a pause was lifted, so the node is
- * not late. The next step is written by this plan, or the verdict says why not.
- */
-const limitOf = (phase: Phase, settings: Settings): number =>
-  isStepOver(phase) ? Infinity : PHASES[phase.kind].limitMs(settings);

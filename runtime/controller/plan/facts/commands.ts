@@ -57,6 +57,8 @@ export interface Completion {
   readonly attempt: string | undefined;
   /** What the node ran before; undefined where that is not known. */
   readonly versionBefore: string | undefined;
+  /** What its drain has moved, and does not run again in time; undefined where all does. */
+  readonly notBack?: string | undefined;
 }
 
 export interface Start extends PermitTerms {

@@ -1,7 +1,7 @@
 import type { PhaseKind } from './phase.ts';
 
 /** The step of a node that is being updated, as people are told it. */
-export const STEPS = ['staging', 'staged', 'draining', 'rebooting', 'soaking', 'returning'] as const;
+export const STEPS = ['staging', 'staged', 'draining', 'rebooting', 'soaking', 'settling', 'returning'] as const;
 export type Step = (typeof STEPS)[number];
 
 /** What each is called on a screen and in messages. */
@@ -11,17 +11,21 @@ export const STEP_WORDS: Readonly<Record<Step, string>> = {
   draining: 'draining',
   rebooting: 'rebooting',
   soaking: 'checking',
+  settling: 'settling',
   returning: 'ending',
 };
 
 interface Updated {
   readonly node: { readonly marks: { readonly drained?: string | undefined } | undefined };
   readonly phase: { readonly kind: PhaseKind };
+  readonly health?: { readonly settling: 'waiting' | 'late' | 'failed' | undefined };
 }
 
 /** Once its pods are gone, the host goes down at any moment. */
-export const stepOf = ({ node, phase: { kind } }: Updated): Step =>
-  kind === 'draining' && node.marks?.drained !== undefined ? 'rebooting' : (STEP_OF[kind] ?? 'returning');
+export function stepOf({ node, phase: { kind }, health }: Updated): Step {
+  if (kind === 'draining' && node.marks?.drained !== undefined) return 'rebooting';
+  return health?.settling === 'waiting' ? 'settling' : (STEP_OF[kind] ?? 'returning');
+}
 
 const STEP_OF: Readonly<Partial<Record<PhaseKind, Step>>> = {
   staging: 'staging',

@@ -25,6 +25,8 @@ export interface Verdict {
   readonly ahead?: Ahead;
   /** New pods go to other nodes where these have room (`preferUpdated`). */
   readonly isAvoided?: boolean;
+  /** What its last drain has displaced, and was not back in time when its update ended. */
+  readonly notBack?: string;
   /** For a node that has not begun its update yet: why it does not switch to the newer version that it is offered by now. */
   readonly newer?: Finding;
 }

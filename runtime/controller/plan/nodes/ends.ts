@@ -38,12 +38,19 @@ type Reason = Pick<End, 'version' | 'reason'>;
 function reasonOf(info: AssessedNode, { spec }: ShadowView, status: Status): Reason | undefined {
   const { health, phase, permit } = info;
   if (health.notReturned && spec.version != null) return { version: spec.version, reason: 'NotReturned' };
-  if (health.isUnstable) return { version: status.current_version, reason: 'Unstable' };
-  if (health.soak === 'failed') return { version: status.current_version, reason: 'SoakFailed' };
-  if (health.checks === 'failed') return { version: status.current_version, reason: 'CheckFailed' };
+  const seen = seenOf(health);
+  if (seen) return { version: status.current_version, reason: seen };
   if (phase.kind === 'failed') return reportedOn(status, spec.version ?? '', permit !== undefined);
   const boot = phase.kind === 'resting' ? unaskedBootOf(info) : undefined;
   return boot && { version: boot.version, reason: boot.reason };
+}
+
+/** What is wrong with a node that runs the release, whatever its agent says. */
+function seenOf({ isUnstable, soak, checks, settling }: AssessedNode['health']): BadEnd | undefined {
+  if (isUnstable) return 'Unstable';
+  if (soak === 'failed') return 'SoakFailed';
+  if (checks === 'failed') return 'CheckFailed';
+  return settling === 'failed' && soak === 'passed' ? 'WorkloadsNotBack' : undefined;
 }
 
 /** What its agent blames the release for. An older one says nothing of that, and one that is refused may name the version alone. */

@@ -1,4 +1,5 @@
 import { keepsOut } from '../facts/node.ts';
+import { settlesUntil, settlingOf, type Settling } from './settle.ts';
 import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
 import { type Standing, standingOf } from './standing.ts';
@@ -25,6 +26,8 @@ interface Health {
   readonly soak: Soak;
   /** How the checks go that its policy has for a node that is back; its soak waits for them. Undefined where there are none, or it is too early. */
   readonly checks: 'waiting' | 'passed' | 'failed' | undefined;
+  /** How what its drain has displaced does; its soak waits for that too. */
+  readonly settling: Settling;
   /** It is at rest, and went not Ready three times soon after its update: until it has been Ready for as long as a soak may take. */
   readonly isUnstable: boolean;
   /** Until when the node, which is not Ready or was taken out by somebody else, takes a place for that: milliseconds since the Unix epoch. */
@@ -68,6 +71,7 @@ const WELL: Health = {
   notReturned: false,
   soak: undefined,
   checks: undefined,
+  settling: undefined,
   isUnstable: false,
   outageUntil: undefined,
   overdueFrom: NEVER,
@@ -122,12 +126,14 @@ function measuresOf(
   ruling: Ruling,
   { snapshot, settings, ledgers, now }: Rules & { readonly snapshot: Snapshot },
 ): Measures {
-  const { name = '', soakMs, checks } = ruling.rules;
+  const { name = '', soakMs, settleMs, settleFails, checks } = ruling.rules;
   const release = { family: info.node.family, version: info.shadow?.status?.current_version ?? '' };
   const unclearUntil = unclearUntilOf(info, ruling, snapshot);
   return {
     ...settings,
     soakMs,
+    settleMs,
+    settleFails,
     unclearUntil,
     probationMs: () => ledgers.probationMs(release, ruling),
     checked: () => (unclearUntil > now ? 'waiting' : checkedBy(info, checks.after, ledgers.checksUnder(name, release))),
@@ -148,7 +154,7 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   const agentSilent = silentFrom <= now;
   const notReturned = missedFrom <= now;
   const trial = agentSilent || notReturned ? NO_TRIAL : trialOf(info, measures);
-  const { soak, checks } = withChecks(trial.endsAt <= now ? trial.result : trial.meanwhile, measures);
+  const ended = endOf(info, trial.endsAt <= now ? trial.result : trial.meanwhile, { measures, now });
   const overdueFrom = overdueFromOf(info);
   const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;
   const freedAt = isGivingBack(info) && info.permit?.writes !== 'unknown' ? overdueFrom : NEVER;
@@ -160,6 +166,7 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
     freedAt,
     unstableUntil,
     measures.unclearUntil,
+    settlesUntil(info, measures),
   ]);
   const outageUntil = outageOf(info, measures, now);
   const isUnstable = now < unstableUntil;
@@ -167,8 +174,7 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
     ...WELL,
     agentSilent,
     notReturned,
-    soak,
-    checks,
+    ...ended,
     isUnstable,
     outageUntil,
     overdueFrom,
@@ -177,9 +183,16 @@ function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
   };
 }
 
-function withChecks(soak: Soak, { checked }: Measures): Pick<Health, 'soak' | 'checks'> {
-  const checks = soak === 'passed' ? checked() : undefined;
-  return { soak: checks === 'waiting' ? checks : soak, checks };
+/** The soak is not over before each of the others has ended as well. */
+function endOf(
+  info: NodeInfo,
+  soak: Soak,
+  { measures, now }: { readonly measures: Measures; readonly now: number },
+): Pick<Health, 'soak' | 'checks' | 'settling'> {
+  if (soak !== 'passed') return { soak, checks: undefined, settling: undefined };
+  const checks = measures.checked();
+  const settling = settlingOf(info, measures, now);
+  return { soak: checks === 'waiting' || settling === 'waiting' ? 'waiting' : soak, checks, settling };
 }
 
 function departedHealth(info: NodeInfo, { returnTimeoutMs }: Measures, now: number): Health {

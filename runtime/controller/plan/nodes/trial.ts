@@ -7,7 +7,7 @@ import type { NodeInfo, NodeView, Settings, ShadowView } from '../facts/snapshot
 
 /** What one node is measured by. `probationMs`: for how long after its update an outage of the node is blamed on its release. */
 export type Measures = Settings &
-  Pick<UpdatePolicy, 'soakMs'> & {
+  Pick<UpdatePolicy, 'soakMs' | 'settleMs' | 'settleFails'> & {
     readonly probationMs: () => number;
     /** How the checks of a node that is back go. */
     readonly checked: () => 'waiting' | 'passed' | 'failed' | undefined;

@@ -1,6 +1,6 @@
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
 import { EMPTY, enter, isFullFor, type Ledger, remove, removeWhere, under } from '../../../api/release/ledger.ts';
-import type { Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
+import type { BadEnd, Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { isCheckEntry } from '../facts/checks.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
 import { badEndOf, type End, failureOf, recoveredAt } from '../nodes/ends.ts';
@@ -21,6 +21,9 @@ import { NEVER } from '../facts/requeue.ts';
 import type { Rulings } from '../facts/rulings.ts';
 import { seedsOf } from './seeds.ts';
 import type { NodeView, Settings, Snapshot, WriteRefusal } from '../facts/snapshot.ts';
+
+/** What a node that is Ready has not recovered from. */
+const NOT_OF_READINESS: ReadonlySet<BadEnd | undefined> = new Set(['CheckFailed', 'WorkloadsNotBack']);
 
 /** What is decided on. */
 interface Known {
@@ -84,7 +87,7 @@ export class EnteredLedgers {
    */
   mayRest(info: AssessedNode): boolean {
     const { node, shadow, phase, health } = info;
-    if (health.checks === 'failed') return this.#isEntered(info);
+    if (health.checks === 'failed' || health.settling === 'failed') return this.#isEntered(info);
     if (health.soak === 'passed') return !this.#hasEntry(node, shadow?.spec.version ?? '');
     return phase.kind === 'resting' || health.soak === 'failed' || this.#isEntered(info);
   }
@@ -189,7 +192,7 @@ export class EnteredLedgers {
     for (const uid of Object.keys(kept.failures)) {
       const info = this.#nodeOf(uid);
       // That it is Ready was never in question.
-      if (kept.failures[uid]?.reason === 'CheckFailed') continue;
+      if (NOT_OF_READINESS.has(kept.failures[uid]?.reason)) continue;
       if (!info || badEndOf(info)?.version === version) continue;
       const at = recoveredAt(info, version, Math.max(info.ruling.rules.soakMs, settings.soakTimeoutMs));
       if (at <= now) kept = remove(kept, uid);

@@ -1,0 +1,33 @@
+import type { UpdatePolicy } from '../../../api/policy/policy.ts';
+import type { Status } from '../../../api/shadow/model.ts';
+import { MINUTE_MS } from '../../../lib/clock.ts';
+import type { NodeInfo } from '../facts/snapshot.ts';
+import { listed } from '../facts/verdict.ts';
+
+/** How the workloads do that the drain of a node has displaced: they are waited for, or are not back in time; undefined where they are. */
+export type Settling = 'waiting' | 'late' | 'failed' | undefined;
+
+type Settled = Pick<NodeInfo, 'shadow' | 'phase'>;
+type Rules = Pick<UpdatePolicy, 'settleMs' | 'settleFails'>;
+
+/** An agent has them looked at before it reports that it is back. For so long one may try that has been told to ask again; an older one never does. */
+const UNSEEN_MS = MINUTE_MS / 2;
+
+/** Until when the node, which is back, is waited with; -Infinity where nothing is away. It counts from when it was told to monitor, whoever leads. */
+export function settlesUntil({ shadow, phase }: Settled, { settleMs }: Pick<Rules, 'settleMs'>): number {
+  const { displaced } = shadow?.status ?? {};
+  if (!shadow || !displaced || settleMs === 0 || phase.kind !== 'monitoring') return -Infinity;
+  return shadow.stepBeganAt + (displaced.looked_at == null ? Math.min(settleMs, UNSEEN_MS) : settleMs);
+}
+
+export function settlingOf(info: Settled, rules: Rules, now: number): Settling {
+  if (now < settlesUntil(info, rules)) return 'waiting';
+  if (rules.settleMs === 0 || missingText(info.shadow?.status) === undefined) return undefined;
+  return rules.settleFails ? 'failed' : 'late';
+}
+
+/** What is not back as it was before the drain; undefined where nothing is known to be. */
+export function missingText(status: Pick<Status, 'displaced'> | undefined): string | undefined {
+  const { looked_at, missing = [] } = status?.displaced ?? {};
+  return looked_at == null || missing.length === 0 ? undefined : listed(missing);
+}
