@@ -13,7 +13,15 @@ const OF_POLICY = `${IN_CLUSTER},policy=~"$policy"`;
 
 const blocking = REASONS.filter(needsPerson).join('|');
 const WINDOWS = (
-  ['OutsideWindow', 'FitsNoWindow', 'Frozen', 'Paused', 'TooYoung', 'VersionPinned'] satisfies Reason[]
+  [
+    'OutsideWindow',
+    'FitsNoWindow',
+    'Frozen',
+    'Paused',
+    'TooYoung',
+    'RecentlyUpdated',
+    'VersionPinned',
+  ] satisfies Reason[]
 ).join('|');
 
 /** Replicas of the controller show the same, but for a moment. */

@@ -23,6 +23,8 @@ export interface UpdatePolicyProps {
   readonly maxFailed?: number | string | undefined;
   /** From the end of an update to the next start, e.g. `30m`. @default 0s */
   readonly pauseBetween?: string | undefined;
+  /** From the end of a node's last finished update to its next start, e.g. `336h`. @default 0s */
+  readonly minInterval?: string | undefined;
   /** How many zones are disturbed at once. @default any number of zones by topology.kubernetes.io/zone */
   readonly zones?: PolicyZones | undefined;
   /** When updates may start: any of them opens, and an empty list is always open. @default `controller.schedule` */

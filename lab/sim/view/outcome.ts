@@ -46,6 +46,7 @@ const STAYS: Readonly<Record<Waiting, boolean>> = {
   PolicyConflict: false,
   PolicyInvalid: false,
   ProgressDeadlineExceeded: false,
+  RecentlyUpdated: true,
   RolloutHalted: true,
   ShadowNotOwned: false,
   TooManyUnhealthy: false,

@@ -76,6 +76,7 @@ const OVER = {
   ZoneBusy: isNotSo,
   Widening: isNotSo,
   TooYoung: isNotSo,
+  RecentlyUpdated: isNotSo,
   VersionPinned: isNotSo,
   LockedElsewhere: isNotSo,
   NotOffered: isNotSo,

@@ -89,6 +89,7 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     maxConcurrent: quantityOf(limit(COUNT_AT_ONCE), spec.maxConcurrent),
     maxFailed: quantityOf(limit(ANY_COUNT), spec.maxFailed),
     pauseBetweenMs: msOf(spec.pauseBetween),
+    minIntervalMs: msOf(spec.minInterval),
     zones: zonesOf(spec.zones, defaults.zones),
     windows: spec.windows?.map(windowOf),
     mustFit: isSaid('strict', spec.windowFit),

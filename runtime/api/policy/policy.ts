@@ -23,6 +23,8 @@ export interface UpdatePolicy {
   readonly maxFailed: Quantity;
   /** From the end of an update to the next start. */
   readonly pauseBetweenMs: number;
+  /** From the end of a node's last finished update to its next start; undefined = 0. */
+  readonly minIntervalMs?: number | undefined;
   readonly zones: ZoneRules;
   /** Any of them opens. An empty list is always open; undefined = the schedule of the variables. */
   readonly windows: readonly UpdateWindow[] | undefined;

@@ -205,6 +205,10 @@ export const policyFields = {
     'Nodes of a family that may fail on a release before it is halted: a number, a percentage or unlimited. MAX_FAILED_UPDATE by default.',
   ).optional(),
   pauseBetween: described(duration, 'From the end of an update to the next start; 0s by default.').optional(),
+  minInterval: described(
+    duration,
+    "From the end of a node's last finished update to its next start; 0s by default. A machine that is replaced begins anew.",
+  ).optional(),
   zones: described(zones, 'How many zones are disturbed at once.').optional(),
   windows: described(
     list(window, 16),

@@ -43,8 +43,8 @@ interface Idle {
 }
 
 export interface CrowdTerms {
-  /** How many of a line wait in sight: more than can start, or prepare, at once. @param members nodes that the policy rules */
-  readonly roomUnder: (rules: Ruling['rules'], members: number) => number;
+  /** How many of a line wait in sight: more than can start, or prepare, at once. @param members shadows of nodes that the policy rules */
+  readonly roomUnder: (rules: Ruling['rules'], members: readonly ShadowView[]) => number;
   /** The controller's own. Its turn is the last, and it is always in sight. */
   readonly ownNode: string;
   /** Whether a policy has proven what the node runs. */
@@ -81,7 +81,10 @@ export class Crowd {
       if (!speaker) continue;
       const { rules } = claims.of(speaker.node);
       const { name: policy = '', zones, proof } = rules;
-      const room = this.#terms.roomUnder(rules, members.get(rules)?.length ?? 0);
+      const room = this.#terms.roomUnder(
+        rules,
+        (members.get(rules) ?? []).map((one) => one.shadow),
+      );
       const counted = proof.widen === undefined ? 0 : room;
       const value = proof.per === undefined ? undefined : provenWith(speaker.node, proof);
       const kin = { policy, value, speaker: speaker.shadow.name, behind: 0 };

@@ -2,9 +2,10 @@ import { settingsOf } from '../../controller/config.ts';
 import { type Memory, type Plan, plan } from '../../controller/plan/plan.ts';
 import type { CheckAnswers } from '../../controller/plan/facts/checks.ts';
 import { isDone } from '../../controller/plan/facts/reasons.ts';
+import type { UpdatePolicy } from '../../api/policy/policy.ts';
 import { concurrency } from '../../api/policy/quantity.ts';
 import { Rulings } from '../../controller/plan/facts/rulings.ts';
-import type { PolicyView, Settings, Snapshot } from '../../controller/plan/facts/snapshot.ts';
+import type { PolicyView, Settings, ShadowView, Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import type { Inspection } from '../inspect.ts';
 import { arrivalsIn } from './arrivals.ts';
@@ -72,10 +73,16 @@ export function forecastFrom(seen: Inspection, limits: Limits = {}): Forecast {
 }
 
 /** How many nodes of a policy can start or prepare at once, and a few more. */
-function roomsOf({ nodes, shadows }: Snapshot, { maxConcurrent, readAhead }: Settings): CrowdTerms['roomUnder'] {
+function roomsOf(
+  { nodes, shadows }: Snapshot,
+  { maxConcurrent, readAhead }: Settings,
+  mayPause: (rules: UpdatePolicy, shadows: readonly ShadowView[]) => boolean,
+): CrowdTerms['roomUnder'] {
   const all = concurrency(maxConcurrent, nodes.filter(({ managed }) => managed).length);
   const isPreparing = shadows.some(({ status }) => status?.staged != null);
-  return (rules, members) => {
+  return (rules, of) => {
+    if (mayPause(rules, of)) return Infinity;
+    const members = of.length;
     const atOnce = Math.min(all, concurrency(rules.maxConcurrent, members));
     const ahead = readAhead === undefined ? atOnce : concurrency(readAhead, nodes.length);
     return 2 + atOnce + (isPreparing ? ahead : 0);
@@ -118,7 +125,11 @@ class Rollout {
     const arrivals = arrivalsIn(snapshot, seen.now);
     this.#waves = new Map(arrivals.map(({ shadow, version, at }) => [`${shadow} ${version}`, at]));
     const terms = { durations: this.#durations, stuck, ownNode, now: seen.now, arrivals };
-    const roomUnder = limits.allInSight ? () => Infinity : roomsOf(snapshot, this.#settings);
+    // Who waits for the end of an interval takes no turn by age.
+    const mayPause = ({ minIntervalMs = 0 }: UpdatePolicy, shadows: readonly ShadowView[]): boolean =>
+      minIntervalMs > 0 &&
+      (arrivals.length > 0 || shadows.some(({ finishedAt }) => (finishedAt ?? -Infinity) + minIntervalMs > seen.now));
+    const roomUnder = limits.allInSight ? () => Infinity : roomsOf(snapshot, this.#settings, mayPause);
     this.#fleet = new VirtualFleet(snapshot, { ...terms, roomUnder });
     this.#before = new Map(seen.plan.verdicts.map((one) => [one.node, one]));
     this.#stuck = stuck;

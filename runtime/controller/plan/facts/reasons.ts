@@ -2,6 +2,7 @@ import type { ShadowCondition } from '../../../api/shadow/model.ts';
 import type { Quality, Row } from './verdict-row.ts';
 
 const YOUNG = { reason: 'TooYoung', message: 'the release has not been offered for long enough' };
+const RECENT = { reason: 'RecentlyUpdated', message: 'its last update is too recent for its policy' };
 const PINNED = { reason: 'VersionPinned', message: 'its policy takes another version' };
 const IN_TURN = { reason: 'WaitingForSlot', message: 'other nodes come first' };
 
@@ -52,6 +53,7 @@ export const VERDICTS = {
   WorkloadsNotBack: { ...QUIET, ends: 'running', is: [] },
   Frozen: { ...QUIET, ends: 'time', condition: { reason: 'Frozen', message: 'its policy is frozen' }, is: [] },
   TooYoung: { ...QUIET, ends: 'time', condition: YOUNG, is: ['ahead'] },
+  RecentlyUpdated: { ...QUIET, ends: 'time', condition: RECENT, is: ['ahead'] },
   VersionPinned: { ...QUIET, ends: 'person', condition: PINNED, is: [] },
   Held: { ...QUIET, ends: 'person', is: [] },
   Paused: { ...QUIET, ends: 'person', is: [] },

@@ -19,7 +19,7 @@ import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
 import { RULED_FOR_MS } from '../facts/rulings.ts';
 import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
 import { byWindow } from '../groups/windows.ts';
-import { backingOff, refusedLately } from './pauses.ts';
+import { backingOff, refusedLately, updatedLately } from './pauses.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
 import { refused } from './withheld.ts';
 
@@ -67,6 +67,7 @@ export const GATES: readonly Gate[] = [
   { name: 'backoff', of: 'node', forbidsHint: true, again: undefined, ask: backingOff },
   { name: 'refused drain', of: 'node', forbidsHint: true, again: undefined, ask: refusedLately },
   { name: 'failed check', of: 'node', forbidsHint: true, again: undefined, ask: checkedLately },
+  { name: 'interval', of: 'member', forbidsHint: true, again: undefined, ask: updatedLately },
   { name: 'window', of: 'member', forbidsHint: true, again: undefined, ask: outsideWindow },
   { name: 'ruler', of: 'member', forbidsHint: true, again: 'wait', ask: newlyRuled },
   { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },

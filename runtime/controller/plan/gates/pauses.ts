@@ -1,11 +1,12 @@
 import { instantOf, MINUTE_MS } from '../../../lib/clock.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import type { Asking, World } from './asking.ts';
+import { isBack } from './versions.ts';
 import { isFailureOf, isRetried } from '../nodes/blame.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { atTime, drainBlockedFinding, found } from '../facts/verdict.ts';
 
-/** The gates by which a node is left alone for a while after its last attempt. */
+/** The gates by which a node is left alone for a while after its last update, or its last attempt. */
 
 const LONGEST_BACKOFF_MINUTES = 1440;
 
@@ -38,4 +39,16 @@ export function refusedLately(
   const refusal = drainRefusals.size === 0 ? undefined : drainRefusals.get(name);
   if (refusal?.kind !== 'called-off' || refusal.retryAt <= now) return PASS;
   return stoppedBy({ ...drainBlockedFinding(status), until: refusal.retryAt });
+}
+
+/** A bad release is left however late it came. */
+export function updatedLately(asking: Asking, { now }: World): GateResult {
+  const { group, shadow } = asking;
+  const { minIntervalMs = 0 } = group?.rules ?? {};
+  const { finishedAt } = shadow;
+  if (minIntervalMs === 0 || finishedAt === undefined || finishedAt + minIntervalMs <= now || isBack(asking))
+    return PASS;
+  const until = finishedAt + minIntervalMs;
+  const message = `its last update was finished at ${atTime(finishedAt)}, and the next one starts from ${atTime(until)} on`;
+  return stoppedBy(found('RecentlyUpdated', message, until));
 }
