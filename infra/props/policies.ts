@@ -83,6 +83,8 @@ export interface PolicyFreeze {
   readonly to: string;
   /** For people. */
   readonly reason?: string | undefined;
+  /** Releases that people have expedited start all the same. @default false */
+  readonly exceptExpedited?: boolean | undefined;
 }
 
 /** `exact` and `max` exclude each other. */

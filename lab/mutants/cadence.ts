@@ -26,4 +26,20 @@ export const cadenceMutants: readonly Mutant[] = [
     replace: 'this.#book.provenFor?.has(key) || this.#book.isProven',
     tests: ['test/controller/plan/proof-per-value.test.ts'],
   },
+  {
+    rule: 'P15',
+    does: 'updates a node again at once',
+    file: 'runtime/controller/plan/gates/pauses.ts',
+    find: 'finishedAt + minIntervalMs <= now',
+    replace: 'finishedAt <= now',
+    tests: ['test/controller/plan/cadence.test.ts'],
+  },
+  {
+    rule: 'P15',
+    does: 'lets an expedited release through every freeze',
+    file: 'runtime/controller/plan/groups/group-times.ts',
+    find: '.filter(({ exceptExpedited }) => !exceptExpedited)',
+    replace: '.slice(0, 0)',
+    tests: ['test/controller/plan/cadence.test.ts'],
+  },
 ];

@@ -10,6 +10,7 @@ import { NAMESPACE } from '../api/shadow/names.ts';
 import { clear } from './commands/clear.ts';
 import { cleanup } from './commands/cleanup.ts';
 import { approve } from './commands/approve.ts';
+import { expedite } from './commands/expedite.ts';
 import { allow, halt } from './commands/halt.ts';
 import { hold, unhold } from './commands/hold.ts';
 import { notify } from './commands/notify.ts';
@@ -71,6 +72,7 @@ export const COMMANDS: readonly Command[] = [
   halt,
   allow,
   approve,
+  expedite,
   rollback,
   clear,
   cleanup,

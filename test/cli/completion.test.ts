@@ -31,6 +31,7 @@ describe('a shell is offered', () => {
     ],
     [['halt', ''], ['1.1.0.x.y']],
     [['rollback', '1.1.0', '--policy', 'p'], ['prod']],
+    [['expedite', '1.1.0', '--policy', 'p'], ['prod']],
     [['clear', '1'], ['1.1.0.x.y']],
     [['clear', '1.1.0', 'o'], ['other']],
     [['leftovers', ''], []],

@@ -142,8 +142,8 @@ describe('of a cluster', () => {
       'unknown: patch nodes, which hold, unhold, now, retry, cleanup do',
       'unknown: patch namespaces, which pause, resume do',
       'unknown: patch bottlerocketupdatepolicies, which pause POLICY, resume POLICY do',
-      'unknown: create bottlerocketreleases, which halt, approve do',
-      'unknown: patch bottlerocketreleases, which halt, allow, approve, rollback do',
+      'unknown: create bottlerocketreleases, which halt, approve, expedite do',
+      'unknown: patch bottlerocketreleases, which halt, allow, approve, expedite, rollback do',
       'unknown: patch bottlerocketreleases/status, which clear do',
     ]);
   });

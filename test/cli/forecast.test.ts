@@ -132,6 +132,7 @@ const policies = fc
     zones: fc.constantFrom(Infinity, 1, 2),
     pauseBetweenMs: fc.constantFrom(0, 600_000),
     proof: amount.filter(({ kind }) => kind !== 'unlimited'),
+    minIntervalMs: fc.constantFrom(undefined, 600_000, 7_200_000),
     widen: fc.constantFrom(undefined, 1, 2),
     per: fc.constantFrom(undefined, undefined, 'zone'),
     after: fc.boolean(),
@@ -153,8 +154,12 @@ const drawn: fc.Arbitrary<Drawn> = fc.integer({ min: 4, max: 30 }).chain((count)
   fc.record({
     shadows: fc.array(
       fc
-        .tuple(parts, fc.constantFrom(300_000, 420_000, undefined))
-        .map(([one, lastUpdateMs]) => Object.assign({}, one, { lastUpdateMs })),
+        .tuple(
+          parts,
+          fc.constantFrom(300_000, 420_000, undefined),
+          fc.constantFrom(undefined, minutes(-5), minutes(-60)),
+        )
+        .map(([one, lastUpdateMs, finishedAt]) => Object.assign({}, one, { lastUpdateMs, finishedAt })),
       { minLength: count, maxLength: count },
     ),
     labels: fc.array(

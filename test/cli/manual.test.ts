@@ -34,6 +34,7 @@ const CASES = [
   ['logs', ['a'], {}],
   ['releases', [], {}],
   ['rollback', ['1.1.0'], { 'dry-run': true }],
+  ['expedite', ['1.1.0'], { 'dry-run': true }],
   ['leftovers', [], {}],
   ['plan', [], {}],
   ['plan', [], { 'until-done': true }],

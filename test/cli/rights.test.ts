@@ -97,6 +97,7 @@ const STEERING = [
   ['rollback', '1.1.0'],
   ['allow', '1.1.0'],
   ['approve', '1.1.0'],
+  ['expedite', '1.1.0'],
   ['retry', 'a'],
 ] as const;
 

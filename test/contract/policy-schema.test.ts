@@ -51,10 +51,13 @@ const EVERYTHING = {
   maxConcurrent: '25%',
   maxFailed: 'unlimited',
   pauseBetween: '1h30m',
+  minInterval: '336h',
   zones: { key: 'topology.kubernetes.io/zone', atOnce: 'unlimited' },
   windows: [{ start: '0 2 * * MON-FRI', duration: '4h', timeZone: 'Europe/Berlin' }],
   windowFit: 'off',
-  freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
+  freezes: [
+    { from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze', exceptExpedited: true },
+  ],
   version: { minAge: '336h', max: '1.62.0', ignoreWaves: true },
   proof: {
     nodes: 3,
@@ -100,6 +103,7 @@ describe('the schema of a policy takes', () => {
         maxConcurrent: null,
         maxFailed: null,
         pauseBetween: null,
+        minInterval: null,
         zones: null,
         windows: null,
         freezes: null,

@@ -85,6 +85,7 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
       maxConcurrent: limitTo(600),
       maxFailed: limitTo(999_999_999),
       pauseBetween: duration,
+      minInterval: duration,
       zones: fc.record(
         { key, atOnce: fc.oneof(fc.integer({ min: 1, max: 600 }), fc.constant('unlimited' as const)) },
         { requiredKeys: [] },

@@ -144,8 +144,8 @@ function windowOf({ start, duration, timeZone }: NonNullable<PolicySpec['windows
   return { start, durationMs: durationMs(duration) ?? 0, timeZone: timeZone ?? 'UTC' };
 }
 
-function freezeOf({ from, to, reason }: NonNullable<PolicySpec['freezes']>[number]): Freeze {
-  return { from: Date.parse(from), to: Date.parse(to), reason: reason || 'a freeze' };
+function freezeOf({ from, to, reason, exceptExpedited }: NonNullable<PolicySpec['freezes']>[number]): Freeze {
+  return { from: Date.parse(from), to: Date.parse(to), reason: reason || 'a freeze', exceptExpedited };
 }
 
 function versionOf(

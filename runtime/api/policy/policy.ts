@@ -79,6 +79,8 @@ export interface Freeze {
   readonly to: number;
   /** For people; never empty. */
   readonly reason: string;
+  /** It lets releases through that people have expedited. */
+  readonly exceptExpedited?: boolean | undefined;
 }
 
 /** Which releases start. */

@@ -80,6 +80,7 @@ const freeze = z
       from: timestamp,
       to: timestamp.describe('Exclusive.'),
       reason: z.string('expected some text').max(256, 'expected 256 characters at most').optional(),
+      exceptExpedited: described(flag, 'Releases that people have expedited start all the same.').optional(),
     },
     'expected an object',
   )

@@ -40,11 +40,18 @@ export const releaseSpec = z.strictObject({
     z.array(text.min(1)).max(MAX_NAMES).nullish(),
     'Names of policies whose nodes go back from it to the version that they came from, and start on it no more, whatever the decision; "*" stands for all nodes.',
   ),
+  expediteFor: described(
+    z.array(text.min(1)).max(MAX_NAMES).nullish(),
+    'Names of policies where it waits for no window, age, interval or pause, and for no freeze that lets expedited releases through; "*" stands for all.',
+  ),
   provenIn: described(
     z.array(text.min(1)).max(MAX_NAMES).nullish(),
     'Where else it is proven, as policies name it in after: [{ external }]. A pipeline writes it.',
   ),
 });
+
+/** What a spec says of places, by their names. */
+export type SaidOfPlaces = 'approvedFor' | 'rollbackFor' | 'expediteFor' | 'provenIn';
 
 /** Ends of an attempt that are blamed on the release (rule F1). */
 export const BAD_ENDS = [

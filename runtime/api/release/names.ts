@@ -14,12 +14,12 @@ export const RELEASE_CRD_NAME = `${RELEASE_PLURAL}.${GROUP}`;
 /** In a spec: hosts of every variant and architecture. */
 export const ANY_FAMILY = '*';
 
-/** In `spec.rollbackFor`: the nodes of every policy, and those that the variables rule. */
+/** In `spec.rollbackFor` and `spec.expediteFor`: the nodes of every policy, and those that the variables rule. */
 export const ANY_POLICY = '*';
 
 /** @param policy empty = the variables */
-export const isRolledBackFor = (rollbackFor: readonly string[] | null | undefined, policy: string): boolean =>
-  rollbackFor?.some((one) => one === ANY_POLICY || one === policy) ?? false;
+export const isMeant = (policies: readonly string[] | null | undefined, policy: string): boolean =>
+  policies?.some((one) => one === ANY_POLICY || one === policy) ?? false;
 
 const OBJECT_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 

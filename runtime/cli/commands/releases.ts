@@ -52,8 +52,7 @@ function releaseValue(release: ReleaseResource, reach: Reach | undefined): objec
     name: metadata.name,
     version: spec.version,
     family: spec.family,
-    decision: spec.decision ?? 'Automatic',
-    rollbackFor: spec.rollbackFor ?? [],
+    ...decisionsOf(spec),
     decided: decidedOn(release),
     state: status?.state,
     publishedSince: status?.published?.firstSeenAt,
@@ -77,6 +76,12 @@ function releaseValue(release: ReleaseResource, reach: Reach | undefined): objec
     cleared: clearedOf(release).map(({ node, by, at, attempt }) => ({ node, by, at, attempt })),
   };
 }
+
+const decisionsOf = ({ decision = 'Automatic', rollbackFor, expediteFor }: ReleaseResource['spec']): object => ({
+  decision,
+  rollbackFor: rollbackFor ?? [],
+  expediteFor: expediteFor ?? [],
+});
 
 const DECIDED = { Automatic: undefined, Halt: 'by a person: halt', Allow: 'by a person: allow' } as const;
 
@@ -119,7 +124,11 @@ function decisionTexts(release: ReleaseResource): readonly string[] {
   const said = isRolledBack(spec)
     ? `by a person: rollback (${spec.rollbackFor?.map(nodesOfText).join(', ')})`
     : DECIDED[spec.decision ?? 'Automatic'];
-  return said === undefined ? [] : [`${said}${byWhom(decidedOn(release))}`];
+  const ahead = spec.expediteFor?.map(nodesOfText) ?? [];
+  return [
+    ...(said === undefined ? [] : [`${said}${byWhom(decidedOn(release))}`]),
+    ...(ahead.length > 0 ? [`expedited (${ahead.join(', ')})`] : []),
+  ];
 }
 
 const nodesOfText = (policy: string): string => (policy === ANY_POLICY ? 'all nodes' : `policy ${policy}`);

@@ -1,6 +1,6 @@
 import type { ReleaseResource } from '../../api/resources.ts';
 import { DECIDED_ANNOTATION, decidedText } from '../../api/release/decided.ts';
-import { ANY_POLICY, isRolledBackFor, RELEASE_SHORT_NAME } from '../../api/release/names.ts';
+import { ANY_POLICY, isMeant, RELEASE_SHORT_NAME } from '../../api/release/names.ts';
 import type { Leaving } from '../../controller/plan/answer/leaving.ts';
 import { BY_OPTION, CHANGE_OPTIONS, requestOf } from '../change.ts';
 import { changeReleases } from '../change-releases.ts';
@@ -42,7 +42,7 @@ async function rollBack(request: CommandRequest): Promise<Answer> {
     says: `${whose} go back from it, and none starts on it`,
     patchOf: ({ spec }) => {
       const before = spec.rollbackFor ?? [];
-      return isRolledBackFor(before, place) ? undefined : { metadata, spec: { rollbackFor: [...before, place] } };
+      return isMeant(before, place) ? undefined : { metadata, spec: { rollbackFor: [...before, place] } };
     },
     undoOf: (before) => undoOf(before),
     ahead: undefined,

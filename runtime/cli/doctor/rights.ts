@@ -57,8 +57,8 @@ const wanted = (namespace: string): readonly Wanted[] => [
   { commands: 'hold, unhold, now, retry, cleanup', verb: 'patch', resource: 'nodes' },
   { commands: 'pause, resume', verb: 'patch', resource: 'namespaces', name: namespace },
   { commands: 'pause POLICY, resume POLICY', verb: 'patch', group: GROUP, resource: POLICY_PLURAL },
-  { commands: 'halt, approve', verb: 'create', group: GROUP, resource: RELEASE_PLURAL },
-  { commands: 'halt, allow, approve, rollback', verb: 'patch', group: GROUP, resource: RELEASE_PLURAL },
+  { commands: 'halt, approve, expedite', verb: 'create', group: GROUP, resource: RELEASE_PLURAL },
+  { commands: 'halt, allow, approve, expedite, rollback', verb: 'patch', group: GROUP, resource: RELEASE_PLURAL },
   { commands: 'clear', verb: 'patch', group: GROUP, resource: RELEASE_PLURAL, subresource: 'status' },
 ];
 

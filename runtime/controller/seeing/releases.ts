@@ -51,7 +51,7 @@ const DEFINE = `kubectl apply the CustomResourceDefinition ${RELEASE_CRD_NAME} a
 
 export function viewOfRelease({ metadata, spec, status }: ReleaseResource): ReleaseView {
   const { name, uid, resourceVersion } = metadata;
-  const { family, version, decision = 'Automatic', approvedFor, provenIn, rollbackFor } = spec;
+  const { family, version, decision = 'Automatic', approvedFor, provenIn, rollbackFor, expediteFor } = spec;
   const decided = decidedOn({ metadata, spec });
   return {
     name,
@@ -64,6 +64,7 @@ export function viewOfRelease({ metadata, spec, status }: ReleaseResource): Rele
     ...(approvedFor && { approvedFor }),
     ...(provenIn && { provenIn }),
     ...(rollbackFor && { rollbackFor }),
+    ...(expediteFor && { expediteFor }),
     ledger: ledgerOf(status),
   };
 }

@@ -38,10 +38,13 @@ test('every field is read', () => {
       maxConcurrent: '25%',
       maxFailed: 'unlimited',
       pauseBetween: '1h30m',
+      minInterval: '336h',
       zones: { atOnce: 1 },
       windows: [{ start: '0 2 * * MON-FRI', duration: '4h', timeZone: 'Europe/Berlin' }],
       windowFit: 'strict',
-      freezes: [{ from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze' }],
+      freezes: [
+        { from: '2026-12-18T00:00:00+01:00', to: '2027-01-04T00:00:00Z', reason: 'code freeze', exceptExpedited: true },
+      ],
       version: { minAge: '336h', exact: '1.62.0', ignoreWaves: true },
       proof: {
         nodes: '5%',
@@ -72,11 +75,17 @@ test('every field is read', () => {
     maxConcurrent: { kind: 'percent', percent: 25 },
     maxFailed: { kind: 'unlimited' },
     pauseBetweenMs: 5_400_000,
+    minIntervalMs: 1_209_600_000,
     zones: { key: 'topology.kubernetes.io/zone', atOnce: 1 },
     windows: [{ start: '0 2 * * MON-FRI', durationMs: 14_400_000, timeZone: 'Europe/Berlin' }],
     mustFit: true,
     freezes: [
-      { from: Date.parse('2026-12-17T23:00:00Z'), to: Date.parse('2027-01-04T00:00:00Z'), reason: 'code freeze' },
+      {
+        from: Date.parse('2026-12-17T23:00:00Z'),
+        to: Date.parse('2027-01-04T00:00:00Z'),
+        reason: 'code freeze',
+        exceptExpedited: true,
+      },
     ],
     version: { minAgeMs: 1_209_600_000, max: undefined, exact: '1.62.0', ignoreWaves: true },
     proof: { nodes: { kind: 'percent', percent: 5 }, soakMs: 86_400_000, per: 'a.io/type', widen: 2 },

@@ -83,6 +83,14 @@ const LAWS: readonly (readonly [says: string, holds: (facts: Facts) => boolean])
         return Math.max(...ends) + rules!.pauseBetweenMs <= facts.now;
       }),
   ],
+  [
+    'nothing starts before the interval after its last update is over',
+    ({ starts, now }) =>
+      starts.every(({ ruler, shadow, shadow: { finishedAt = -Infinity }, version }) => {
+        const isBack = shadow.status!.current_version > version;
+        return isBack || finishedAt + (ruler.rules!.minIntervalMs ?? 0) <= now;
+      }),
+  ],
   ['no more nodes start on a release that is not proven than are to prove it', isProvenFirst],
   ['no more nodes are disturbed for a release that is not proven than are to prove it', isProvenBeforeDisturbance],
   [

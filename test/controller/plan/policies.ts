@@ -51,6 +51,7 @@ const valid = (name: string): fc.Arbitrary<PolicyView> =>
       maxConcurrent: amount,
       maxFailed: amount,
       pauseBetweenMs: fc.constantFrom(0, 0, 600_000),
+      minIntervalMs: fc.constantFrom(undefined, 600_000),
       zones: fc.constantFrom(1, 1, 2, Infinity).map((atOnce) => ({ key: ZONE, atOnce })),
       mustFit: rarely,
       prefersUpdated: fc.boolean(),

@@ -2,7 +2,7 @@ import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
 import { decidedBy } from '../../../api/release/decided.ts';
 import { strictest } from '../../../api/release/ledger.ts';
 import type { Decision } from '../../../api/release/model.ts';
-import { ANY_FAMILY, isRolledBackFor, releaseObjectName } from '../../../api/release/names.ts';
+import { ANY_FAMILY, isMeant, releaseObjectName } from '../../../api/release/names.ts';
 import type { CheckStates } from './checks.ts';
 import type { Ruling } from './rulings.ts';
 import type { ReleaseView, Snapshot } from './snapshot.ts';
@@ -52,8 +52,10 @@ export class Ledgers {
 
   /** Whether its own object is a person's too: it bears what somebody has said, or is about all families. */
   isOfPeople(release: OsReleaseName): boolean {
-    const { approvedFor = [], provenIn = [], rollbackFor = [] } = this.of(release) ?? {};
-    return release.family === ANY_FAMILY || approvedFor.length + provenIn.length + rollbackFor.length > 0;
+    const { approvedFor = [], provenIn = [], rollbackFor = [], expediteFor = [] } = this.of(release) ?? {};
+    return (
+      release.family === ANY_FAMILY || [approvedFor, provenIn, rollbackFor, expediteFor].some((all) => all.length > 0)
+    );
   }
 
   isApproved(release: OsReleaseName, policy: string): boolean {
@@ -62,7 +64,12 @@ export class Ledgers {
 
   /** @param policy empty = the variables */
   isRolledBack(release: OsReleaseName, policy: string): boolean {
-    return this.#about(release).some(({ rollbackFor }) => isRolledBackFor(rollbackFor, policy));
+    return this.#about(release).some(({ rollbackFor }) => isMeant(rollbackFor, policy));
+  }
+
+  /** People have it start ahead of its time. @param policy empty = the variables */
+  isExpedited(release: OsReleaseName, policy: string): boolean {
+    return this.#about(release).some(({ expediteFor }) => isMeant(expediteFor, policy));
   }
 
   /** Somebody has said so. */

@@ -5,7 +5,7 @@ import type { Quantity } from '../../../api/policy/quantity.ts';
 import type { Asked, Pause } from '../../../api/shadow/asked.ts';
 import type { Hint } from '../../../api/shadow/hint.ts';
 import type { Ledger } from '../../../api/release/ledger.ts';
-import type { Decided, Decision, PublishedReleases } from '../../../api/release/model.ts';
+import type { Decided, Decision, PublishedReleases, SaidOfPlaces } from '../../../api/release/model.ts';
 import type { Spec, Status } from '../../../api/shadow/model.ts';
 import type { CheckAnswers } from './checks.ts';
 import type { Command } from './commands.ts';
@@ -55,7 +55,7 @@ interface Releases {
 }
 
 /** A BottlerocketRelease: the controller's own, or one that a person has made to decide. */
-export interface ReleaseView extends Partial<Record<'approvedFor' | 'provenIn' | 'rollbackFor', readonly string[]>> {
+export interface ReleaseView extends Partial<Record<SaidOfPlaces, readonly string[]>> {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;

@@ -1,6 +1,6 @@
 import { claimsOf, termsOf } from '../groups/busy.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
-import { type Again, firstOf, type Gate, GATES } from './gates.ts';
+import { type Again, askAgainOf, firstOf, type Gate, GATES } from './gates.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { isCalledOff, isRefused, mayCallOff } from '../facts/phase.ts';
@@ -83,7 +83,7 @@ function askedAgain(asking: Asking, world: World): Answer {
   for (const gate of GATES) {
     const becomes = becomesBy(gate, asking, isNew);
     if (!mayDecide(becomes, waitsFor)) continue;
-    const { finding, changesAt } = (gate.askAgain ?? gate.ask)(asking, world);
+    const { finding, changesAt } = askAgainOf(gate)(asking, world);
     changes[becomes] = Math.min(changes[becomes], changesAt);
     if (!finding) continue;
     if (becomes === 'call-off') return { stop: { kind: becomes, because: finding }, changesAt: changes[becomes] };

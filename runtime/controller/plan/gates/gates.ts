@@ -40,6 +40,8 @@ export interface Gate {
   readonly ask: (asking: Asking, world: World) => GateResult;
   /** Asked the second time instead. */
   readonly askAgain?: Gate['ask'];
+  /** Asked instead of a release that people have expedited, both times. */
+  readonly expedited?: Gate['ask'];
   /** What other nodes do keeps it waiting: those of its policy, or of all. */
   readonly queue?: 'policy' | 'all';
 }
@@ -57,18 +59,18 @@ export const GATES: readonly Gate[] = [
   { name: 'other operators', of: 'fleet', forbidsHint: true, again: 'wait', ask: besideOthers },
   { name: 'order', of: 'node', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
   { name: 'policy', of: 'policy', forbidsHint: true, again: 'call-off', ask: byPolicy },
-  { name: 'frozen', of: 'policy', forbidsHint: true, again: 'call-off', ask: frozen },
+  { name: 'frozen', of: 'policy', forbidsHint: true, again: 'call-off', ask: frozen, expedited: frozenForAll },
   { name: 'version', of: 'node', forbidsHint: true, again: 'call-off', ask: pinned },
   { name: 'ready', of: 'node', forbidsHint: true, again: 'wait', ask: notReady },
   { name: 'ledger', of: 'release', forbidsHint: true, again: undefined, ask: unkept },
   { name: 'halted', of: 'release', forbidsHint: true, again: 'call-off', ask: halted },
-  { name: 'age', of: 'node', forbidsHint: true, again: 'call-off', ask: tooYoung },
+  { name: 'age', of: 'node', forbidsHint: true, again: 'call-off', ask: tooYoung, expedited: () => PASS },
   { name: 'unasked boot', of: 'node', forbidsHint: true, again: undefined, ask: leftUnasked },
   { name: 'backoff', of: 'node', forbidsHint: true, again: undefined, ask: backingOff },
   { name: 'refused drain', of: 'node', forbidsHint: true, again: undefined, ask: refusedLately },
   { name: 'failed check', of: 'node', forbidsHint: true, again: undefined, ask: checkedLately },
-  { name: 'interval', of: 'member', forbidsHint: true, again: undefined, ask: updatedLately },
-  { name: 'window', of: 'member', forbidsHint: true, again: undefined, ask: outsideWindow },
+  { name: 'interval', of: 'member', forbidsHint: true, again: undefined, ask: updatedLately, expedited: () => PASS },
+  { name: 'window', of: 'member', forbidsHint: true, again: undefined, ask: outsideWindow, expedited: () => PASS },
   { name: 'ruler', of: 'member', forbidsHint: true, again: 'wait', ask: newlyRuled },
   { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
   { name: 'approval', of: 'node', forbidsHint: true, again: 'call-off', ask: unapproved },
@@ -96,7 +98,7 @@ export const GATES: readonly Gate[] = [
   },
   { name: 'zone', of: 'node', forbidsHint: false, again: 'wait', ask: otherZones, queue: 'policy' },
   // It comes and goes with each update, and what is asked before it stays: the condition of a node that waits for that is left alone.
-  { name: 'pause between', of: 'policy', forbidsHint: false, again: undefined, ask: pausing },
+  { name: 'pause between', of: 'policy', forbidsHint: false, again: undefined, ask: pausing, expedited: () => PASS },
   { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ask: policyFull, queue: 'policy' },
   { name: 'capacity', of: 'node', forbidsHint: false, again: 'wait', ask: fleetFull, queue: 'all' },
   { name: 'check', of: 'node', forbidsHint: false, again: onceChecked, ask: () => PASS, askAgain: uncheckedBefore },
@@ -115,7 +117,14 @@ const NEXT = at('budget');
 /** From here on, the size of its own permit decides. */
 const ROOM = at('room');
 
-const ALL: readonly Question[] = GATES.map(({ ask }, gate) => ({ gate, ask }));
+/** What a gate asks the first time. */
+const askOf = ({ ask, expedited }: Gate): Gate['ask'] =>
+  expedited ? (asking, world) => (asking.release?.isExpedited ? expedited : ask)(asking, world) : ask;
+
+/** What it asks before the node is disturbed. */
+export const askAgainOf = (gate: Gate): Gate['ask'] => gate.askAgain ?? askOf(gate);
+
+const ALL: readonly Question[] = GATES.map((gate, index) => ({ gate: index, ask: askOf(gate) }));
 /** What it is asked whatever others do. */
 export const OWN = ALL.slice(0, at('after'));
 /** What other nodes do comes in here. A start never opens these gates: a node that they stop before it is stopped after it too. */
@@ -160,7 +169,7 @@ const OF_EACH: ReadonlySet<Gate['of'] | undefined> = new Set(['member', 'node'])
 
 /** Everything that keeps the node from its update. */
 export const findingsOf = (asking: Asking, world: World): readonly Finding[] =>
-  GATES.flatMap(({ ask }) => ask(asking, world).finding ?? []);
+  ALL.flatMap(({ ask }) => ask(asking, world).finding ?? []);
 
 /** Which other nodes keep it waiting. */
 export const queueOf = ({ gate = -1 }: Pick<Found, 'gate'>): Gate['queue'] => GATES[gate]?.queue;
@@ -217,6 +226,10 @@ function byPolicy({ info: { ruling } }: Asking): GateResult {
 
 function frozen({ group }: Asking): GateResult {
   return group?.freeze ?? PASS;
+}
+
+function frozenForAll({ group }: Asking): GateResult {
+  return group?.freezeForAll ?? PASS;
 }
 
 function notReady(asking: Asking): GateResult {

@@ -5,8 +5,9 @@ import { atTime, type Finding, found } from '../facts/verdict.ts';
 
 /** What time decides for all nodes of a policy alike. */
 export interface GroupTimes {
-  /** Whether a freeze holds. */
+  /** Whether a freeze holds, and whether one does that lets no expedited release through. */
   readonly freeze: GateResult;
+  readonly freezeForAll: GateResult;
   /** Why no node starts while no window is open, except for nodes that were offered their update before the last trigger. */
   readonly closed: Stopped | undefined;
   /** When the window closes that is open. */
@@ -25,6 +26,7 @@ export function timesOf({ rules, view }: Ruled, pausesUntil: number, now: number
   const window = windowOf(view);
   return {
     freeze: frozen(rules, now),
+    freezeForAll: frozen({ freezes: rules.freezes.filter(({ exceptExpedited }) => !exceptExpedited) }, now),
     closed: window && !window.open ? outsideWindow(window) : undefined,
     closing:
       window?.open && window.changesAt !== undefined ? { finding: undefined, changesAt: window.changesAt } : PASS,

@@ -25,6 +25,8 @@ export interface Book {
   readonly decision: Decision;
   /** People have the nodes of the policy go back from it. */
   readonly isRolledBack: boolean;
+  /** People have it start ahead of its time. */
+  readonly isExpedited: boolean;
   /** It was proven under this very policy, by the proof that the policy asks for now. */
   readonly isProven: boolean;
   /** The same by whatever proof that asked for. */
@@ -121,6 +123,7 @@ export class Books {
       entries: own.map(([, failure]) => failure),
       decision,
       isRolledBack: this.#ledgers.isRolledBack(release, name),
+      isExpedited: this.#ledgers.isExpedited(release, name),
       isProven,
       wasProven,
       provenFor,

@@ -75,6 +75,10 @@ export class EnteredLedgers {
     return this.#ledgers.isRolledBack(release, policy);
   }
 
+  isExpedited(release: OsReleaseName, policy: string): boolean {
+    return this.#ledgers.isExpedited(release, policy);
+  }
+
   /** The policy that rules the node now, or that ruled it when it was there. */
   rulerOf(uid: string, { policy }: Failure): string {
     const info = this.#nodeOf(uid);

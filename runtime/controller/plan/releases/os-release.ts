@@ -42,6 +42,8 @@ export interface OsRelease extends OsReleaseName {
   readonly failures: number;
   readonly entries: readonly Failure[];
   readonly checks: CheckStates;
+  /** People have it start ahead of its time. */
+  readonly isExpedited: boolean;
   /** No further node starts on it, besides those that have an entry. */
   readonly isHalted: boolean;
   /** When the last update to it was finished; -Infinity where that is not known. */

@@ -187,6 +187,10 @@ class Tally implements OsRelease {
     return this.#book.checks;
   }
 
+  get isExpedited(): boolean {
+    return this.#book.isExpedited;
+  }
+
   get isHalted(): boolean {
     return this.proof.isHalted;
   }
