@@ -97,7 +97,7 @@ function agentPod(settings: Settings, parts: AgentParts): k8s.PodTemplateSpec {
     spec: {
       ...scheduled,
       affinity: { ...affinity, ...(podAntiAffinity && { podAntiAffinity }) },
-      ...(agent.tolerations.length > 0 && { tolerations: agent.tolerations as k8s.Toleration[] }),
+      tolerations: [arriving(settings), ...(agent.tolerations as k8s.Toleration[])],
       // The address of the apiserver's Service, for when the cluster DNS does not answer.
       enableServiceLinks: true,
       volumes: [...parts.files.map(({ name, hostPath }) => ({ name, hostPath })), ...agentVolumes(settings)],
@@ -105,6 +105,13 @@ function agentPod(settings: Settings, parts: AgentParts): k8s.PodTemplateSpec {
     },
   });
 }
+
+/** Machines that have just joined keep all other pods away until they are updated. */
+const arriving = ({ controller }: Settings): k8s.Toleration => ({
+  key: controller.arrivingTaint,
+  operator: 'Exists',
+  effect: 'NoSchedule',
+});
 
 function mountOf({ name, mountPath, readOnly = false }: HostFile): k8s.VolumeMount {
   return { name, mountPath, ...(readOnly && { readOnly }) };

@@ -75,6 +75,12 @@ const settleEnv = ({ settleTimeInSec, settleFails }: Settings['controller']) => 
   SETTLE_FAILS: settleFails,
 });
 
+/** Nodes as they join. */
+const joiningEnv = ({ arrivingTaint, labelNodes }: Settings['controller']) => ({
+  ARRIVING_TAINT: arrivingTaint,
+  LABEL_NODES: labelNodes,
+});
+
 function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
   const { controller, k3os } = settings;
   return environment<typeof controllerEnv>({
@@ -100,7 +106,7 @@ function controllerEnvironment(settings: Settings): k8s.EnvVar[] {
     NOT_READY_HOLD_IN_SEC: controller.notReadyHoldInSec,
     CACHE_TIMEOUT_IN_SEC: controller.cacheTimeoutInSec,
     CHECK_FAILED_AFTER_IN_SEC: controller.checkFailedAfterInSec,
-    LABEL_NODES: controller.labelNodes,
+    ...joiningEnv(controller),
     NODE_ANNOTATIONS: controller.nodeAnnotations || undefined,
     NODE_LIFECYCLE_CONDITIONS: writesLifecycle(settings) ? controller.nodeLifecycleConditions : undefined,
     OTHER_OPERATORS: controller.otherOperators,

@@ -27,7 +27,7 @@ const LONGEST: readonly [documents: string | readonly string[], kb: number][] = 
   ['docs/benchmarks.md', 15],
   ['docs/eks.md', 7],
   ['lab/simulation/README.md', 20],
-  [['*.md', 'docs/**/*.md'], 224],
+  [['*.md', 'docs/**/*.md'], 236],
 ];
 
 test.each(LONGEST)('%s has less than %d KB', (patterns, kb) => {

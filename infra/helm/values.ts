@@ -121,6 +121,7 @@ export const VALUES = {
     notReadyHoldInSec: 'default',
     cacheTimeoutInSec: 'default',
     checkFailedAfterInSec: 'default',
+    arrivingTaint: 'default',
     labelNodes: 'default',
     nodeAnnotations: 'default',
     nodeLifecycleConditions: 'default',

@@ -28,6 +28,17 @@ export const METRIC_ALERTS: readonly Alert[] = [
     runbook: 'operating.md#why-is-this-node-not-being-updated',
   },
   {
+    name: 'BrupopArrivingTooLong',
+    severity: 'critical',
+    expression: `${highest('brupop_controller_overdue_arrivals')} > 0`,
+    during: '2m',
+    summary:
+      '{{ $value }} node(s) keep pods away as machines that have just joined, though their ten minutes are over.',
+    description:
+      'kubectl brupop leftovers names them, and the command that takes the taint away. The controller does by itself: its log says "not written" where the API server refuses that.',
+    runbook: 'eks.md#updated-before-pods-come',
+  },
+  {
     name: 'BrupopNotificationsFailing',
     severity: 'warning',
     expression: `${highest('brupop_controller_notifications_failing')} == 1`,

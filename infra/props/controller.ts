@@ -59,6 +59,11 @@ export interface ControllerProps extends WorkloadProps, ServedProps {
   readonly cacheTimeoutInSec?: number;
   /** Seconds that a host may fail to look for updates before its node is said to be unable to. @default 3600 */
   readonly checkFailedAfterInSec?: number;
+  /**
+   * Key of the taint that you give to machines as they join (user data, Karpenter's `startupTaints`), so that they are updated before pods land on them:
+   * `KEY:NoSchedule`. Agents tolerate it, and the controller takes it away. @default brupop.bottlerocket.aws/arriving
+   */
+  readonly arrivingTaint?: string;
   /** Whether Bottlerocket nodes get the label that asks for updates, each one once. @default false */
   readonly labelNodes?: boolean;
   /**
@@ -128,6 +133,7 @@ export const controllerProps = z.strictObject({
   notReadyHoldInSec: tunable(controllerEnv.NOT_READY_HOLD_IN_SEC),
   cacheTimeoutInSec: tunable(controllerEnv.CACHE_TIMEOUT_IN_SEC),
   checkFailedAfterInSec: tunable(controllerEnv.CHECK_FAILED_AFTER_IN_SEC),
+  arrivingTaint: textOf(controllerEnv.ARRIVING_TAINT),
   labelNodes: flagOf(controllerEnv.LABEL_NODES),
   nodeAnnotations: flagOf(controllerEnv.NODE_ANNOTATIONS),
   nodeLifecycleConditions: choiceOf(controllerEnv.NODE_LIFECYCLE_CONDITIONS),

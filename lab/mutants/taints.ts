@@ -18,4 +18,20 @@ export const taintMutants: readonly Mutant[] = [
     replace: 'true',
     tests: ['test/controller/plan/preferences.test.ts'],
   },
+  {
+    rule: 'P16',
+    does: 'counts no update that was begun on a machine as it joined, though pods have come since',
+    file: 'runtime/controller/plan/facts/arriving.ts',
+    find: 'permit?.arriving === true && (isArriving(node, at) || node.marks !== undefined)',
+    replace: 'permit?.arriving === true',
+    tests: ['test/controller/plan/arrivals.test.ts'],
+  },
+  {
+    rule: 'P16',
+    does: 'keeps pods away from a machine for as long as nothing is known',
+    file: 'runtime/controller/plan/gates/arrivals.ts',
+    find: 'isKnown ? Math.min(latest, endOf(info, starts, world)) : latest',
+    replace: 'isKnown ? Math.min(latest, endOf(info, starts, world)) : NEVER',
+    tests: ['test/controller/plan/arrivals.test.ts'],
+  },
 ];

@@ -1,3 +1,4 @@
+import { ARRIVING_KEY } from '../api/marks/taints.ts';
 import type { Settings } from './plan/facts/snapshot.ts';
 import { ANY_TIME, cronExpression, type InZone } from './deciding/schedule/cron.ts';
 import { cached, dailySchedule, type Schedule } from './deciding/schedule/schedule.ts';
@@ -26,6 +27,8 @@ import { dayTime, quantity, readAhead } from './variables.ts';
 
 const HTTP_URL = String.raw`^https?://[^\s/?#]+(/[^\s?#]*)?$`;
 const isPlainUrl = (value: string): boolean => new RegExp(HTTP_URL).test(value) && URL.canParse(value);
+
+const TAINT_KEY = '^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$';
 
 /** Every environment variable of the controller. */
 export const controllerEnv = {
@@ -115,6 +118,13 @@ export const controllerEnv = {
     help: 'how long a host may fail to look for updates before its node is said to be unable to',
     default: '3600',
   }),
+  ARRIVING_TAINT: {
+    expected: 'the key of a taint',
+    help: 'key of the taint with which machines join that are to be updated before pods land on them',
+    default: ARRIVING_KEY,
+    parse: (value) => (new RegExp(TAINT_KEY).test(value) ? value : undefined),
+    schema: { type: 'string', pattern: TAINT_KEY },
+  } satisfies EnvVar<string>,
   LABEL_NODES: bool({ help: 'label Bottlerocket nodes for updates, each one once', default: 'false' }),
   NODE_ANNOTATIONS: bool({
     help: "whether Nodes say in the first operator's annotations where their updates are",
@@ -249,6 +259,7 @@ export function settingsOf(config: ControllerConfig): Omit<Settings, 'conditionW
     notReadyHoldMs: config.NOT_READY_HOLD_MS,
     checkFailedAfterMs: config.CHECK_FAILED_AFTER_MS,
     labelNodes: config.LABEL_NODES,
+    arrivingTaint: config.ARRIVING_TAINT,
     excludesFromLb: config.EXCLUDE_FROM_LB_WAIT_TIME_MS > 0,
   };
 }

@@ -14,6 +14,7 @@ import { type Random, randomId } from '../lib/random.ts';
 import { plainText } from '../lib/plain.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 import { CONTROLLER_LEASE, EVENT_REPORTERS } from '../api/shadow/names.ts';
+import { arrivalWriter } from './writing/arrival-writer.ts';
 import { askBy } from './checks/ask.ts';
 import { CheckRunner } from './checks/runner.ts';
 import { Caches } from './seeing/caches.ts';
@@ -184,6 +185,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
       nodeAnnotationWriter({ ...base, isOn: base.config.NODE_ANNOTATIONS }),
       lifecycleConditionWriter({ ...base, mode: base.config.NODE_LIFECYCLE_CONDITIONS }),
       preferenceWriter(base),
+      arrivalWriter(base),
     ],
     statuses: new PolicyStatusWriter({ ...base, policies: policiesOf(base.transport) }),
   };

@@ -26,6 +26,7 @@ const held = (reason: Reasoned['reason'], message: string, more: Partial<Reasone
   nodes: ['a'],
   staged: 0,
   avoided: 0,
+  arriving: 0,
   since: undefined,
   until: undefined,
   ...more,

@@ -193,7 +193,9 @@ test('leftovers are marks and cordons where no update runs', async () => {
       ? { ...node, marks: { id: 'x', since: '2026-01-01T00:00:00Z', boot: null, owns: ['cordon', 'lb'] as const } }
       : node,
   );
-  expect(leftoverLines(leftoversIn({ config, snapshot: { ...idle, nodes }, plan: { preferences: [] } }))).toEqual([
+  expect(
+    leftoverLines(leftoversIn({ config, snapshot: { ...idle, nodes }, plan: { preferences: [], arrivals: [] } })),
+  ).toEqual([
     'b  ours     cordon, lb, since 2026-01-01T00:00:00Z',
     'c  ours     shutdown-taint: a newer version knows how to undo it',
     "c  unknown  cordoned without marks: an administrator's, or an older apiserver's",

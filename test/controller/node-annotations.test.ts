@@ -102,7 +102,7 @@ describe('what the first operator has left', () => {
       return leftoversIn({
         config: {},
         snapshot: { nodes: [node], shadows: [], permits: [] },
-        plan: { preferences: [] },
+        plan: { preferences: [], arrivals: [] },
       } as never).map(({ whose, what }) => `${whose}: ${what}`);
     };
     await annotate({ 'action-wanted': 'stabilize' });

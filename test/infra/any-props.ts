@@ -125,6 +125,7 @@ export const anyProps = partial({
     schedule,
     replicas: fc.integer({ min: 1, max: 3 }),
     monitoringTimeInSec: seconds,
+    arrivingTaint: fc.constantFrom('example.com/arriving', 'arriving'),
     labelNodes: fc.boolean(),
     settleTimeInSec: seconds,
     settleFails: fc.boolean(),

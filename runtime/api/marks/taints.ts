@@ -11,6 +11,9 @@ export interface OwnTaint {
 /** On nodes that wait for a proven release, where their policy says `preferUpdated`: evicted pods go to nodes that are done, where these have room. */
 export const WAITING_TAINT: OwnTaint = { key: `${GROUP}/waiting`, effect: 'PreferNoSchedule' };
 
+/** The key of the taint that user data gives to machines as they join, so that they are updated before pods land on them. @see ARRIVING_TAINT */
+export const ARRIVING_KEY = `${GROUP}/arriving`;
+
 type Tainted = Pick<MarkedNode, 'spec'>;
 
 const same = (a: OwnTaint, b: OwnTaint): boolean => a.key === b.key && a.effect === b.effect;
@@ -25,7 +28,16 @@ export const bears = ({ spec }: Tainted, taint: OwnTaint): boolean =>
 export function taintPatch(node: MarkedNode, taint: OwnTaint, wanted: boolean): NodePatch | undefined {
   if (bears(node, taint) === wanted) return undefined;
   const others = (node.spec?.taints ?? []).filter((one) => !same(one, taint));
-  const taints = wanted ? [...others, taint] : others;
-  const { resourceVersion } = node.metadata;
+  return withTaints(node, wanted ? [...others, taint] : others);
+}
+
+/** Takes away all taints of that key; undefined where there are none. */
+export function untaintPatch(node: MarkedNode, key: string): NodePatch | undefined {
+  const taints = node.spec?.taints ?? [];
+  const others = taints.filter((one) => one.key !== key);
+  return others.length === taints.length ? undefined : withTaints(node, others);
+}
+
+function withTaints({ metadata: { resourceVersion } }: MarkedNode, taints: readonly object[]): NodePatch {
   return { metadata: { resourceVersion }, spec: { taints: taints.length > 0 ? taints : null } };
 }

@@ -43,7 +43,7 @@ export const leftoverLines = (found: readonly Leftover[]): readonly string[] =>
 interface Seen {
   readonly config: LifecycleSetting;
   readonly snapshot: Pick<Snapshot, 'nodes' | 'shadows' | 'permits'>;
-  readonly plan: Pick<Plan, 'preferences'>;
+  readonly plan: Pick<Plan, 'preferences' | 'arrivals'>;
 }
 
 export function leftoversIn({ snapshot: { nodes, shadows, permits }, config, plan }: Seen): readonly Leftover[] {
@@ -52,8 +52,19 @@ export function leftoversIn({ snapshot: { nodes, shadows, permits }, config, pla
   const idle = nodes.filter((node) => !permitted.has(node.uid) && !isUpdating(node, byName.get(node.shadowName)));
   const over = new Set(plan.preferences.flatMap(({ node, isAvoided }) => (isAvoided ? [] : node)));
   const tainted = nodes.filter(({ name, bearsWaiting }) => bearsWaiting === true && over.has(name));
-  return [...idle.flatMap((node) => leftoverOn(node, config)), ...tainted.map(taintLeft)];
+  return [
+    ...idle.flatMap((node) => leftoverOn(node, config)),
+    ...tainted.map(taintLeft),
+    ...arrivalsLeft(plan, config),
+  ];
 }
+
+const arrivalsLeft = ({ arrivals }: Seen['plan'], { ARRIVING_TAINT: key }: Seen['config']): readonly Leftover[] =>
+  arrivals.map((node) => ({
+    node,
+    whose: 'ours',
+    what: `taint ${key}: the controller takes it away, and so does kubectl taint node ${node} ${key}-`,
+  }));
 
 /** Its policy asks for it no more, or nothing is to come. */
 const taintLeft = ({ name: node }: NodeView): Leftover => ({
@@ -102,7 +113,7 @@ function conditionsLeftOn(
   return [{ node, whose: 'ours', what }];
 }
 
-type LifecycleSetting = Pick<ControllerConfig, 'NODE_LIFECYCLE_CONDITIONS'>;
+type LifecycleSetting = Pick<ControllerConfig, 'NODE_LIFECYCLE_CONDITIONS' | 'ARRIVING_TAINT'>;
 
 /** Only our operator writes the version annotation, so annotations without it are the first operator's. That one also set empty labels of these names. */
 function ofFirstOperator({ name: node, labels, firstOperator }: NodeView): readonly Leftover[] {

@@ -27,17 +27,21 @@ export function planLines({ seen, drains, here }: PlanView, terminal: Terminal):
     paint(terminal, 'head', starts.length > 0 ? 'WOULD START' : 'NOTHING WOULD START'),
     ...table(starts, PLAIN),
     ...section('OTHERS', table(rows, PLAIN), terminal),
-    ...section('NEW PODS', preferenceLines(plan.preferences), terminal),
+    ...section('NEW PODS', newPodLines(plan), terminal),
     ...drainLines(drains, terminal),
   ];
 }
 
 /** Which taints would come and go. */
-const preferenceLines = (preferences: Inspection['plan']['preferences']): readonly string[] =>
-  [true, false].flatMap((wanted) => {
-    const nodes = preferences.filter(({ isAvoided }) => isAvoided === wanted).map(({ node }) => node);
-    return nodes.length === 0 ? [] : [`  ${wanted ? 'would avoid' : 'would no longer avoid'} ${firstOf(nodes, 3)}`];
-  });
+function newPodLines({ preferences, arrivals }: Inspection['plan']): readonly string[] {
+  const named = (isAvoided: boolean) => preferences.flatMap((one) => (one.isAvoided === isAvoided ? one.node : []));
+  const said = [
+    ['would avoid', named(true)],
+    ['would no longer avoid', named(false)],
+    ['would come to, for they have arrived,', arrivals],
+  ] as const;
+  return said.flatMap(([what, nodes]) => (nodes.length === 0 ? [] : [`  ${what} ${firstOf(nodes, 3)}`]));
+}
 
 const byPosition = (a: Verdict, b: Verdict): number => (a.position ?? Infinity) - (b.position ?? Infinity) || 0;
 
@@ -135,6 +139,7 @@ export function planValue(seen: Inspection, { stuck, crowded }: Told): object {
     nextChangeAt: timeValue(plan.requeueAt),
     nodes: plan.verdicts.map(verdictValue),
     preferences: plan.preferences,
+    arrivals: plan.arrivals,
     drainsThatCannotEnd: stuck,
     drainsWithoutRoom: crowded,
   };

@@ -54,9 +54,11 @@ export const untilText = (reason: Reason, ms: number): string =>
 export function meanwhileText({
   ahead,
   isAvoided,
+  isArriving,
   notBack,
-}: Pick<Verdict, 'ahead' | 'isAvoided' | 'notBack'>): string | undefined {
+}: Pick<Verdict, 'ahead' | 'isAvoided' | 'isArriving' | 'notBack'>): string | undefined {
   const said = [
+    isArriving && 'arriving: no pod comes yet',
     ahead && aheadText(ahead),
     isAvoided && 'new pods prefer other nodes',
     notBack && `not back since its update: ${notBack}`,

@@ -59,12 +59,13 @@ function needsYouLines(
 }
 
 function reasonedText(
-  { reason, policy, message, nodes, staged, avoided, since, until }: Reasoned,
+  { reason, policy, message, nodes, staged, avoided, arriving, since, until }: Reasoned,
   now: number,
 ): string {
   const details = [
     policy === undefined ? undefined : `policy ${policy}`,
     staged === 0 ? undefined : `${staged} staged ahead`,
+    arriving === 0 ? undefined : `${arriving} arriving`,
     avoided === 0 ? undefined : `${avoided} avoided by new pods`,
     since === undefined ? undefined : `for ${durationText(now - since)}`,
     until === undefined ? undefined : untilText(reason, until - now),

@@ -71,6 +71,8 @@ export interface Reasoned {
   readonly staged: number;
   /** How many of them new pods avoid. */
   readonly avoided: number;
+  /** How many of them have just joined, and take no pods yet. */
+  readonly arriving: number;
   /** The earliest times, milliseconds since the Unix epoch. */
   readonly since: number | undefined;
   readonly until: number | undefined;
@@ -209,8 +211,11 @@ function reasoned(verdicts: readonly Verdict[]): readonly Reasoned[] {
   const since = earliest(verdicts.map((verdict) => verdict.since));
   const until = earliest(verdicts.map((verdict) => verdict.until));
   const staged = verdicts.filter(({ ahead }) => ahead?.isStaged).length;
+  const arriving = verdicts.filter((one) => one.isArriving).length;
   const avoided = verdicts.filter(({ isAvoided }) => isAvoided).length;
-  return [{ reason, policy, message, nodes: verdicts.map(({ node }) => node), staged, avoided, since, until }];
+  return [
+    { reason, policy, message, nodes: verdicts.map(({ node }) => node), staged, avoided, arriving, since, until },
+  ];
 }
 
 /** The earliest of the known times. */

@@ -133,9 +133,9 @@ export class LiveLook {
   }
 }
 
-/** For the same node, on the same version, under the same policy. */
+/** For the same node, on the same version, under the same policy, in the same budgets. */
 const isSame = (a: Start, b: Start): boolean =>
-  a.nodeUid === b.nodeUid && a.version === b.version && a.policy?.uid === b.policy?.uid;
+  a.nodeUid === b.nodeUid && a.version === b.version && a.policy?.uid === b.policy?.uid && a.arriving === b.arriving;
 
 /** @throws UnreadError where the API server does not tell */
 async function reading<T>(what: string, read: () => Promise<T>): Promise<T> {

@@ -44,6 +44,7 @@ export interface Preview extends Plan {
   readonly snapshot: Snapshot;
   /** Everything that keeps a node from its update, by its name. It takes half a plan: ask once for all nodes. */
   readonly keepers: () => (node: string) => readonly Finding[];
+  readonly settings: Pick<Settings, 'arrivingTaint'>;
   /** When it was made, milliseconds since the Unix epoch. */
   readonly now: number;
   readonly leading: boolean;
@@ -76,7 +77,16 @@ export class Planner {
     const planned = this.planOn(seen, releases.view(), moment);
     const keepers = () => keepersOf(planned.snapshot, this.#settingsNow(), { now, memory: this.#memory });
     const repositories = this.#options.repositories?.states ?? [];
-    return { ...planned, keepers, now, leading, leader: lease?.spec?.holderIdentity || undefined, repositories };
+    const settings = this.#settings;
+    return {
+      ...planned,
+      settings,
+      keepers,
+      now,
+      leading,
+      leader: lease?.spec?.holderIdentity || undefined,
+      repositories,
+    };
   }
 
   /** The cluster as the caches show it. */

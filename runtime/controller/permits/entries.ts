@@ -25,6 +25,7 @@ const schema = z.array(
     version: lenient(z.string()),
     policy: lenient(z.object({ name: z.string(), uid: z.string() })),
     zone: lenient(z.string()),
+    arriving: lenient(z.literal(true)),
     rebootAskedAt: lenient(z.iso.datetime()),
     ended: lenient(z.enum(BAD_ENDS)),
   }),
@@ -47,7 +48,7 @@ export function parseEntries(text: string | undefined): readonly PermitEntry[] |
 
 /** @param writes what is known of writes to its shadow */
 export function viewOfEntry(entry: PermitEntry, writes: PermitView['writes']): PermitView {
-  const { shadow, nodeUid, family, version, policy, zone, since, ended } = entry;
+  const { shadow, nodeUid, family, version, policy, zone, arriving, since, ended } = entry;
   return {
     shadow,
     nodeUid,
@@ -56,6 +57,7 @@ export function viewOfEntry(entry: PermitEntry, writes: PermitView['writes']): P
     version,
     policy,
     zone,
+    ...(arriving && { arriving }),
     since: instantOf(since),
     rebootAskedAt: instantOf(entry.rebootAskedAt),
     ended,
@@ -92,10 +94,11 @@ export function withTaken(
   { now, newId }: Taken,
 ): readonly PermitEntry[] {
   const kept = entries.filter((entry) => !takings.some(samePermit(entry)));
-  const taken = takings.map(({ shadow, nodeUid, family, version, policy, zone }) => {
+  const taken = takings.map(({ shadow, nodeUid, family, version, policy, zone, arriving }) => {
     const before = entries.find(samePermit({ shadow, nodeUid }));
     const since = before ? before.since : now;
-    return { shadow, nodeUid, starts: (before?.starts ?? 0) + 1, since, id: newId(), family, version, policy, zone };
+    const terms = { family, version, policy, zone, arriving };
+    return { shadow, nodeUid, starts: (before?.starts ?? 0) + 1, since, id: newId(), ...terms };
   });
   return [...kept, ...taken];
 }

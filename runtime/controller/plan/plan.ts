@@ -1,3 +1,4 @@
+import { arrivalsOf, countedIn } from './gates/arrivals.ts';
 import { countNodes } from './facts/counts.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { stopsOf, type Stops } from './gates/again.ts';
@@ -56,6 +57,8 @@ export interface Plan {
   readonly ledger: readonly ReleaseWrite[];
   /** Nodes that are to bear the taint `waiting`, or bear it no longer: those that are not so yet. */
   readonly preferences: readonly Preference[];
+  /** Names of the nodes whose taint `arriving` is to go. */
+  readonly arrivals: readonly string[];
   /** What is to be asked of checks. */
   readonly tries: readonly CheckTry[];
   /** One for each policy that is a resource, by name. */
@@ -101,9 +104,10 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const reports = groups.all.flatMap((group) => reportOn(group, { starts, stopsAt, dependencies }) ?? []);
   const policies = [...reports, ...rulings.lost.map(reportOnLost)];
   const preferences = preferencesOf(fleet.all, starts, world);
+  const arrivals = arrivalsOf(fleet.all, starts, world);
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...groups.all.map(releasesChangeAt), ...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
-  times.push(checks.changesAt, entered.changesAt, resting.changesAt, preferences.changesAt);
+  times.push(checks.changesAt, entered.changesAt, resting.changesAt, preferences.changesAt, arrivals.changesAt);
   const requeueAt = nextAfter(now, [...times, withheld.changesAt(wanted)]);
   return {
     commands: [...commands, ...resting.commands, ...conditions],
@@ -113,9 +117,10 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
     ledger,
     tries: checks.tries,
     preferences: preferences.due,
+    arrivals: arrivals.over,
     policies,
     releases: releasesUnderVariables(groups.all),
-    budget: { capacity: places.all.limit, holders: holdersOf(busy, starts.nodes) },
+    budget: { capacity: places.all.limit, holders: holdersOf(busy, countedIn(starts, world)) },
     requeueAt: requeueAt === NEVER ? undefined : requeueAt,
   };
 }
@@ -131,7 +136,7 @@ function start(snapshot: Snapshot, settings: Settings, { now, memory = {} }: At)
   const names = new Set(snapshot.policies.map(({ policy }) => policy.name ?? ''));
   const books = new Books(entered, { names, isCurrent: snapshot.notCurrent === undefined, now });
   const groups = new Groups(rulings, managed, { ...settings, now, books });
-  const busy = busyNodes(fleet, snapshot);
+  const busy = busyNodes(fleet, snapshot, { ...settings, now });
   const limits = { ...settings, ...snapshot, members: countNodes(managed) };
   const facts = {
     snapshot,

@@ -5,10 +5,11 @@ import { resultOf } from './events.ts';
 import type { Freshness } from '../seeing/freshness.ts';
 import { NotificationMetrics } from './notification-metrics.ts';
 import type { Command } from '../plan/facts/commands.ts';
+import { arrivesUntil, bearsArriving } from '../plan/facts/arriving.ts';
 import type { Plan } from '../plan/plan.ts';
 import { isQueued, REASONS, type SetbackReason, SETBACKS } from '../plan/facts/reasons.ts';
-import type { ShadowView } from '../plan/facts/snapshot.ts';
-import type { Planner } from '../deciding/planner.ts';
+import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
+import type { Planner, Preview } from '../deciding/planner.ts';
 import { PolicyMetrics } from './policy-metrics.ts';
 
 /** What is shown besides plans. */
@@ -17,6 +18,10 @@ interface Sources {
   readonly repositories?: Pick<RepositoryReader, 'states'> | undefined;
   readonly clock: Pick<Clock, 'now'>;
 }
+
+/** It bears the taint `arriving` for longer than it is meant to. */
+const isOverdue = (node: NodeView, { settings, now }: Pick<Preview, 'settings' | 'now'>): boolean =>
+  bearsArriving(node, settings) && arrivesUntil(node) <= now;
 
 /** How an update can end. */
 const RESULTS = ['succeeded', 'failed', 'cancelled', 'called_off', 'rescued'] as const;
@@ -62,6 +67,10 @@ export class ControllerMetrics {
   });
   readonly #commands = this.#counter('brupop_controller_commands_total', 'Commands that were planned', 'kind');
   readonly #halted = this.#gauge('brupop_controller_halted_releases', 'Versions that no further node may start on');
+  readonly #overdue = this.#gauge(
+    'brupop_controller_overdue_arrivals',
+    'Nodes that keep pods away as machines that have just joined, ten minutes after they were made',
+  );
   readonly #queue = this.#gauge('brupop_controller_queue_length', 'Nodes that wait for others to be updated');
   readonly #updates = this.#counter('brupop_controller_updates_total', 'Updates by how they ended', 'result');
   readonly #notBack = this.#counter(
@@ -119,6 +128,7 @@ export class ControllerMetrics {
     this.#leader.set(Number(leading));
     this.#permits.set(permits.length);
     this.#halted.set(halted.length);
+    this.#overdue.set(snapshot.nodes.filter((node) => isOverdue(node, preview)).length);
     for (const [cache, ms] of this.#freshness?.ages() ?? []) this.#ages.set({ cache }, ms / 1000);
     this.#queue.set(reasons.filter(isQueued).length);
   }

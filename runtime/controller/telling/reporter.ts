@@ -17,6 +17,7 @@ import type { ControllerMetrics } from './metrics.ts';
 import type { Notifier } from './notifier.ts';
 import type { Command } from '../plan/facts/commands.ts';
 import type { ShadowView } from '../plan/facts/snapshot.ts';
+import { arrivalStatements } from './arrivals.ts';
 import { policyStatements } from './policy-statements.ts';
 
 interface ReporterOptions {
@@ -87,7 +88,7 @@ export class Reporter {
     const after = new Map([
       ...(notifier ? notifiedOf(planned, before) : []),
       ...statementsOf(planned, before),
-      ...byTopic(policyStatements(planned, before)),
+      ...byTopic([...policyStatements(planned, before), ...arrivalStatements(planned)]),
     ]);
     this.#told = new Map(after);
     notifier?.observe(after, planned);

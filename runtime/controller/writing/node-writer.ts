@@ -8,7 +8,7 @@ import type { Snapshot } from '../plan/facts/snapshot.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** A plan, and what it was made of. */
-export type Planned = Pick<Plan, 'preferences'> & { readonly snapshot: Snapshot };
+export type Planned = Pick<Plan, 'preferences' | 'arrivals'> & { readonly snapshot: Snapshot };
 
 /** What a Node should say, and does not say yet. */
 export interface Due<T> {

@@ -39,6 +39,12 @@ test('permits survive the annotation', () => {
   expect(parseEntries('[{"shadow":"brs-a","nodeUid":"1"}]')).toEqual([{ ...a, starts: 1 }]);
 });
 
+test('a permit says for as long as it is held that it was given to a machine that had just joined', () => {
+  const text = formatEntries(withTaken([], [{ ...a, arriving: true }, b], at(NOW)));
+  expect(viewsOf(text).map(({ arriving }) => arriving)).toEqual([true, undefined]);
+  expect(viewsOf(text.replace('"arriving":true', '"arriving":"x"'))[0]).not.toHaveProperty('arriving');
+});
+
 test('a permit that is taken once more remembers when its update began', () => {
   expect(withTaken(withTaken([], [a], at(NOW)), [a], at(LATER))).toMatchObject([{ ...a, starts: 2, since: NOW }]);
 });

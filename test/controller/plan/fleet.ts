@@ -13,6 +13,7 @@ import type {
 import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
 import { phaseOf } from '../../../runtime/controller/plan/facts/phase.ts';
 import { instantOf, rfc3339 } from '../../../runtime/lib/clock.ts';
+import { ARRIVING_KEY } from '../../../runtime/api/marks/taints.ts';
 import type { Marks } from '../../../runtime/api/marks/marks.ts';
 import { EMPTY } from '../../../runtime/api/release/ledger.ts';
 import { releaseObjectName } from '../../../runtime/api/release/names.ts';
@@ -94,6 +95,7 @@ export const POLICY: Rules = {
   readAhead: undefined,
   checkFailedAfterMs: 3_600_000,
   labelNodes: false,
+  arrivingTaint: ARRIVING_KEY,
   excludesFromLb: false,
   conditionWrites: 0,
 };

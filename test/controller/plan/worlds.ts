@@ -1,3 +1,4 @@
+import { ARRIVING_KEY } from '../../../runtime/api/marks/taints.ts';
 import * as fc from 'fast-check';
 import type { Quantity } from '../../../runtime/api/policy/quantity.ts';
 import type { Command } from '../../../runtime/controller/plan/facts/commands.ts';
@@ -28,6 +29,7 @@ export const policy: fc.Arbitrary<Rules> = fc
     checkFailedAfterMs: fc.constant(3_600_000),
     mustFit: fc.boolean(),
     labelNodes: fc.boolean(),
+    arrivingTaint: fc.constant(ARRIVING_KEY),
     excludesFromLb: fc.boolean(),
     conditionWrites: fc.constantFrom(0, 2, 600),
   })

@@ -124,6 +124,7 @@ export const EVERYTHING: Readonly<Record<string, Given>> = {
       notReadyHoldInSec: 304,
       cacheTimeoutInSec: 305,
       checkFailedAfterInSec: 306,
+      arrivingTaint: 'example.com/joining',
       labelNodes: true,
       nodeAnnotations: true,
       nodeLifecycleConditions: 'written',

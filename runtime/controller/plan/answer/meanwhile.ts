@@ -1,16 +1,23 @@
+import { isArriving } from '../facts/arriving.ts';
 import { stepOf } from '../facts/steps.ts';
 import { type Finding, found, type Verdict } from '../facts/verdict.ts';
+import type { World } from '../gates/asking.ts';
 import { aheadOf } from '../gates/hints.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { missingText, settlesUntil } from '../nodes/settle.ts';
 
 /** The verdict with what becomes of the node while it waits, or what its last update has left undone. */
-export function withMeanwhile(verdict: Verdict, info: AssessedNode): Verdict {
+export function withMeanwhile(
+  verdict: Verdict,
+  info: AssessedNode,
+  { settings: { arrivingTaint }, now }: Pick<World, 'settings' | 'now'>,
+): Verdict {
   const ahead = aheadOf(info);
   const notBack = leftOf(info);
   const more = notBack === undefined ? verdict : { ...verdict, notBack };
   const said = ahead ? { ...more, ahead } : more;
-  return info.node.bearsWaiting === true ? { ...said, isAvoided: true } : said;
+  const known = info.node.bearsWaiting === true ? { ...said, isAvoided: true } : said;
+  return isArriving(info.node, { arrivingTaint, now }) ? { ...known, isArriving: true } : known;
 }
 
 /** What its last update has left undone, where it had to wait for that. */

@@ -72,7 +72,7 @@ class Judgement {
   on(info: AssessedNode): Verdict {
     const { node, ruling } = info;
     const own = verdictOn(node.name, this.#finding(info), ruling.policy?.name);
-    return withWarnings(withMeanwhile(own, info), this.#decisions.warnings);
+    return withWarnings(withMeanwhile(own, info, this.#world), this.#decisions.warnings);
   }
 
   #finding(info: AssessedNode): Finding {

@@ -15,6 +15,8 @@ export interface PermitTerms {
   readonly policy?: { readonly name: string; readonly uid: string } | undefined;
   /** Of the node, by the label that its policy names; undefined where it bears none. */
   readonly zone?: string | undefined;
+  /** It was given to a machine that had just joined, and ran nobody's pods: budgets do not count it. */
+  readonly arriving?: true | undefined;
 }
 
 export interface PermitView extends PermitKey, PermitTerms {
@@ -52,6 +54,7 @@ const EMPTY_PERMIT_BYTES =
     zone: '',
     rebootAskedAt: TIME,
     ended: 'PrepareFailed',
+    arriving: true,
   }).length + 1;
 
 /** What a permit takes of the Lease's list at most. Names and labels are ASCII. */

@@ -88,6 +88,8 @@ export interface Settings {
   readonly checkFailedAfterMs: number;
   /** Nodes that run Bottlerocket get the label that asks for updates, each one once. */
   readonly labelNodes: boolean;
+  /** Key of the taint with which machines join that are to be updated before pods land on them. */
+  readonly arrivingTaint: string;
   /** Agents take their nodes out of load balancers before a drain. */
   readonly excludesFromLb: boolean;
   /** How many conditions a plan brings to its verdicts at most; 0 where the served CRD does not keep any. */

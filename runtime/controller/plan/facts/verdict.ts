@@ -23,6 +23,8 @@ export interface Verdict {
   readonly position?: number;
   /** What a node that waits prepares meanwhile. */
   readonly ahead?: Ahead;
+  /** It has just joined, and no pod comes to it before it is updated, for ten minutes at most. */
+  readonly isArriving?: boolean;
   /** New pods go to other nodes where these have room (`preferUpdated`). */
   readonly isAvoided?: boolean;
   /** What its last drain has displaced, and was not back in time when its update ended. */

@@ -121,9 +121,9 @@ function isUnderAnother({ info, group, version }: Asking): boolean {
 
 /** Counts the node for the next ones. */
 function letThrough(asking: Asking, { places, given }: World): Given {
-  const { info, group, version } = asking;
+  const { group } = asking;
   if (!group || isToldToDrain(asking)) return given;
-  return give(given, [...claimsOf({ info, group, version }, places), ...proofClaims(asking, 'disturbed')]);
+  return give(given, [...claimsOf({ ...asking, group }, places), ...proofClaims(asking, 'disturbed')]);
 }
 
 /** A drain may be refused for this long before its update is called off: a budget may be used up only while pods start on other nodes. */

@@ -1,3 +1,4 @@
+import { isArriving } from '../facts/arriving.ts';
 import type { Places } from '../groups/busy.ts';
 import type { Dependencies } from '../groups/dependencies.ts';
 import type { Group, Groups } from '../groups/groups.ts';
@@ -52,14 +53,17 @@ export interface Asking {
   readonly release: OsRelease | undefined;
   /** It has failed on the version before. Such a node may always try again: its recovery shows that the release is sound. */
   readonly isRetry: boolean;
+  /** It has just joined, and nobody's pods run on it: no budget counts it, and it takes only what is proven. */
+  readonly isArriving: boolean;
 }
 
 export function askingOf(
   info: AssessedNode,
   { shadow, version }: Pick<Asking, 'shadow' | 'version'>,
-  { groups }: Pick<World, 'groups'>,
+  { groups, settings, now }: Pick<World, 'groups' | 'settings' | 'now'>,
 ): Asking {
   const group = groups.of(info);
   const release = version === undefined ? undefined : group?.releases.of(info.node.family, version);
-  return { info, shadow, version, group, release, isRetry: release?.failed.has(info.node.uid) === true };
+  const isRetry = release?.failed.has(info.node.uid) === true;
+  return { info, shadow, version, group, release, isRetry, isArriving: isArriving(info.node, { ...settings, now }) };
 }

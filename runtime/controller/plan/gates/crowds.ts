@@ -55,9 +55,9 @@ export class Crowds {
 
   /** Those that are like this one; undefined where none is. They differ in the room alone that their permits take on the Lease. */
   #alike(asking: Ruled): Ruled[] | undefined {
-    const { info, group, release, isRetry } = asking;
+    const { info, group, release, isRetry, isArriving } = asking;
     const isWithheld = this.#withheld.refusalOf('start', info.node.shadowName) !== undefined;
-    const isOdd = !info.isSettled || isRetry || isWithheld || isBack(asking);
+    const isOdd = !info.isSettled || isRetry || isArriving || isWithheld || isBack(asking);
     if (isOdd) return undefined;
     const key = `${provenWith(info.node, group.rules.proof)} ${zoneOf(info.node, group)}`;
     const known = this.#known.get(release);

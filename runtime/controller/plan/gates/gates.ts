@@ -18,6 +18,7 @@ import {
 import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
 import { RULED_FOR_MS } from '../facts/rulings.ts';
 import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
+import { onlyProven, unlessArriving } from './joined.ts';
 import { byWindow } from '../groups/windows.ts';
 import { backingOff, refusedLately, updatedLately } from './pauses.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
@@ -83,8 +84,8 @@ export const GATES: readonly Gate[] = [
     of: 'release',
     forbidsHint: false,
     again: 'call-off',
-    ask: unproven,
-    askAgain: unprovenBefore,
+    ask: onlyProven(unproven),
+    askAgain: onlyProven(unprovenBefore),
     queue: 'policy',
   },
   {
@@ -92,15 +93,22 @@ export const GATES: readonly Gate[] = [
     of: 'release',
     forbidsHint: false,
     again: 'wait',
-    ask: widening,
-    askAgain: wideningBefore,
+    ask: unlessArriving(widening),
+    askAgain: unlessArriving(wideningBefore),
     queue: 'policy',
   },
-  { name: 'zone', of: 'node', forbidsHint: false, again: 'wait', ask: otherZones, queue: 'policy' },
+  { name: 'zone', of: 'node', forbidsHint: false, again: 'wait', ask: unlessArriving(otherZones), queue: 'policy' },
   // It comes and goes with each update, and what is asked before it stays: the condition of a node that waits for that is left alone.
-  { name: 'pause between', of: 'policy', forbidsHint: false, again: undefined, ask: pausing, expedited: () => PASS },
-  { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ask: policyFull, queue: 'policy' },
-  { name: 'capacity', of: 'node', forbidsHint: false, again: 'wait', ask: fleetFull, queue: 'all' },
+  {
+    name: 'pause between',
+    of: 'policy',
+    forbidsHint: false,
+    again: undefined,
+    ask: unlessArriving(pausing),
+    expedited: () => PASS,
+  },
+  { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ask: unlessArriving(policyFull), queue: 'policy' },
+  { name: 'capacity', of: 'node', forbidsHint: false, again: 'wait', ask: unlessArriving(fleetFull), queue: 'all' },
   { name: 'check', of: 'node', forbidsHint: false, again: onceChecked, ask: () => PASS, askAgain: uncheckedBefore },
   { name: 'room', of: 'node', forbidsHint: false, again: undefined, ask: listFull, queue: 'all' },
 ];

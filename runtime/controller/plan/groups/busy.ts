@@ -2,6 +2,7 @@ import { countNodes } from '../facts/counts.ts';
 import { concurrency, unhealthyLimit } from '../../../api/policy/quantity.ts';
 import type { Group, Groups } from './groups.ts';
 import { type AssessedNode, type Fleet, isLeftOver, wasReady } from '../nodes/health.ts';
+import { type At, isSpared } from '../facts/arriving.ts';
 import { bytesOf, LIST_BYTES, type PermitTerms, type PermitKey } from '../facts/permit.ts';
 import { isCalledOff, isLetThrough, isUnderWay, PHASES } from '../facts/phase.ts';
 import { type Claim, type Place, placeOf } from '../facts/places.ts';
@@ -30,6 +31,7 @@ interface Busy {
 export function busyNodes(
   { all, unsettled }: Fleet,
   { permits, shadows }: Pick<Snapshot, 'permits' | 'shadows'>,
+  at: At,
 ): Busy[] {
   const busy: Busy[] = [];
   // A shadow whose node is not known counts by the UID of its owner. A shadow without an owner does not count: nothing acts on it.
@@ -38,7 +40,7 @@ export function busyNodes(
   for (const info of unsettled) {
     const { uid } = info.node;
     strays.delete(uid);
-    const until = busyUntil(info);
+    const until = isSpared(info, at) ? undefined : busyUntil(info);
     if (until !== undefined) busy.push({ uid, info, until });
   }
   // A settled node has no active shadow, but may be named as the owner of another's.
@@ -165,13 +167,21 @@ interface Claimant {
   readonly info: NodeInfo;
   readonly group: Group;
   readonly version: string | undefined;
+  /** Budgets do not count it. */
+  readonly isArriving?: boolean;
 }
 
 /** What the permit of an update is taken for. */
-export function termsOf({ info: { node }, group: { rules, view }, version }: Claimant): PermitKey & PermitTerms {
+export function termsOf({
+  info: { node },
+  group: { rules, view },
+  version,
+  isArriving,
+}: Claimant): PermitKey & PermitTerms {
   const policy = { name: rules.name ?? '', uid: view.resource?.uid ?? '' };
   const { shadowName: shadow, uid: nodeUid, family } = node;
-  return { shadow, nodeUid, family, version, policy, zone: node.labels[rules.zones.key] };
+  const terms = { shadow, nodeUid, family, version, policy, zone: node.labels[rules.zones.key] };
+  return isArriving ? { ...terms, arriving: true } : terms;
 }
 
 /** What an update takes. */
@@ -186,7 +196,7 @@ export const claimOf = (which: keyof typeof CLAIMS, claimant: Claimant, places: 
   CLAIMS[which](claimant, places);
 
 export const claimsOf = (claimant: Claimant, places: Places): readonly Claim[] =>
-  Object.values(CLAIMS).map((claim) => claim(claimant, places));
+  (claimant.isArriving ? [CLAIMS.room] : Object.values(CLAIMS)).map((claim) => claim(claimant, places));
 
 /** Bytes that its permit adds to the list. */
 const weightOf = (claimant: Claimant): number =>

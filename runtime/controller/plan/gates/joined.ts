@@ -1,0 +1,20 @@
+import { type GateResult, PASS } from '../facts/requeue.ts';
+import type { Asking, World } from './asking.ts';
+
+/** What gates ask of machines that have just joined. */
+
+type Ask = (asking: Asking, world: World) => GateResult;
+
+/** It is for the pods that an update moves, and a machine that has just joined has none. */
+export function unlessArriving(ask: Ask): Ask {
+  return (asking, world) => (asking.isArriving ? PASS : ask(asking, world));
+}
+
+/** A machine that has just joined proves nothing. */
+export function onlyProven(ask: Ask): Ask {
+  return (asking, world) => {
+    const { info, release, isArriving } = asking;
+    if (!isArriving || !release || release.proof.proven) return ask(asking, world);
+    return { finding: release.unprovenTo(info.node), changesAt: release.proof.provenAt };
+  };
+}

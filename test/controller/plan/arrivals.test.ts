@@ -1,0 +1,124 @@
+import { describe, expect, test } from '@jest/globals';
+import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { ARRIVING_KEY } from '../../../runtime/api/marks/taints.ts';
+import {
+  fleet,
+  MARKS,
+  minutes,
+  node,
+  NOW,
+  type Parts,
+  permit,
+  plan,
+  POLICY,
+  ruling,
+  staging,
+  started,
+  updated,
+  type World,
+} from './fleet.ts';
+import { ZONE } from './members.ts';
+
+/** Machines that have just joined with the taint `arriving`. */
+
+const JOINED: Partial<NodeView> = { createdAt: minutes(-2), signs: [`taint ${ARRIVING_KEY}`] };
+const SETTLED: Parts = { stateSeenAt: minutes(-1) };
+const given = (name: string) => ({ ...permit(name), arriving: true as const });
+const under = (says: Parameters<typeof ruling>[1] = {}): Partial<World> => ({
+  policies: [ruling('p', { selector: {}, ...says })],
+});
+
+/** `a` runs 1.1.0 and has proven it; `x` and `y` have joined, and others are as they are said to be. */
+function joining(
+  others: Readonly<Record<string, Parts>> = {},
+  more: Partial<World> = {},
+  on: Partial<NodeView> = {},
+): World {
+  const parts = { a: updated, x: SETTLED, y: SETTLED, ...others };
+  const nodes = Object.keys(parts).map((name) => node(name, name >= 'x' ? { ...JOINED, ...on } : {}));
+  return fleet(parts, { nodes, ...more });
+}
+
+const over = (world: World, now = NOW): readonly string[] => plan(world, POLICY, now).arrivals;
+
+describe('they start', () => {
+  test('all at once, beside budgets, zones and pauses between updates, and their permits say so', () => {
+    const rules = under({
+      zones: { key: ZONE, atOnce: 1 },
+      pauseBetweenMs: 600_000,
+      maxConcurrent: { kind: 'count', count: 1 },
+    });
+    const world = joining({ a: { ...updated, endedAt: NOW }, b: staging, c: {} }, { ...rules, permits: [permit('b')] });
+    const starts = plan(world, POLICY, NOW).commands.flatMap((one) => (one.kind === 'start' ? one : []));
+    expect(starts.map((one) => [one.node, one.arriving])).toEqual([
+      ['x', true],
+      ['y', true],
+    ]);
+  });
+
+  test('and count for nobody else: one that waits starts beside them, under way or disturbed', () => {
+    const busy = { permits: [given('x'), given('y')] };
+    expect(started(joining({ c: {}, x: staging, y: staging }, busy))).toEqual(['c']);
+    const undone = joining({ c: {}, x: staging, y: staging }, busy, { signs: [], marks: MARKS });
+    expect(started(undone)).toEqual(['c']);
+  });
+
+  test('and count as any other once pods may have come to them', () => {
+    const world = joining({ c: {}, x: staging, y: staging }, { permits: [given('x'), given('y')] }, { signs: [] });
+    expect(started(world)).toEqual([]);
+  });
+
+  test('on no release that is yet to be proven: they take pods instead', () => {
+    const world = joining({ a: {} });
+    expect([started(world), over(world)]).toEqual([['a'], ['x', 'y']]);
+  });
+});
+
+describe('they take pods', () => {
+  const window = { open: false, triggeredAt: undefined, changesAt: undefined };
+  test.each<[string, Partial<World>, Partial<NodeView>]>([
+    ['the fleet is paused', { paused: true }, {}],
+    ['their policy is paused', under({ paused: true }), {}],
+    ['it is frozen', under({ freezes: [{ from: NOW, to: minutes(1), reason: 'quarter' }] }), {}],
+    ['its window is closed', under({ window }), {}],
+    ['they are held', {}, { held: true }],
+    ['there is another operator', { otherOperators: 'another one' }, {}],
+    ['nobody manages them', {}, { managed: false }],
+  ])('as soon as %s', (_why, more, on) => {
+    expect(over(joining({}, more, on))).toEqual(['x', 'y']);
+  });
+
+  test('as soon as one of these is so while they have staged the update', () => {
+    const staged = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } as const;
+    const permits = [given('x'), given('y')];
+    expect(over(joining({ x: staged, y: staged }, { permits, paused: true }))).toEqual(['x', 'y']);
+    expect(over(joining({ x: staged, y: staged }, { permits }))).toEqual([]);
+  });
+
+  test('ten seconds after their agent has reported, where nothing is offered, and once they are updated', () => {
+    const none: Parts = { status: { target_version: '1.0.0' }, stateSeenAt: NOW };
+    const done: Parts = { ...updated, stateSeenAt: NOW };
+    const world = joining({ x: none, y: done });
+    expect([over(world), over(world, NOW + 9999), over(world, NOW + 10_000)]).toEqual([[], [], ['x', 'y']]);
+    expect(plan(world, POLICY, NOW).requeueAt).toBe(NOW + 10_000);
+  });
+
+  test.each<[string, Partial<World>, Parts]>([
+    ['nothing is known any more', { notCurrent: 'nothing is heard' }, {}],
+    ['their agent has never reported', {}, { status: null }],
+    ['they have staged the update', { permits: [given('x'), given('y')] }, staging],
+  ])('ten minutes after they were made, though %s', (_why, more, parts) => {
+    const world = joining({ x: { ...SETTLED, ...parts }, y: { ...SETTLED, ...parts } }, more);
+    expect([over(world), over(world, minutes(8) - 1), over(world, minutes(8))]).toEqual([[], [], ['x', 'y']]);
+    expect(plan(world, POLICY, minutes(8) - 1).requeueAt).toBe(minutes(8));
+  });
+
+  test('not yet while what keeps them is soon over: their readiness, or a new ruler', () => {
+    const ruledSince = new Map([
+      ['uid-x', NOW],
+      ['uid-y', NOW],
+    ]);
+    expect(over(joining({}, { ruledSince }))).toEqual([]);
+    expect(over(joining({}, {}, { ready: false }))).toEqual([]);
+  });
+});
