@@ -27,7 +27,7 @@ export const leaseFaults = aimedAt(OF_THE_LEASE, [
   },
   {
     name: 'lease-stolen',
-    what: 'somebody writes himself into the Lease as its holder',
+    what: 'somebody else is written into the Lease as its holder',
     weight: 4,
     lasts: [SECOND, SECOND],
     begin: ({ environment }) => begun('the Lease', environment.people.stealLease()),

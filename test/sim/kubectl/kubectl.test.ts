@@ -181,19 +181,6 @@ when(missing ? 'the real kubectl (skipped: none on the PATH)' : 'the real kubect
     expect(rows(seen)[0]).toEqual(['EVENT', 'NAME', 'SIZE', 'STATE']);
   });
 
-  test('labels, annotates, cordons and uncordons a node', async () => {
-    await kubectl('label node n1 tier=web');
-    await kubectl('annotate node n1 note=hello');
-    expect(await kubectl('get nodes -l tier=web -o name')).toBe('node/n1\n');
-    expect(await kubectl('get node n1 -o jsonpath={.metadata.annotations.note}')).toBe('hello');
-    await kubectl('label node n1 tier-');
-    expect(await kubectl('cordon n1')).toBe('node/n1 cordoned\n');
-    expect(await kubectl('cordon n1')).toBe('node/n1 already cordoned\n');
-    expect(await kubectl('get nodes')).toMatch(/n1 +Ready,SchedulingDisabled/);
-    expect(await kubectl('uncordon n1')).toBe('node/n1 uncordoned\n');
-    expect(await kubectl('get nodes')).not.toContain('SchedulingDisabled');
-  });
-
   test('rolls a deployment out, merging containers by name, and drains a node through evictions', async () => {
     await apply(budget);
     await apply(deployment(2, 'web', 'side'));
