@@ -45,3 +45,38 @@ test('a pin holds the whole fleet while a newer release is out, and its end lets
   expect(Math.min(...ups.map(({ at }) => at))).toBeGreaterThan(31 * MINUTE);
   expect(faults).toEqual({ 'policy-pinned': 1, 'agent-crashes': 2 });
 });
+
+/** People take all nodes back from the release that they run, for 40 minutes; two agents are killed as they have locked their hosts. */
+const ROLLED_BACK: Scenario = {
+  ...PINNED,
+  stormMs: 100 * MINUTE,
+  releases: [
+    { version: BEFORE, from: 0 },
+    { version: AFTER, from: MINUTE },
+  ],
+  faults: [
+    { id: 1, kind: 'rolled-back', when: { kind: 'at', at: 25 * MINUTE }, forMs: 40 * MINUTE, dice: 3 },
+    ...[25, 26].map((after, index) => ({
+      id: index + 2,
+      kind: 'agent-crashes',
+      when: { kind: 'moment', moment: 'locked', phase: 'after', from: after * MINUTE, delayMs: 0 } as const,
+      forMs: 1000,
+      dice: 1,
+    })),
+  ],
+};
+
+test('a release that people roll back is left by the whole fleet, and reached again once they let it, with no lock left', async () => {
+  const { violations, history, faults } = await run(ROLLED_BACK, { calmMs, onEntry: () => undefined });
+  expect(violations).toEqual([]);
+  const hosts = history.filter((entry) => entry.kind === 'host');
+  const came = (version: string, from: number, to: number): readonly string[] =>
+    hosts
+      .filter(({ event, at }) => event.kind === 'up' && event.version === version && from < at && at < to)
+      .map(({ node }) => node)
+      .toSorted();
+  expect([came(AFTER, 0, 25 * MINUTE), came(BEFORE, 25 * MINUTE, 65 * MINUTE)]).toEqual([NODES, NODES]);
+  expect(came(AFTER, 25 * MINUTE, 65 * MINUTE)).toEqual([]);
+  expect(came(AFTER, 65 * MINUTE, Infinity)).toEqual(NODES);
+  expect(faults).toEqual({ 'rolled-back': 1, 'agent-crashes': 2 });
+});

@@ -2,6 +2,7 @@ import type { Random } from '../../runtime/lib/random.ts';
 import { oneOf } from './environment/chance.ts';
 import { between, HOUR, MINUTE } from './faults/kind.ts';
 import { BEGINS_AT, type Instant, type PolicyWorld } from './types.ts';
+import { drawVersionTerms } from './versions.ts';
 
 /** Spec of a policy resource, as somebody writes it. */
 export type PolicySpec = Readonly<Record<string, unknown>>;
@@ -62,7 +63,7 @@ export function drawPolicies(random: Random, stormMs: number): PolicyWorld {
 export function drawTerms(random: Random, stormMs: number): PolicySpec {
   const maybe = (share: number, name: string, values: readonly unknown[]): PolicySpec =>
     random() < share ? { [name]: oneOf(random, values) } : {};
-  return {
+  const terms = {
     ...maybe(0.6, 'maxConcurrent', [1, 1, 2, 3, '50%', 'unlimited', null]),
     ...maybe(0.5, 'maxFailed', [1, 2, 3, '50%', 'unlimited', null]),
     ...maybe(0.3, 'pauseBetween', ['0s', '1m', '5m', '1h', '10m30s', null]),
@@ -75,6 +76,7 @@ export function drawTerms(random: Random, stormMs: number): PolicySpec {
     ...(random() < 0.3 && { freezes: [drawFreeze(random, stormMs)] }),
     ...(random() < 0.35 && oneOf(random, TOGETHER)),
   };
+  return { ...terms, ...drawVersionTerms(random, terms) };
 }
 
 /** Terms of which each says little without the others. */

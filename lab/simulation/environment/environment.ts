@@ -1,5 +1,6 @@
 import type { Random } from '../../../runtime/lib/random.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
+import { HOUR_MS } from '../../../runtime/lib/clock.ts';
 import { Releases } from '../../sim/hosts/releases.ts';
 import { podPath } from '../../sim/kubernetes/pods.ts';
 import { definePolicies } from '../installation.ts';
@@ -147,7 +148,20 @@ export class KubernetesEnvironment {
     this.#timers.after(definedAt, async () => {
       await definePolicies(cluster);
       for (const [name, spec] of Object.entries(policies)) this.people.changePolicy(name, () => spec);
+      this.#approve(Object.keys(policies).filter((name) => policies[name]?.['approval'] === 'Required'));
     });
+  }
+
+  /** Most releases are approved, some before they are offered. */
+  #approve(approvedFor: readonly string[]): void {
+    const { scenario, time } = this.#terms;
+    const random = this.#chance('approvals');
+    if (approvedFor.length === 0) return;
+    for (const { version, from } of scenario.releases) {
+      if (random() < 0.15) continue;
+      const at = from + (random() - 0.3) * HOUR_MS - time.monotonic();
+      this.#timers.after(Math.max(0, at), () => this.people.changeRelease(version, () => ({ approvedFor })));
+    }
   }
 
   /** What was before. Machines that are dead come back at some time, but for some of those that were at rest. */

@@ -1,4 +1,10 @@
-import { type ShadowObject, shadowsPath } from '../../../runtime/api/resources.ts';
+import {
+  ANY_FAMILY,
+  RELEASE_API_VERSION,
+  RELEASE_KIND,
+  releaseObjectName,
+} from '../../../runtime/api/release/names.ts';
+import { RELEASES_PATH, type ShadowObject, shadowsPath } from '../../../runtime/api/resources.ts';
 import type { KubeObject, Node, Pod } from '../../../runtime/kube/objects.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import {
@@ -15,6 +21,7 @@ import {
 } from '../../../runtime/api/shadow/names.ts';
 import { POLICY_API_VERSION, POLICY_KIND, POLICY_PLURAL } from '../../../runtime/api/policy/names.ts';
 import type { PolicySpec } from '../policies.ts';
+import { BROKEN } from '../versions.ts';
 import { oneOf } from './chance.ts';
 import type { Hand } from './hand.ts';
 import type { Timers } from './timers.ts';
@@ -66,11 +73,16 @@ export function createPeople(parts: { readonly hand: Hand; readonly timers: Time
     endUpdate: (node: string): void => timers.do(() => hand.patch(shadowPath(node), { spec: { state: 'Idle' } })),
     editShadow: (node: string, dice: Random): void => timers.do(() => edit(hand, node, dice)),
     annotateNode: (node: string): void => annotate(nodePath(node), 'example.com/seen', String((notes += 1))),
+    /** Somebody's watcher says of a node that it is broken, and takes that back. */
+    sayBroken: (node: string, is: boolean): void => timers.do(() => sayBroken(hand, node, is)),
     relabel: (node: string, labels: Readonly<Record<string, string | null>>): void =>
       timers.do(() => hand.patch(nodePath(node), { metadata: { labels } })),
     /** Writes what `change` makes of the spec; undefined is none, and no policy. Nothing happens where the kind is not installed. */
     changePolicy: (name: string, change: (spec: PolicySpec | undefined) => PolicySpec | undefined): void =>
       timers.do(() => changePolicy(hand, name, change)),
+    /** Writes what `change` makes of what people say of a version, of every family. */
+    changeRelease: (version: string, change: (spec: SaidOfRelease) => SaidOfRelease): void =>
+      timers.do(() => changeRelease(hand, version, change)),
     stealLease: (): void => timers.do(() => hand.patch(LEASE, { spec: { holderIdentity: 'somebody-else' } })),
     annotateLease: (): void => annotate(LEASE, 'example.com/seen', String((notes += 1))),
   };
@@ -95,6 +107,16 @@ async function drain(hand: Hand, node: string): Promise<void> {
   }
 }
 
+async function sayBroken(hand: Hand, node: string, is: boolean): Promise<void> {
+  const present = await hand.get<Node>(nodePath(node));
+  if (!present) return;
+  const others = (present.spec?.taints ?? []).filter(({ key }) => key !== BROKEN);
+  const taints = is ? [...others, { key: BROKEN, effect: 'PreferNoSchedule' }] : others;
+  await hand.patch(nodePath(node), { spec: { taints } });
+  const condition = { type: BROKEN, status: is ? 'True' : 'False', reason: 'Watched', message: 'as it is' };
+  await hand.patch(`${nodePath(node)}/status`, { status: { conditions: [condition] } }, 'strategic');
+}
+
 async function edit(hand: Hand, node: string, random: Random): Promise<void> {
   const shadow = await hand.get<ShadowObject>(shadowPath(node));
   if (!shadow) return;
@@ -117,6 +139,28 @@ async function changePolicy(
   else if (policy) await hand.replace(path, { ...policy, spec });
   else if (spec)
     await hand.create(POLICIES, { apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, metadata: { name }, spec });
+}
+
+/** What people say of a release. */
+export type SaidOfRelease = Readonly<Partial<Record<'approvedFor' | 'rollbackFor', readonly string[]>>>;
+
+async function changeRelease(
+  hand: Hand,
+  version: string,
+  change: (spec: SaidOfRelease) => SaidOfRelease,
+): Promise<void> {
+  const of = { family: ANY_FAMILY, version };
+  const name = releaseObjectName(of);
+  const release = await hand.get<KubeObject & { readonly spec: SaidOfRelease }>(`${RELEASES_PATH}/${name}`);
+  const spec = { ...of, ...change(release?.spec ?? {}) };
+  if (release) await hand.patch(`${RELEASES_PATH}/${name}`, { spec });
+  else
+    await hand.create(RELEASES_PATH, {
+      apiVersion: RELEASE_API_VERSION,
+      kind: RELEASE_KIND,
+      metadata: { name },
+      spec,
+    });
 }
 
 /** It is read and written back as v1. Most clients keep annotations that they know nothing of, and some do not. */

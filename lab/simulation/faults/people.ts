@@ -90,6 +90,14 @@ export const peopleFaults: readonly DrawnKind[] = [
       return () => people.uncordon(node);
     },
   ),
+  does(
+    'broken',
+    { what: 'somebody says of a node that it is broken', weight: 3, lasts: [10 * SECOND, HOUR] },
+    (people, node) => {
+      people.sayBroken(node, true);
+      return () => people.sayBroken(node, false);
+    },
+  ),
   does('hold', { what: 'a node is held back', weight: 3, lasts: [10 * SECOND, HOUR] }, (people, node) =>
     people.hold(node),
   ),

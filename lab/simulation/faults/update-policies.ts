@@ -113,6 +113,20 @@ function pins(world: World, terms: Terms): Begun | undefined {
   };
 }
 
+/** People take the nodes of one policy, or all, back from a release, and let them go there again. */
+function rollsBack(world: World, terms: Terms): Begun | undefined {
+  const { random } = terms;
+  const { version } = oneOf(world.scenario.releases, random) ?? {};
+  if (version === undefined) return undefined;
+  const policy = random() < 0.5 ? policyOf(world, terms) : undefined;
+  const { people } = world.environment;
+  people.changeRelease(version, () => ({ rollbackFor: [policy ?? '*'] }));
+  return {
+    about: `${version} for ${policy ?? 'all'}`,
+    end: () => people.changeRelease(version, () => ({ rollbackFor: [] })),
+  };
+}
+
 /** Controllers' reads of one kind are refused, and who watches is told so at once. */
 function unreadable({ network, processes }: World, { random }: { readonly random: Random }): Begun {
   const resource = oneOf(READ, random) ?? POLICY_PLURAL;
@@ -149,6 +163,14 @@ export const updatePolicyFaults: readonly DrawnKind[] = [
     lasts: DECIDED,
     aim: DECIDES,
     begin: pins,
+  },
+  {
+    name: 'rolled-back',
+    what: 'people take nodes back from a release, and let them go there again',
+    weight: 3,
+    lasts: DECIDED,
+    aim: DECIDES,
+    begin: rollsBack,
   },
   edits('policy-paused', { what: 'an update policy is paused', weight: 2, lasts: DECIDED }, (spec) => ({
     ...spec,

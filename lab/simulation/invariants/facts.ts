@@ -67,6 +67,8 @@ export interface NodeFacts {
   /** Nodes of one variant and architecture are offered the same releases. */
   readonly family: string;
   readonly volumesInUse: readonly string[];
+  /** What a policy may call it unwell by, as texts. */
+  readonly troubles: readonly string[];
   /** Labels and annotations that the operator sets while a node is updated, by name. */
   readonly signs: ReadonlyMap<string, string>;
 }
@@ -95,9 +97,18 @@ export const nodeFacts = once((node): NodeFacts => {
     boot: text(at(node, 'status', 'nodeInfo', 'bootID')),
     family: `${/\(([^)]*)\)/.exec(image)?.[1] ?? ''}/${labels['kubernetes.io/arch'] ?? ''}`,
     volumesInUse: list(at(node, 'status', 'volumesInUse')).map(String),
+    troubles: troublesOf(node),
     signs: new Map(signs),
   };
 });
+
+/** Of those that these worlds have. */
+const troublesOf = (node: KubeObject): readonly string[] => [
+  ...list(at(node, 'status', 'conditions')).flatMap((one) =>
+    at(one, 'type') === 'example.com/broken' && at(one, 'status') !== 'False' ? ['condition'] : [],
+  ),
+  ...list(at(node, 'spec', 'taints')).flatMap((one) => (at(one, 'key') === 'example.com/broken' ? ['taint'] : [])),
+];
 
 /** Marks that nobody can read are marks. */
 function marksIn(json: string | undefined): MarksFacts | undefined {

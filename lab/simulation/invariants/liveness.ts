@@ -1,7 +1,7 @@
 import type { Instant, Scenario } from '../types.ts';
 import { at as within, compareVersions, isController, shadowFacts, type ShadowFacts, text } from './facts.ts';
 import type { Picture } from './picture.ts';
-import { callsSomebody, standingBy } from './reasons.ts';
+import { callsSomebody, isForPerson, standingBy } from './reasons.ts';
 import { isDeserted, lockedAs } from './rest.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import { type SeenNode, takesPods } from './seen-node.ts';
@@ -179,6 +179,7 @@ export class Fleet {
     const { status } = shadow;
     const said = saidOf(shadow);
     if (shadow.active) return this.#underWay(node, said, now);
+    if (isForPerson({ node, shadow, fleet: this })) return 'kept';
     if (compareVersions(status.target, this.#newest) < 0)
       return lockedAs(this.picture, node.facts, `it is offered ${this.#newest}, and says ${status.target}`);
     if (status.current !== status.target) return this.#standingBy(node, shadow, now);

@@ -3,6 +3,7 @@ import { isController, isStart, shadowFacts, type ShadowFacts } from './facts.ts
 import type { Picture } from './picture.ts';
 import { ofWrites, NOTHING, type Rule, type Write } from './rule.ts';
 import type { SeenNode } from './seen-node.ts';
+import { isBack, notWell, pinned, tooYoung, unapproved, type Wish } from './versions-obeyed.ts';
 
 /**
  * What people have said, and what a Node says of itself, is obeyed by each write of spec by which a node begins its update, or by which its drain
@@ -38,26 +39,29 @@ function isSeenLive(
   return what === STARTED && since + LOOKS_WITHIN <= Math.min(sentAt, sight.stoodStillFrom(by, sentAt));
 }
 
-interface Wish {
-  readonly what: string;
-  readonly since: number;
-}
-
 /** What forbids to disturb a node, and since when it does. */
 const WISHES: readonly ((picture: Picture, node: SeenNode, write: Write) => Wish | undefined)[] = [
   ({ pausedAt }) => (pausedAt === undefined ? undefined : { what: 'everything is paused', since: pausedAt }),
   (_, { facts, heldAt }) => (facts.held ? { what: 'it is held', since: heldAt } : undefined),
-  (_, { facts, readyAt }) => (facts.ready ? undefined : { what: 'it is not Ready', since: readyAt }),
+  (picture, node, write) => (isBack(picture, node, write) ? undefined : notWell(picture, node)),
   (picture, node, write) => halted(picture, node, write),
   (picture, node) => ruled(picture, node),
   (picture, node, write) => frozen(picture, node, write),
+  (picture, node, write) => pinned(picture, node, write),
+  (picture, node, write) => unapproved(picture, node, write),
+  (picture, node, write) => tooYoung(picture, node, write),
 ];
 
 /** People forbid the release. Failures may halt it as well: what comes of them is judged by the hosts (`reach`). */
-function halted({ releases }: Picture, { facts }: SeenNode, { after }: Write): Wish | undefined {
+function halted(picture: Picture, node: SeenNode, { after }: Write): Wish | undefined {
+  const { facts } = node;
   const version = after && shadowFacts(after).version;
-  const halt = [...releases.values()].find((one) => one.halted && one.version === version && one.isOf(facts.family));
-  return halt && { what: `${version} is halted by a person`, since: halt.decidedAt };
+  const { name = '' } = picture.rulings.groupOf(facts) ?? {};
+  const halt = [...picture.releases.values()].find(
+    (one) => one.halted(name) && one.version === version && one.isOf(facts.family),
+  );
+  const since = Math.max(halt?.decidedAt ?? 0, picture.ruledAt(node));
+  return halt && { what: `${version} is halted by a person`, since };
 }
 
 /** Nobody knows what holds, or the policy is paused. */

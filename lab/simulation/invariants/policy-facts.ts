@@ -21,6 +21,19 @@ export interface PolicyFacts {
   readonly freezes: readonly Freeze[];
   readonly proofNodes: Quantity | undefined;
   readonly after: readonly string[];
+  readonly rollsBack: boolean;
+  readonly needsApproval: boolean;
+  readonly hasChecks: boolean;
+  /** `condition`, `taint`: by what it calls nodes unwell. */
+  readonly unwell: readonly string[];
+  readonly version: VersionFacts;
+}
+
+/** What it says of versions. */
+export interface VersionFacts {
+  readonly minAgeMs: number;
+  readonly max: string | undefined;
+  readonly exact: string | undefined;
 }
 
 export interface Freeze {
@@ -48,8 +61,22 @@ export const policyFacts = once((policy): PolicyFacts => {
     freezes,
     proofNodes: stated(at(spec, 'proof', 'nodes'), 'proving'),
     after,
+    rollsBack: at(spec, 'onFailure') === 'Rollback',
+    needsApproval: at(spec, 'approval') === 'Required',
+    hasChecks: at(spec, 'proof', 'checks') != null || at(spec, 'checks') != null,
+    unwell: list(at(spec, 'unwell')).flatMap((sign) => Object.keys(sign as object)),
+    version: versionIn(at(spec, 'version')),
   };
 });
+
+function versionIn(version: unknown): VersionFacts {
+  const max = text(at(version, 'max'));
+  return {
+    minAgeMs: durationMs(at(version, 'minAge')) ?? 0,
+    max: max === 'latest' ? undefined : max,
+    exact: text(at(version, 'exact')),
+  };
+}
 
 function timesIn(spec: unknown): Pick<PolicyFacts, 'pauseBetweenMs' | 'hasWindows' | 'fits'> {
   const windows = at(spec, 'windows');

@@ -18,7 +18,7 @@ const keyOf = ({ group, family, version }: Release): string => `${group.name} ${
 const SPARE = 2;
 
 /** How many may fail on a release that nobody has proven. */
-function mayFail({ maxFailed, proofNodes }: Group, members: number): number {
+export function mayFail({ maxFailed, proofNodes }: Group, members: number): number {
   return Math.min(maxFailed(members), Math.min(Math.max(1, proofNodes(members)), Math.max(1, members)) + SPARE);
 }
 

@@ -2,6 +2,8 @@ import type { Reason } from '../../../runtime/controller/plan/facts/reasons.ts';
 import { BEGINS_AT, type Instant } from '../types.ts';
 import type { ShadowFacts } from './facts.ts';
 import type { Fleet, Standing } from './liveness.ts';
+import { mayFail } from './reach.ts';
+import type { ReleaseFacts } from './release-facts.ts';
 import type { Group } from './rulings.ts';
 import type { SeenNode } from './seen-node.ts';
 
@@ -35,6 +37,10 @@ const TRUE = {
   Paused: ruledBy(({ paused }) => paused && 'kept'),
   PolicyInvalid: ({ node, fleet }) => fleet.picture.rulings.of(node.facts).kind === 'broken' && 'kept',
   PolicyConflict: ({ node, fleet }) => fleet.picture.rulings.of(node.facts).kind === 'conflict' && 'kept',
+  TooYoung: ruledBy(({ version }) => version.minAgeMs > 0 && 'going'),
+  AwaitingApproval: ruledBy(({ name, needsApproval }, asked) => needsApproval && !isApproved(name, asked) && 'kept'),
+  Checking: ruledBy(({ hasChecks }) => hasChecks && 'going'),
+  CheckFailed: ruledBy(({ hasChecks }) => hasChecks && 'kept'),
   Frozen: ruledBy(({ freezes }, { now }) => {
     const ends = freezes.filter(({ from, to }) => from - MINUTE <= now && now < to + MINUTE).map(({ to }) => to);
     return ends.length > 0 && lasting(Math.max(...ends), now);
@@ -75,12 +81,10 @@ const OVER = {
   Updating: isNotSo,
   ZoneBusy: isNotSo,
   Widening: isNotSo,
-  TooYoung: isNotSo,
   RecentlyUpdated: isNotSo,
   VersionPinned: isNotSo,
   LockedElsewhere: isNotSo,
   NotOffered: isNotSo,
-  AwaitingApproval: isNotSo,
   Pausing: isNotSo,
   NewlyRuled: isNotSo,
   Leaving: isNotSo,
@@ -90,9 +94,7 @@ const OVER = {
   WriteRefused: isNotSo,
   Unstable: isNotSo,
   CannotLookForUpdates: isNotSo,
-  Checking: isNotSo,
   WorkloadsNotBack: isNotSo,
-  CheckFailed: isNotSo,
 } satisfies Judges;
 
 /** A verdict that none of them judges does not compile. */
@@ -128,13 +130,29 @@ function backingOff({ status }: ShadowFacts, now: Instant): Standing | false {
   return status !== undefined && status.crashes > 0 && now < until + HEARSAY && lasting(until, now);
 }
 
+function isApproved(policy: string, { node, shadow, fleet: { picture } }: Asked): boolean {
+  const isOf = ({ version, isOf: isOfFamily }: ReleaseFacts): boolean =>
+    version === shadow.status?.target && isOfFamily(node.facts.family);
+  return [...picture.releases.values()].some((one) => isOf(one) && one.approvedFor.includes(policy));
+}
+
+/** It runs what is bad, and no way leads back that anybody knows; or a check of it has failed. */
+export function isForPerson({ node, shadow, fleet }: Pick<Asked, 'node' | 'shadow' | 'fleet'>): boolean {
+  const { rollsBack = false, hasChecks = false } = fleet.picture.rulings.groupOf(node.facts) ?? {};
+  const reason = shadow.verdict?.reason;
+  if (reason === 'CheckFailed') return hasChecks;
+  return rollsBack && reason === 'NotOffered' && hasFailed({ node, shadow, fleet }, shadow.status?.current);
+}
+
 /** Some node of its kind has failed on the release that it is offered, or on one that is not on record: an older agent keeps none. */
-function hasFailed({ node, shadow, fleet: { picture } }: Asked): boolean {
-  const version = shadow.status?.target ?? '';
+function hasFailed(
+  { node, shadow, fleet: { picture } }: Pick<Asked, 'node' | 'shadow' | 'fleet'>,
+  version = shadow.status?.target ?? '',
+): boolean {
   const releases = [...picture.releases.values()].filter(
     (one) => one.version === version && one.isOf(node.facts.family),
   );
-  if (releases.some(({ failures, halted }) => failures > 0 || halted)) return true;
+  if (releases.some(({ failures, haltedWhere }) => failures > 0 || haltedWhere !== '')) return true;
   return [...picture.nodes.values()].some(({ facts }) => {
     const { status, verdict } = picture.shadowOf(facts) ?? {};
     if (facts.family !== node.facts.family || !status) return false;
@@ -145,8 +163,23 @@ function hasFailed({ node, shadow, fleet: { picture } }: Asked): boolean {
 
 const LOST: ReadonlySet<string> = new Set(['NotReturned', 'SoakFailed']);
 
+/** As many have failed over all policies together as may (F2), though none has halted it alone: it waits for a person. */
+function isSpent({ node: { facts }, shadow, fleet: { picture } }: Asked): boolean {
+  const target = shadow.status?.target;
+  const failures = [...picture.releases.values()].flatMap((one) =>
+    one.version === target && one.isOf(facts.family) ? [one.failures] : [],
+  );
+  const limits = picture.rulings.groups.flatMap((group) => {
+    const { length } = picture.membersOf(group).filter((one) => one.facts.family === facts.family);
+    return length > 0 ? [mayFail(group, length)] : [];
+  });
+  return Math.max(...failures) >= Math.max(...limits);
+}
+
 /** Nodes that are not Ready take places for a while, and say nothing where they have no update to wait for. */
-function waitingFor({ now, fleet }: Asked): Standing {
+function waitingFor(asked: Asked): Standing {
+  const { now, fleet } = asked;
+  if (isSpent(asked)) return 'kept';
   const places = fleet.places(now);
   if (places === 'stuck') return 'kept';
   return places === 'silent' ? { wrong: 'it waits for nodes of which nobody is told' } : 'going';

@@ -1,5 +1,5 @@
 import type { NodeFacts } from './facts.ts';
-import type { Freeze, PolicyFacts } from './policy-facts.ts';
+import type { Freeze, PolicyFacts, VersionFacts } from './policy-facts.ts';
 import type { Quantity, Terms } from './settings.ts';
 
 /** What holds for a node: the terms of the policy that rules it, or of the variables; or nothing may start, because nobody knows. */
@@ -21,6 +21,11 @@ export interface Group {
   /** How many must run a release. */
   readonly proofNodes: Quantity;
   readonly after: readonly string[];
+  readonly rollsBack: boolean;
+  readonly needsApproval: boolean;
+  readonly hasChecks: boolean;
+  readonly unwell: readonly string[];
+  readonly version: VersionFacts;
 }
 
 /** Who rules which node, by policies as they stand. */
@@ -81,7 +86,9 @@ export class Rulings {
 }
 
 function groupOfVariables({ maxConcurrent, maxFailed, hasWindows, fits, proofNodes }: Terms): Group {
-  const none = { name: '', paused: false, pauseBetweenMs: 0, freezes: [], after: [] };
+  const version = { minAgeMs: 0, max: undefined, exact: undefined };
+  const says = { rollsBack: false, needsApproval: false, hasChecks: false, unwell: [], version };
+  const none = { ...says, name: '', paused: false, pauseBetweenMs: 0, freezes: [], after: [] };
   return { ...none, maxConcurrent, maxFailed, hasWindows, fits, proofNodes };
 }
 

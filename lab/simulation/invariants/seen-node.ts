@@ -27,6 +27,8 @@ export interface SeenNode {
   readyAt: Instant;
   heldAt: Instant;
   managedAt: Instant;
+  /** Since when it is called what it is, by whom a policy may go. */
+  troubledAt: Instant;
   /** When the labels by which policies select were last changed. */
   labelsAt: Instant;
 }
@@ -46,6 +48,7 @@ const fresh = (facts: NodeFacts, at: Instant): SeenNode => ({
   readyAt: at,
   heldAt: at,
   managedAt: at,
+  troubledAt: at,
   labelsAt: -Infinity,
 });
 
@@ -90,6 +93,7 @@ function noteChanges(node: SeenNode, old: NodeFacts, { at, by }: Write): void {
   if (old.ready !== ready) node.readyAt = at;
   if (old.held !== held) node.heldAt = at;
   if (old.managed !== managed) node.managedAt = at;
+  if (old.troubles.join() !== node.facts.troubles.join()) node.troubledAt = at;
   if (old.labels !== node.facts.labels && groupOf(old) !== groupOf(node.facts)) node.labelsAt = at;
   if (old.marks?.text !== marks?.text) noteMarks(node, old, { at, by });
 }

@@ -1,0 +1,73 @@
+import { compareVersions, shadowFacts } from './facts.ts';
+import type { Picture } from './picture.ts';
+import type { ReleaseFacts } from './release-facts.ts';
+import type { Group } from './rulings.ts';
+import type { Write } from './rule.ts';
+import type { SeenNode } from './seen-node.ts';
+
+/** What policies and people say of versions, and of which nodes are well. */
+
+/** What forbids to disturb a node, and since when it does. */
+export interface Wish {
+  readonly what: string;
+  readonly since: number;
+}
+
+export function notWell(picture: Picture, node: SeenNode): Wish | undefined {
+  const { facts, readyAt, troubledAt } = node;
+  if (!facts.ready) return { what: 'it is not Ready', since: readyAt };
+  const { name, unwell = [] } = picture.rulings.groupOf(facts) ?? {};
+  if (!unwell.some((sign) => facts.troubles.includes(sign))) return undefined;
+  return { what: `${name} calls it unwell`, since: Math.max(troubledAt, picture.ruledAt(node)) };
+}
+
+/** It leaves what it runs, because that has failed or people take it back, and need not be well for that. */
+export function isBack(picture: Picture, { facts }: SeenNode, { after }: Write): boolean {
+  const { version, status } = (after && shadowFacts(after)) ?? {};
+  if (version === undefined || !status || compareVersions(version, status.current) >= 0) return false;
+  const { name = '', rollsBack = false } = picture.rulings.groupOf(facts) ?? {};
+  return rollsBack || releasesOf(picture, facts, status.current).some((one) => one.halted(name));
+}
+
+const releasesOf = ({ releases }: Picture, { family }: SeenNode['facts'], version: string): readonly ReleaseFacts[] =>
+  [...releases.values()].filter((one) => one.version === version && one.isOf(family));
+
+/** The policy takes other versions. */
+export function pinned(picture: Picture, node: SeenNode, { after }: Write): Wish | undefined {
+  const { name = '', version: says } = picture.rulings.groupOf(node.facts) ?? {};
+  const version = after && shadowFacts(after).version;
+  if (!says || version === undefined) return undefined;
+  const isOther = says.exact !== undefined && says.exact !== version;
+  const isAbove = says.max !== undefined && compareVersions(version, says.max) > 0;
+  return isOther || isAbove ? { what: `${name} takes no ${version}`, since: picture.ruledAt(node) } : undefined;
+}
+
+interface Newer {
+  readonly group: Group;
+  readonly version: string;
+  readonly known: readonly ReleaseFacts[];
+}
+
+/** Undefined where it is not newer than what the node runs. */
+function newerBy(picture: Picture, { facts }: SeenNode, { after }: Write): Newer | undefined {
+  const group = picture.rulings.groupOf(facts);
+  const { version, status } = (after && shadowFacts(after)) ?? {};
+  if (!group || version === undefined || !status || compareVersions(version, status.current) <= 0) return undefined;
+  return { group, version, known: releasesOf(picture, facts, version) };
+}
+
+export function unapproved(picture: Picture, node: SeenNode, write: Write): Wish | undefined {
+  const { group, version, known } = newerBy(picture, node, write) ?? {};
+  if (!group?.needsApproval || known?.some(({ approvedFor }) => approvedFor.includes(group.name))) return undefined;
+  return { what: `nobody has approved ${version} for ${group.name}`, since: picture.ruledAt(node) };
+}
+
+/** By as much as the controller's clock may have been off. */
+export function tooYoung(picture: Picture, node: SeenNode, write: Write): Wish | undefined {
+  const { group, version, known = [] } = newerBy(picture, node, write) ?? {};
+  if (!group || group.version.minAgeMs === 0) return undefined;
+  const offeredAt = Math.min(...known.flatMap((one) => (one.offeredAt > 0 ? [one.offeredAt] : [])));
+  const slack = 2 * picture.sight.clockOf(write.by);
+  const isYoung = write.sentAt + slack < offeredAt + group.version.minAgeMs;
+  return isYoung ? { what: `${version} is too young for ${group.name}`, since: picture.ruledAt(node) } : undefined;
+}
