@@ -14,6 +14,7 @@ const E2E: Suite = {
     'commands',
     'policies',
     'versions',
+    'rollbacks',
     'hosts',
     'upheaval',
     'credentials',
