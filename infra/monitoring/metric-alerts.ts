@@ -39,6 +39,16 @@ export const METRIC_ALERTS: readonly Alert[] = [
     runbook: 'eks.md#updated-before-pods-come',
   },
   {
+    name: 'BrupopWillMissDeadline',
+    severity: 'warning',
+    expression: `${highest('brupop_controller_policy_will_miss_deadline')} == 1`,
+    during: '15m',
+    summary: 'Under the policy {{ $labels.policy }} a release will not be complete by its date.',
+    description:
+      'The condition WillMissDeadline of the policy says by how much, and which gate and setting take most of the time. Change that setting, or let the release start ahead of its time: kubectl brupop expedite VERSION.',
+    runbook: 'policies.md#status',
+  },
+  {
     name: 'BrupopNotificationsFailing',
     severity: 'warning',
     expression: `${highest('brupop_controller_notifications_failing')} == 1`,

@@ -25,6 +25,8 @@ export interface UpdatePolicyProps {
   readonly pauseBetween?: string | undefined;
   /** From the end of a node's last finished update to its next start, e.g. `336h`. @default 0s */
   readonly minInterval?: string | undefined;
+  /** By when a release is to be complete, from its first offer on, e.g. `336h`: it forces nothing, and is told where it cannot be. @default no date */
+  readonly completeWithin?: string | undefined;
   /** How many zones are disturbed at once. @default any number of zones by topology.kubernetes.io/zone */
   readonly zones?: PolicyZones | undefined;
   /** When updates may start: any of them opens, and an empty list is always open. @default `controller.schedule` */

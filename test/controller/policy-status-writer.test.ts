@@ -34,6 +34,7 @@ const report = ({ metadata: { name, uid } }: UpdatePolicyObject, waiting: number
   accepted: { status: 'True', reason: 'Valid', message: '' },
   progressing: { status: 'True', reason: 'Waiting', message: '' },
   halted: { status: 'False', reason: 'NotHalted', message: '' },
+  deadline: undefined,
   passedOver: [],
   nextChangeAt: undefined,
 });

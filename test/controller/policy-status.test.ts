@@ -26,6 +26,7 @@ const report = (more: Partial<PolicyReport> = {}): PolicyReport => ({
   accepted: { status: 'True', reason: 'Valid', message: 'the policy is obeyed' },
   progressing: { status: 'True', reason: 'Updating', message: 'one node is being updated' },
   halted: { status: 'False', reason: 'NotHalted', message: 'no release is halted' },
+  deadline: undefined,
   passedOver: [],
   nextChangeAt: undefined,
   ...more,

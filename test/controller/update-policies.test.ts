@@ -105,6 +105,25 @@ test('a halt is told of the policy whose nodes failed, and so is its end', async
   expect(await gauges()).toEqual([]);
 });
 
+test('a release that will miss its date is told, and no more once the policy has no date', async () => {
+  await withPolicies(['a'], { all: { nodeSelector: {}, paused: true, completeWithin: '1m' } });
+  const controller = stage.start();
+  await stage.pass(10_000);
+  expect(await conditionOf('all', 'WillMissDeadline')).toMatchObject({ status: 'False', reason: 'OnTime' });
+  await stage.pass(120_000);
+  expect(await conditionOf('all', 'WillMissDeadline')).toMatchObject({
+    status: 'True',
+    message: expect.stringMatching(/^1\.1\.0 on .* will be late by 1 h at least: .* goes to Paused$/),
+  });
+  const late = async () =>
+    /will_miss_deadline{policy="all"} (\d)/.exec(await controller.metrics.registry.metrics())?.[1];
+  expect(await late()).toBe('1');
+  await stage.patch(`${POLICIES_PATH}/all`, { spec: { completeWithin: null } });
+  await stage.pass(10_000);
+  expect([await conditionOf('all', 'WillMissDeadline'), await late()]).toEqual([undefined, undefined]);
+  expect(await told()).toEqual(['all Accepted 1', 'all WillMissDeadline 1', 'all OnTime 1']);
+});
+
 describe('a policy that cannot be obeyed says which field it is', () => {
   test.each<[string, object, string, string]>([
     ['whoever it rules', { nodeSelector: {}, after: ['bad'] }, 'spec.after[0]', 'a PolicyInvalid bad'],

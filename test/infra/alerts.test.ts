@@ -115,6 +115,7 @@ const CASES: Readonly<Record<string, Case>> = {
   BrupopPolicyHalted: onMetric('brupop_controller_policy_halted_releases', [1, 0], 'policy'),
   BrupopPolicyNotAccepted: onMetric('brupop_controller_policy_accepted', [0, 1], 'policy'),
   BrupopArrivingTooLong: onMetric('brupop_controller_overdue_arrivals', [1, 0]),
+  BrupopWillMissDeadline: onMetric('brupop_controller_policy_will_miss_deadline', [1, 0], 'policy'),
   BrupopNotificationsFailing: onMetric('brupop_controller_notifications_failing', [1, 0], 'target'),
   BrupopNotificationsUnusable: onMetric('brupop_controller_notifications_config_unusable', [1, 0]),
   BrupopRepositoryFailing: onMetric('brupop_controller_repository_failing', [1, 0], 'metadata'),

@@ -86,6 +86,7 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
       maxFailed: limitTo(999_999_999),
       pauseBetween: duration,
       minInterval: duration,
+      completeWithin: duration,
       zones: fc.record(
         { key, atOnce: fc.oneof(fc.integer({ min: 1, max: 600 }), fc.constant('unlimited' as const)) },
         { requiredKeys: [] },

@@ -53,8 +53,11 @@ export interface PolicyCondition {
   readonly message: string;
 }
 
-/** Accepted: the spec can be obeyed. Progressing: updates go on, or what they wait for. Halted: a release has used up what may fail. */
-export type PolicyConditionType = 'Accepted' | 'Progressing' | 'Halted';
+/**
+ * Accepted: the spec can be obeyed. Progressing: updates go on, or what they wait for. Halted: a release has used up what may fail. WillMissDeadline, where
+ * the policy has a date: a release will not be complete by it.
+ */
+export type PolicyConditionType = 'Accepted' | 'Progressing' | 'Halted' | 'WillMissDeadline';
 
 /** Releases of one family that a status keeps at most. */
 export const MAX_FAMILY_RELEASES = 5;

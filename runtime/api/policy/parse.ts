@@ -90,6 +90,7 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     maxFailed: quantityOf(limit(ANY_COUNT), spec.maxFailed),
     pauseBetweenMs: msOf(spec.pauseBetween),
     minIntervalMs: msOf(spec.minInterval),
+    completeWithinMs: msOf(spec.completeWithin),
     zones: zonesOf(spec.zones, defaults.zones),
     windows: spec.windows?.map(windowOf),
     mustFit: isSaid('strict', spec.windowFit),

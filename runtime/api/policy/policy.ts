@@ -25,6 +25,8 @@ export interface UpdatePolicy {
   readonly pauseBetweenMs: number;
   /** From the end of a node's last finished update to its next start; undefined = 0. */
   readonly minIntervalMs?: number | undefined;
+  /** By when a release is to be complete, from its first offer on: it forces nothing; undefined = no date. */
+  readonly completeWithinMs?: number | undefined;
   readonly zones: ZoneRules;
   /** Any of them opens. An empty list is always open; undefined = the schedule of the variables. */
   readonly windows: readonly UpdateWindow[] | undefined;

@@ -210,6 +210,10 @@ export const policyFields = {
     duration,
     "From the end of a node's last finished update to its next start; 0s by default. A machine that is replaced begins anew.",
   ).optional(),
+  completeWithin: described(
+    duration,
+    'By when a release is to be complete, from its first offer on. It forces nothing: the condition WillMissDeadline says where that cannot be.',
+  ).optional(),
   zones: described(zones, 'How many zones are disturbed at once.').optional(),
   windows: described(
     list(window, 16),

@@ -28,6 +28,7 @@ export function policyStatements({ plan, snapshot }: Planned, before: Statements
     return [
       accepted(said),
       halted(said),
+      ...deadline(said),
       preference(said),
       ...passed,
       ...report.releases.flatMap((release) => [...milestones(release, said), ...checks(release, said)]),
@@ -63,6 +64,19 @@ function preference(said: Said): Statement {
     : ['Normal', 'PreferringNone', 'no node bears that taint any more'];
   const isKnown = !isSo || said.before.size === 0;
   return stated(said, { fact: 'preference', value: isSo ? 'so' : 'not', isKnown, event });
+}
+
+/** That a release will be late, and that none will be any more. By how much is in the condition. */
+function deadline(said: Said): readonly Statement[] {
+  const { status, message } = said.report.deadline ?? {
+    status: 'False',
+    message: 'no release is known to become late',
+  };
+  const before = conditionOf(said.status, 'WillMissDeadline')?.status ?? 'False';
+  const event: EventText = status === 'True' ? ['Warning', 'WillMissDeadline', message] : ['Normal', 'OnTime', message];
+  const statement = stated(said, { fact: 'deadline', value: status, isKnown: before === status, event });
+  if (said.report.deadline === undefined && !said.before.has(topicOf(statement))) return [];
+  return [status === 'True' ? statement : { ...statement, follows: topicOf(statement) }];
 }
 
 /** Each process gives it the same occasion. */

@@ -11,7 +11,8 @@ import {
 } from '../../api/policy/model.ts';
 import { compareSemver } from '../../api/shadow/semver.ts';
 import { nameOf } from './events.ts';
-import type { ConditionReport, PolicyReport, ReleaseReport } from '../plan/answer/report.ts';
+import type { ConditionReport } from '../plan/answer/deadlines.ts';
+import type { PolicyReport, ReleaseReport } from '../plan/answer/report.ts';
 import { compare } from '../plan/facts/snapshot.ts';
 
 /**
@@ -78,9 +79,17 @@ function stamped(
 
 type Stamped = PolicyRelease & { readonly failed: number };
 
+/** Also one that the policy has no date for any more: it goes. */
+const OWN: ReadonlySet<string> = new Set<PolicyConditionType>([
+  'Accepted',
+  'Progressing',
+  'Halted',
+  'WillMissDeadline',
+]);
+
 /** Conditions of other types are not ours, and stay. */
 function conditionsOf(
-  { generation, accepted, progressing, halted }: PolicyReport,
+  { generation, accepted, progressing, halted, deadline }: PolicyReport,
   before: readonly PolicyCondition[],
   now: string,
 ): readonly PolicyCondition[] {
@@ -90,5 +99,6 @@ function conditionsOf(
     return { type, ...report, observedGeneration: generation, lastTransitionTime };
   };
   const own = [condition('Accepted', accepted), condition('Progressing', progressing), condition('Halted', halted)];
-  return [...own, ...before.filter(({ type }) => own.every((one) => one.type !== type))];
+  if (deadline) own.push(condition('WillMissDeadline', deadline));
+  return [...own, ...before.filter(({ type }) => !OWN.has(type))];
 }

@@ -52,6 +52,7 @@ const valid = (name: string): fc.Arbitrary<PolicyView> =>
       maxFailed: amount,
       pauseBetweenMs: fc.constantFrom(0, 0, 600_000),
       minIntervalMs: fc.constantFrom(undefined, 600_000),
+      completeWithinMs: fc.constantFrom(undefined, 3_600_000),
       zones: fc.constantFrom(1, 1, 2, Infinity).map((atOnce) => ({ key: ZONE, atOnce })),
       mustFit: rarely,
       prefersUpdated: fc.boolean(),

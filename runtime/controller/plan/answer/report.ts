@@ -1,6 +1,7 @@
 import type { PolicyNodes } from '../../../api/policy/model.ts';
 import type { InvalidPolicy } from '../../../api/policy/policy.ts';
 import { attemptOf, nodesNamedIn, partsOf, type When } from '../facts/checks.ts';
+import { type ConditionReport, deadlineOf, type DeadlineKnown } from './deadlines.ts';
 import type { Group } from '../groups/groups.ts';
 import type { Dependencies, PassedOver } from '../groups/dependencies.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
@@ -23,6 +24,8 @@ export interface PolicyReport {
   readonly accepted: ConditionReport;
   readonly progressing: ConditionReport;
   readonly halted: ConditionReport;
+  /** Whether a release will be late; undefined where the policy has no date. */
+  readonly deadline: ConditionReport | undefined;
   /** Policies that it does not wait for, and of which family they have had no nodes for long. */
   readonly passedOver: readonly PassedOver[];
   /** When time alone changes something for its nodes, milliseconds since the Unix epoch; undefined = never. */
@@ -58,15 +61,8 @@ interface Checked {
   readonly message: string;
 }
 
-/** A condition without its times. */
-export interface ConditionReport {
-  readonly status: 'True' | 'False';
-  readonly reason: string;
-  readonly message: string;
-}
-
 /** What was decided on the nodes of all policies. */
-interface Decided {
+interface Decided extends DeadlineKnown {
   readonly starts: Starts;
   readonly dependencies: Pick<Dependencies, 'passedOver'>;
   /** When time alone changes what becomes of updates that run. */
@@ -79,7 +75,8 @@ export function reportOn(group: Group, decided: Decided): PolicyReport | undefin
   if (!view.resource || rules.name === undefined) return undefined;
   const { uid, generation } = view.resource;
   const { passed, changesAt: passesAt } = decided.dependencies.passedOver(group);
-  const nextChangeAt = nextAfter(group.now, [changesAt(group, decided), passesAt]);
+  const deadline = deadlineOf(group, decided);
+  const nextChangeAt = nextAfter(group.now, [changesAt(group, decided), passesAt, deadline?.changesAt ?? NEVER]);
   const { nodes, active } = countOf(group);
   return {
     name: rules.name,
@@ -90,6 +87,7 @@ export function reportOn(group: Group, decided: Decided): PolicyReport | undefin
     accepted: accepted(group),
     progressing: progressing(group, active, decided.starts),
     halted: halted(group),
+    deadline: deadline?.condition,
     passedOver: passed,
     nextChangeAt: nextChangeAt === NEVER ? undefined : nextChangeAt,
   };
@@ -108,6 +106,7 @@ export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
     accepted: faults,
     progressing: faults,
     halted: NOT_HALTED,
+    deadline: undefined,
     passedOver: [],
     nextChangeAt: undefined,
   };

@@ -1,0 +1,140 @@
+import { HOUR_MS, instantOf } from '../../../lib/clock.ts';
+import { countNodes } from '../facts/counts.ts';
+import type { Ledgers } from '../facts/ledgers.ts';
+import type { Reason } from '../facts/reasons.ts';
+import { NEVER, nextAfter } from '../facts/requeue.ts';
+import { atTime } from '../facts/verdict.ts';
+import type { Starts } from '../gates/starts.ts';
+import type { Group } from '../groups/groups.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import type { OsRelease } from '../releases/os-release.ts';
+
+/**
+ * Whether releases will be complete under a policy by its date. This is no forecast, but a bound that a plan can afford: it counts how long nodes last took,
+ * how many go at once, and what is waited for now. What it calls late is late; windows and zones may make it later still.
+ */
+
+/** A condition without its times. */
+export interface ConditionReport {
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface DeadlineKnown {
+  readonly starts: Pick<Starts, 'nearest' | 'starting'>;
+  readonly ledgers: Pick<Ledgers, 'of'>;
+  /** Nodes that may be updating at once over all policies. */
+  readonly capacity: number;
+}
+
+export interface Deadline {
+  readonly condition: ConditionReport;
+  /** When time alone changes it. */
+  readonly changesAt: number;
+}
+
+const ON_TIME: ConditionReport = { status: 'False', reason: 'OnTime', message: 'no release is known to become late' };
+
+/** Undefined where the policy has no date. */
+export function deadlineOf(group: Group, known: DeadlineKnown): Deadline | undefined {
+  const { completeWithinMs } = group.rules;
+  if (completeWithinMs === undefined) return undefined;
+  const all = group.releases.all
+    .filter(({ wanted, isUnderWay }) => wanted || isUnderWay)
+    .map((release) => estimateOf(release, group, known));
+  const late = all.filter(({ endsAt, dueAt }) => endsAt > dueAt);
+  const [worst] = late.toSorted((a, b) => b.endsAt - b.dueAt - (a.endsAt - a.dueAt));
+  const condition = worst ? { status: 'True' as const, reason: 'WillMissDeadline', message: textOf(worst) } : ON_TIME;
+  return { condition, changesAt: nextAfter(group.now, all.map(changesAtOf(group.now))) };
+}
+
+interface Estimate {
+  readonly release: OsRelease;
+  readonly left: number;
+  readonly dueAt: number;
+  /** The earliest. */
+  readonly endsAt: number;
+  /** It goes with time: nothing is waited for that has an end. */
+  readonly isMoving: boolean;
+  readonly because: string;
+}
+
+function estimateOf(release: OsRelease, group: Group, known: DeadlineKnown): Estimate {
+  const { now, rules } = group;
+  const nodes = group.members.filter((info) => isLeft(info, release));
+  const left = countNodes(nodes);
+  const offeredAt = instantOf(known.ledgers.of(release)?.ledger.firstOfferedAt) ?? now;
+  const atOnce = Math.min(group.capacity, known.capacity);
+  const pauses = { ms: Math.max(0, left - 1) * rules.pauseBetweenMs, because: 'pauseBetween' };
+  const perUpdate = medianMs(nodes);
+  const rounds = rules.pauseBetweenMs > 0 ? left : Math.ceil(left / atOnce);
+  const work = {
+    ms: rounds * perUpdate,
+    because: group.capacity <= known.capacity ? 'maxConcurrent' : 'MAX_CONCURRENT_UPDATE',
+  };
+  const wait = waitOf({ release, nodes }, group, known);
+  const most = [wait, pauses, work].reduce((a, b) => (b.ms > a.ms ? b : a));
+  const endsAt = now + wait.ms + pauses.ms + work.ms;
+  const dueAt = offeredAt + (rules.completeWithinMs ?? NEVER);
+  return { release, left, dueAt, endsAt, isMoving: wait.ms === 0, because: most.ms > 0 ? most.because : wait.because };
+}
+
+function isLeft({ node, shadow }: AssessedNode, { family, version }: OsRelease): boolean {
+  const { current_version: current, target_version: target } = shadow?.status ?? {};
+  return node.family === family && current !== version && (target === version || shadow?.spec.version === version);
+}
+
+/** The setting by which a gate decides. */
+const SETTINGS: Readonly<Partial<Record<Reason, string>>> = {
+  OutsideWindow: 'windows',
+  FitsNoWindow: 'windowFit',
+  Frozen: 'freezes',
+  TooYoung: 'version.minAge',
+  RecentlyUpdated: 'minInterval',
+  Unproven: 'proof',
+  WaitingForPolicy: 'after',
+  AwaitingApproval: 'approval',
+  VersionPinned: 'version',
+};
+
+interface Waiting {
+  readonly release: OsRelease;
+  readonly nodes: readonly AssessedNode[];
+}
+
+/** What has to pass before the last of them can start. */
+function waitOf({ release, nodes }: Waiting, group: Group, { starts }: DeadlineKnown): { ms: number; because: string } {
+  const { now, rules } = group;
+  const nearest = starts.starting.has(group) ? undefined : starts.nearest.get(group);
+  const because = nearest ? `${nearest.reason}${settingText(nearest.reason)}` : 'updates that are under way';
+  const ms = Math.max(0, (nearest?.until ?? now) - now);
+  const interval = release.isExpedited ? 0 : (rules.minIntervalMs ?? 0);
+  const lastAt = interval === 0 ? -Infinity : Math.max(...nodes.map(({ shadow }) => shadow?.finishedAt ?? -Infinity));
+  const rest = lastAt + interval - now;
+  return rest > ms ? { ms: rest, because: `RecentlyUpdated${settingText('RecentlyUpdated')}` } : { ms, because };
+}
+
+const settingText = (reason: Reason): string => (SETTINGS[reason] === undefined ? '' : ` (${SETTINGS[reason]})`);
+
+/** How long their last updates took, 0 where that is not known of any. */
+function medianMs(nodes: readonly AssessedNode[]): number {
+  const sorted = nodes.flatMap(({ shadow }) => shadow?.lastUpdateMs ?? []).toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? 0;
+}
+
+/** The same for an hour: it is written to the cluster. */
+function textOf({ release: { family, version }, left, dueAt, endsAt, because }: Estimate): string {
+  const hours = Math.ceil((endsAt - dueAt) / HOUR_MS);
+  const nodes = left === 1 ? '1 node is' : `${left} nodes are`;
+  return `${version} on ${family} will be late by ${hours} h at least: it was due at ${atTime(dueAt)}, ${nodes} left, and most of the time goes to ${because}`;
+}
+
+/** When it becomes late, or later by an hour. */
+const changesAtOf =
+  (now: number) =>
+  ({ endsAt, dueAt, isMoving }: Estimate): number => {
+    if (!isMoving) return NEVER;
+    const lateMs = endsAt - dueAt;
+    return lateMs <= 0 ? now - lateMs + 1 : now + HOUR_MS - (lateMs % HOUR_MS) + 1;
+  };

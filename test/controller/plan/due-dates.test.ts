@@ -1,0 +1,92 @@
+import { expect, test } from '@jest/globals';
+import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
+import type { ReleaseView, WindowState } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { EMPTY } from '../../../runtime/api/release/ledger.ts';
+import {
+  fleet,
+  ledgerObject,
+  minutes,
+  moment,
+  NOW,
+  type Parts,
+  plan,
+  POLICY,
+  ruling,
+  UNPROVEN_TOO,
+  updated,
+  type World,
+} from './fleet.ts';
+
+/** A policy says by when a release is to be complete, and is told where that cannot be. 1.1.0 has been offered for an hour. */
+
+const FAMILY = 'aws-k8s-1.33/amd64';
+const HOUR = 3_600_000;
+const MANY = { ...POLICY, maxConcurrent: { kind: 'unlimited' } } as const;
+type Says = Partial<UpdatePolicy> & { window?: WindowState };
+
+function late(says: Says, nodes: Readonly<Record<string, Parts>>, said: Partial<ReleaseView> = {}) {
+  const own = ledgerObject({ family: FAMILY, version: '1.1.0' }, { ...EMPTY, firstOfferedAt: moment(-60) });
+  const releases = { objects: [{ ...own, ...said }], refused: new Map(), seeds: false };
+  const policies = [ruling('prod', { ...UNPROVEN_TOO, selector: {}, ...says })];
+  const world: World = fleet(nodes, { policies, releases });
+  const { policies: reports, requeueAt } = plan(world, MANY, NOW);
+  return { condition: reports[0]?.deadline, requeueAt };
+}
+
+const took = (ms: number, more: Parts = {}): Parts => ({ lastUpdateMs: ms, ...more });
+const four = { a: took(HOUR), b: took(HOUR), c: took(HOUR), d: took(HOUR) };
+const one = { kind: 'count', count: 1 } as const;
+
+test('a policy without a date has no such condition', () => {
+  expect(late({}, four).condition).toBeUndefined();
+});
+
+test('four updates of an hour, one after the other, are late by a date in three hours, and by how much is said', () => {
+  expect(late({ completeWithinMs: 4 * HOUR, maxConcurrent: one }, four).condition).toEqual({
+    status: 'True',
+    reason: 'WillMissDeadline',
+    message: `1.1.0 on ${FAMILY} will be late by 1 h at least: it was due at ${moment(180)}, 4 nodes are left, and most of the time goes to maxConcurrent`,
+  });
+  expect(late({ completeWithinMs: 4 * HOUR, maxConcurrent: { kind: 'unlimited' } }, four).condition).toMatchObject({
+    status: 'False',
+    reason: 'OnTime',
+  });
+});
+
+const CLOSED: WindowState = { open: false, triggeredAt: undefined, changesAt: minutes(600) };
+
+test.each<[string, Says, Readonly<Record<string, Parts>>]>([
+  ['OutsideWindow (windows)', { window: CLOSED }, four],
+  ['Frozen (freezes)', { freezes: [{ from: minutes(-1), to: minutes(600), reason: 'a fair' }] }, four],
+  ['TooYoung (version.minAge)', { version: { ...POLICY.version, minAgeMs: 11 * HOUR } }, four],
+  [
+    'RecentlyUpdated (minInterval)',
+    { minIntervalMs: 11 * HOUR },
+    { a: took(HOUR), b: took(HOUR, { finishedAt: minutes(-1) }) },
+  ],
+  ['pauseBetween', { pauseBetweenMs: 3 * HOUR }, four],
+])('what takes most of the time is named: %s', (because, says, nodes) => {
+  const { condition } = late({ completeWithinMs: 3 * HOUR, ...says }, nodes);
+  expect(condition).toMatchObject({ status: 'True', message: expect.stringContaining(`goes to ${because}`) });
+});
+
+test('what a person has to end makes it late once it would be, and is named then', () => {
+  const { condition } = late({ completeWithinMs: 2 * HOUR, needsApproval: true }, { a: took(90 * 60_000) });
+  expect(condition?.message).toContain('goes to maxConcurrent');
+  expect(late({ completeWithinMs: HOUR / 2, needsApproval: true }, { a: {} }).condition?.message).toContain(
+    'goes to AwaitingApproval (approval)',
+  );
+});
+
+test('an interval does not count for a release that is expedited', () => {
+  const says = { completeWithinMs: 3 * HOUR, minIntervalMs: 11 * HOUR };
+  const nodes = { a: took(HOUR, { finishedAt: minutes(-1) }) };
+  expect(late(says, nodes).condition?.status).toBe('True');
+  expect(late(says, nodes, { expediteFor: ['*'] }).condition?.status).toBe('False');
+});
+
+test('a plan is made when it becomes late, and nobody is late who has the release', () => {
+  const { condition, requeueAt } = late({ completeWithinMs: 4 * HOUR, paused: true }, { a: took(HOUR) });
+  expect([condition?.status, requeueAt]).toEqual(['False', minutes(120) + 1]);
+  expect(late({ completeWithinMs: 1 }, { a: updated }).condition?.status).toBe('False');
+});
