@@ -270,3 +270,22 @@ test('a node that is being drained keeps no other one waiting once it is back', 
   const { starts } = forecastFrom(seenOf({ ...NO_MORE, shadows: [draining, {}], others: [drained, {}], env: {} }));
   expect(starts.map(({ node: name, at }) => [name, at < minutes(30)])).toEqual([['n1', true]]);
 });
+
+/** Minutes until a fleet is done, where an update takes 54 seconds. */
+function minutesOf(count: number, atOnce: string, widen: number | undefined): number {
+  const shadows = Array.from({ length: count }, () => ({ lastUpdateMs: 54_000 }));
+  const proof = { nodes: { kind: 'count', count: 1 }, soakMs: 0, widen } as const;
+  const policy = ruling('p', { selector: {}, maxConcurrent: { kind: 'unlimited' }, proof });
+  const seen = seenOf({ ...NO_MORE, shadows, policies: [policy], env: { MAX_CONCURRENT_UPDATE: atOnce } });
+  const { endsAt, starts } = forecastFrom(seen);
+  expect(starts).toHaveLength(count);
+  return (endsAt - NOW) / 60_000;
+}
+
+test('what widening costs a rollout: by 10 nothing, by 2 the rounds in which it grows, which a larger fleet does not notice', () => {
+  const share = (count: number, atOnce: string, widen: number): number =>
+    minutesOf(count, atOnce, undefined) / minutesOf(count, atOnce, widen);
+  expect(share(30, '10', 10)).toBe(1);
+  expect(share(30, '10', 2)).toBeCloseTo(0.67, 1);
+  expect(share(300, '10', 2)).toBeGreaterThan(0.93);
+});
