@@ -283,9 +283,9 @@ function minutesOf(count: number, atOnce: string, widen: number | undefined): nu
 }
 
 test('what widening costs a rollout: by 10 nothing, by 2 the rounds in which it grows, which a larger fleet does not notice', () => {
-  const share = (count: number, atOnce: string, widen: number): number =>
+  const efficiencyOf = (count: number, atOnce: string, widen: number): number =>
     minutesOf(count, atOnce, undefined) / minutesOf(count, atOnce, widen);
-  expect(share(30, '10', 10)).toBe(1);
-  expect(share(30, '10', 2)).toBeCloseTo(0.67, 1);
-  expect(share(300, '10', 2)).toBeGreaterThan(0.93);
+  expect(efficiencyOf(30, '10', 10)).toBe(1);
+  expect(efficiencyOf(30, '10', 2)).toBeCloseTo(0.67, 1);
+  expect(efficiencyOf(300, '10', 2)).toBeGreaterThan(0.93);
 });

@@ -101,10 +101,8 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const ledger = ledgerWrites(ledgers, entered, { groups, published, checks });
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
   const conditions = conditionCommands(judged, { written, limit, now });
-  const reports = groups.all.flatMap(
-    (group) => reportOn(group, { starts, stopsAt, dependencies, ledgers, capacity: places.all.limit }) ?? [],
-  );
-  const policies = [...reports, ...rulings.lost.map(reportOnLost)];
+  const known = { starts, stopsAt, dependencies, ledgers, capacity: places.all.limit };
+  const policies = [...groups.all.flatMap((group) => reportOn(group, known) ?? []), ...rulings.lost.map(reportOnLost)];
   const preferences = preferencesOf(fleet.all, starts, world);
   const arrivals = arrivalsOf(fleet.all, starts, world);
   const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
