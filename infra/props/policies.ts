@@ -55,10 +55,22 @@ export interface UpdatePolicyProps {
   readonly preferUpdated?: boolean | undefined;
   /** How long a node must be Ready after its update, e.g. `5m`. @default `controller.monitoringTimeInSec` */
   readonly nodeSoak?: string | undefined;
+  /** Whose work finishes, on the cordoned node, before its drain begins. @default nobody's */
+  readonly drain?: PolicyDrain | undefined;
   /** How long the update waits, once the node is back, until the workloads that its drain has moved run again; `0s` = not at all. @default `controller.settleTimeInSec` */
   readonly settle?: string | undefined;
   /** What does not run again by then counts as a failure of the update. @default `controller.settleFails` */
   readonly settleFails?: boolean | undefined;
+}
+
+/** `waitFor`, `honorDoNotDisrupt` or both. */
+export interface PolicyDrain {
+  /** Labels of pods that are let finish; `{}` is every pod that is evicted. @default none */
+  readonly waitFor?: LabelSelector | undefined;
+  /** So are pods with `karpenter.sh/do-not-disrupt: "true"` or `cluster-autoscaler.kubernetes.io/safe-to-evict: "false"`. @default false */
+  readonly honorDoNotDisrupt?: boolean | undefined;
+  /** For how long at most. Then they are evicted as others are. @default 24h */
+  readonly upTo?: string | undefined;
 }
 
 /** Nodes with the same value of a label are a zone; those without the label are one of their own. */

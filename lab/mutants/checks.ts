@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const TESTS = ['test/controller/checks.test.ts'];
 const OF_NODES = ['test/controller/node-checks.test.ts'];
 
-/** Rules F2, F3 and L8, as far as they are about checks of policies, and M10. */
+/** Rules F2, F3 and L8, as far as they are about checks of policies, M10 and M11. */
 export const checkMutants: readonly Mutant[] = [
   {
     rule: 'P12',
@@ -68,5 +68,13 @@ export const checkMutants: readonly Mutant[] = [
     find: 'found?.metadata.uid === uid && ',
     replace: '',
     tests: ['test/apiserver/drain/displaced.test.ts'],
+  },
+  {
+    rule: 'M11',
+    does: 'evicts at once whose work the policy lets finish',
+    file: 'runtime/drain/drain.ts',
+    find: '  if (wait) return whileFinishing(letFinish(list, wait), wait, now);\n',
+    replace: '',
+    tests: ['test/apiserver/drain/let-finish.test.ts'],
   },
 ];

@@ -27,7 +27,7 @@ export const furtherPermits: readonly Mutant[] = [
     rule: 'L8',
     does: 'lets a node that is told to drain be drained under a pause',
     file: GATES,
-    find: "return phase.kind === 'asked' ? 'call-off' : 'wait';",
+    find: "return isToldToDrain(phase) ? 'call-off' : 'wait';",
     replace: "return 'wait';",
     tests: TOLD,
   },

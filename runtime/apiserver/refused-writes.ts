@@ -67,8 +67,12 @@ export function tellRefusedReport({ events }: EventPorts, node: Node, error: unk
   return message !== undefined;
 }
 
+/** A merge patch leaves alone what it does not name. */
+export const NO_WAIT = { waits_for: null, waits_until: null };
+
 /** With the time at which it is so. */
 export const stamped = (progress: DrainProgress, now: number): DrainProgress => ({
+  ...NO_WAIT,
   ...progress,
   reported_at: rfc3339(now),
 });

@@ -240,6 +240,7 @@ export function policyOf(config: ControllerConfig): UpdatePolicy {
     unwell: [],
     prefersUpdated: false,
     soakMs: config.MONITORING_TIME_MS,
+    letFinish: undefined,
     settleMs: config.SETTLE_TIME_MS,
     settleFails: config.SETTLE_FAILS,
   };

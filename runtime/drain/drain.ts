@@ -3,6 +3,8 @@ import { type Node, readySince } from '../kube/objects.ts';
 import { instantOf } from '../lib/clock.ts';
 import type { DrainProgress } from '../api/shadow/model.ts';
 import { readMarks } from '../api/marks/marks.ts';
+import type { LetFinish } from '../api/shadow/let-finish.ts';
+import { selects } from '../lib/selector.ts';
 import { type FilterTerms, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
 import type { DrainPod } from './pod.ts';
 
@@ -51,9 +53,26 @@ export interface Drain {
   readonly blocked: Blocked | undefined;
   /** As it stands in the shadow's status. */
   readonly progress: DrainProgress;
+  /** While it lets work finish, whose. */
+  readonly wait: Wait | undefined;
   /** resourceVersion of the shadow after that. */
   readonly shadowVersion: string;
 }
+
+/** Whose work a drain lets finish before it evicts anybody. */
+export interface Wait extends Pick<LetFinish, 'pods' | 'doNotDisrupt'> {
+  /** RFC 3339; at most. */
+  readonly until: string;
+}
+
+/** The pods that a drain lets finish: of those that it would evict, and that nobody has told to end. */
+export const letFinish = (list: PodDeleteList, wait: Omit<Wait, 'until'> | undefined): readonly DrainPod[] =>
+  wait === undefined
+    ? []
+    : othersLeft(list).filter(
+        ({ labels, due, doNotDisrupt }) =>
+          due === undefined && (selects(wait.pods, labels) || (wait.doNotDisrupt && doNotDisrupt)),
+      );
 
 /** By what the pods of a drain's node are told apart. */
 export function termsOf(drain: Pick<Drain, 'node' | 'lateAfter'>, rules: DrainRules): FilterTerms {
@@ -65,6 +84,8 @@ export function termsOf(drain: Pick<Drain, 'node' | 'lateAfter'>, rules: DrainRu
 
 /** What a drain does next. */
 export type DrainStep =
+  /** All work is finished that it lets finish, or its time for that is over: evict from now on. */
+  | { readonly kind: 'begin' }
   /** No pod is left that it has to see gone: prove it. */
   | { readonly kind: 'prove' }
   /** Its time is over. */
@@ -77,10 +98,11 @@ export type DrainStep =
  * half of a drain's time is for pods that are not of system priority.
  */
 export function nextStep(
-  { list, since }: Pick<Drain, 'since' | 'list'>,
+  { list, since, wait }: Pick<Drain, 'since' | 'list' | 'wait'>,
   { timeoutMs, skipWaitMs, now }: Pick<DrainRules, 'timeoutMs' | 'skipWaitMs' | 'now'>,
 ): DrainStep {
   const left = podsLeft(list);
+  if (wait) return whileFinishing(letFinish(list, wait), wait, now);
   if (left.length === 0) return { kind: 'prove' };
   const began = Date.parse(since);
   const [half, deadline] = timeoutMs === 0 ? [Infinity, Infinity] : [began + timeoutMs / 2, began + timeoutMs];
@@ -88,6 +110,12 @@ export function nextStep(
   const overdue = left.map(({ due }) => (instantOf(due) ?? Infinity) + skipWaitMs);
   const until = Math.min(...[half, deadline, ...overdue].filter((instant) => instant > now));
   return { kind: 'wait', evict: wave(list, now >= half), until };
+}
+
+/** A time that cannot be read is over. */
+function whileFinishing(pods: readonly DrainPod[], wait: Wait, now: number): DrainStep {
+  const until = instantOf(wait.until) ?? -Infinity;
+  return pods.length === 0 || until <= now ? { kind: 'begin' } : { kind: 'wait', evict: [], until };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type ListRequest, SMALL_PAGE_SIZE } from '../kube/collection.ts';
 import { isReady, type ObjectMeta, type OwnerReference, type Pod, type Toleration } from '../kube/objects.ts';
 import { onNode, podsPath } from '../kube/resources.ts';
+import { KARPENTER_ANNOTATION } from '../api/marks/names.ts';
 import { instantOf } from '../lib/clock.ts';
 import { needsOf, type PodNeeds } from './needs.ts';
 
@@ -25,6 +26,8 @@ export interface DrainPod {
   /** How long it may take to end, from when it is told to. Of one that was told already, as it was told. */
   readonly graceSeconds: number;
   readonly toleratesCordon: boolean;
+  /** It asks autoscalers to leave it alone. */
+  readonly doNotDisrupt: boolean;
   /** Whether it has a system priority, as what other pods need to run and to end: storage, DNS. */
   readonly isCritical: boolean;
   readonly phase: string | undefined;
@@ -37,6 +40,8 @@ export interface DrainPod {
 
 /** The least priority that is Kubernetes' own (`system-cluster-critical`). */
 const SYSTEM_PRIORITY = 2_000_000_000;
+/** Of the cluster autoscaler. Karpenter's is the same on pods as on nodes. */
+const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 const CORDON_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
@@ -53,6 +58,7 @@ export function drainPod(pod: Pod): DrainPod {
     created: instantOf(metadata.creationTimestamp),
     due: metadata.deletionTimestamp,
     graceSeconds: deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0,
+    doNotDisrupt: asksForPeace(annotations),
     toleratesCordon: (spec.tolerations ?? []).some(toleratesCordon),
     isCritical: (spec.priority ?? 0) >= SYSTEM_PRIORITY,
     phase: status.phase,
@@ -68,6 +74,9 @@ function controllerOf({ ownerReferences }: ObjectMeta): DrainPod['controller'] {
   const { apiVersion, kind, name, uid } = owner;
   return { apiVersion, kind, name, uid };
 }
+
+const asksForPeace = (annotations: NonNullable<ObjectMeta['annotations']>): boolean =>
+  annotations[KARPENTER_ANNOTATION] === 'true' || annotations[SAFE_TO_EVICT] === 'false';
 
 function toleratesCordon({ key, operator = 'Equal', value = '', effect }: Toleration): boolean {
   if (effect && effect !== CORDON_TAINT.effect) return false;

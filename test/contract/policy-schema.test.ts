@@ -83,6 +83,7 @@ const EVERYTHING = {
   preferUpdated: true,
   unwell: [{ condition: 'NetworkUnavailable' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
   nodeSoak: '5m',
+  drain: { waitFor: { matchLabels: { app: 'batch' } }, upTo: '6h', honorDoNotDisrupt: true },
   settle: '0s',
   settleFails: true,
 };
@@ -115,6 +116,7 @@ describe('the schema of a policy takes', () => {
         after: null,
         unwell: null,
         nodeSoak: null,
+        drain: null,
         settle: null,
         settleFails: null,
       },

@@ -113,6 +113,7 @@ export const anyPolicy: fc.Arbitrary<UpdatePolicyProps> = fc
       checks: fc.record({ before: checks, after: checks }, { requiredKeys: [] }),
       after: fc.uniqueArray(word, { maxLength: 3 }),
       nodeSoak: duration,
+      drain: fc.record({ waitFor: selector, upTo: fc.constantFrom('6h', '90m') }, { requiredKeys: ['waitFor'] }),
       settle: duration,
       settleFails: fc.boolean(),
     },

@@ -95,6 +95,7 @@ const OVER = {
   Unstable: isNotSo,
   CannotLookForUpdates: isNotSo,
   WorkloadsNotBack: isNotSo,
+  WorkFinishing: isNotSo,
 } satisfies Judges;
 
 /** A verdict that none of them judges does not compile. */

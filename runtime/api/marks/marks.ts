@@ -27,6 +27,8 @@ export interface Marks {
    * pods without one. Its pods are left.
    */
   readonly returning?: readonly string[] | undefined;
+  /** Until when the drain lets work finish, at most (RFC 3339). Undefined once it evicts pods. */
+  readonly waitsUntil?: string | undefined;
   /** When the wait for its volumes began, after its pods were gone (RFC 3339). The time allowed for them counts from here. */
   readonly volumesSince?: string | undefined;
   /** When the node was last proven empty under this id (RFC 3339). */
@@ -48,6 +50,7 @@ const drain = z.object({
   boot: z.string().nullable(),
   newestPod: z.string().optional(),
   returning: z.array(z.string()).optional(),
+  waitsUntil: z.string().optional(),
   volumesSince: z.string().optional(),
   drained: z.string().optional(),
   proof: z.string().optional(),

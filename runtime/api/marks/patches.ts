@@ -36,6 +36,8 @@ export interface Attempt {
   readonly boot: string | null;
   /** When the newest pod on the node was created (RFC 3339); undefined where the pods were not listed. */
   readonly newestPod?: string | undefined;
+  /** Until when the drain, if it begins, lets work finish (RFC 3339); undefined where it does not. */
+  readonly waitsUntil?: string | undefined;
 }
 
 /** A check that found the node empty: its time, and an identity of its own. */
@@ -71,7 +73,9 @@ export function cordonPatch(node: MarkedNode, attempt: Attempt): NodePatch | und
           since,
           boot,
           newestPod,
-          ...(before?.id === id && { returning: before.returning, volumesSince: before.volumesSince }),
+          ...(before?.id === id
+            ? { returning: before.returning, volumesSince: before.volumesSince, waitsUntil: before.waitsUntil }
+            : { waitsUntil: attempt.waitsUntil }),
           owns: union(before?.owns, taken),
           unknown: before?.unknown,
         }),
@@ -115,6 +119,12 @@ function joins(marks: Marks, attempt: Attempt): boolean {
 export function drainedPatch(node: MarkedNode, id: string, { id: proof, now }: Proof): NodePatch | undefined {
   const marks = marksOfDrain(node, id);
   return marks && annotate(node, { ...marks, drained: now, proof });
+}
+
+/** Records that the drain `id` lets nobody's work finish any longer: its time counts from now. Undefined where that is so, or it has not cordoned the node. */
+export function evictingPatch(node: MarkedNode, id: string, now: string): NodePatch | undefined {
+  const marks = marksOfDrain(node, id);
+  return marks?.waitsUntil === undefined ? undefined : annotate(node, { ...marks, since: now, waitsUntil: undefined });
 }
 
 /** Records that the drain `id` begins to wait for volumes. Undefined where it has not cordoned the node. */

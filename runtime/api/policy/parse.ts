@@ -1,4 +1,6 @@
 import { withoutNulls } from '../../lib/json.ts';
+import { HOUR_MS } from '../../lib/clock.ts';
+import type { LetFinish } from '../shadow/let-finish.ts';
 import { askedIn } from '../shadow/asked.ts';
 import { PAUSED_ANNOTATION } from '../shadow/names.ts';
 import { shown } from '../shadow/parse.ts';
@@ -106,6 +108,7 @@ function policyOf(name: string, spec: PolicySpec, defaults: UpdatePolicy): Updat
     unwell: spec.unwell?.flatMap((one) => signsOf(one as UnwellSign)),
     prefersUpdated: spec.preferUpdated,
     soakMs: msOf(spec.nodeSoak),
+    letFinish: spec.drain && letFinishOf(spec.drain),
     settleMs: msOf(spec.settle),
     settleFails: spec.settleFails,
   };
@@ -165,6 +168,14 @@ function versionOf(
 function proofOf({ nodes, soak, per, widen }: NonNullable<PolicySpec['proof']> = {}, defaults: ProofRules): ProofRules {
   return { nodes: quantityOf(PROOF_NODES, nodes) ?? defaults.nodes, soakMs: msOf(soak) ?? defaults.soakMs, per, widen };
 }
+
+const DAY_MS = 24 * HOUR_MS;
+
+const letFinishOf = ({ waitFor, upTo, honorDoNotDisrupt }: NonNullable<PolicySpec['drain']>): LetFinish => ({
+  pods: waitFor,
+  doNotDisrupt: honorDoNotDisrupt === true,
+  upToMs: msOf(upTo) ?? DAY_MS,
+});
 
 /** There are none that hold for the whole fleet. */
 function checksOf({ proof, checks }: PolicySpec): Checks {

@@ -1,5 +1,6 @@
 import type { LabelSelector } from '../../lib/selector.ts';
 import type { Asked } from '../shadow/asked.ts';
+import type { LetFinish } from '../shadow/let-finish.ts';
 import type { Checks } from './checks.ts';
 import type { Quantity } from './quantity.ts';
 
@@ -52,6 +53,8 @@ export interface UpdatePolicy {
   readonly prefersUpdated: boolean;
   /** How long a node must be Ready after its update before the update ends. */
   readonly soakMs: number;
+  /** Whose work a drain lets finish before it begins; undefined = nobody's. */
+  readonly letFinish: LetFinish | undefined;
   /** How long the update then waits for what its drain has displaced; 0 = not at all. */
   readonly settleMs: number;
   /** What is not back by then counts as a failure of the update. */

@@ -5,6 +5,7 @@ import { crontab } from './cron.ts';
 import { durationMs } from './duration.ts';
 import { checks } from './check-spec.ts';
 import { described, duration, flag, list, text, value, wholeNumber } from './fields.ts';
+import { drainSpec } from './drain-spec.ts';
 import { labelKey, labelSelector } from './selector-spec.ts';
 import { SEMVER_PATTERN } from '../shadow/semver.ts';
 import { MAX_LOCK } from '../shadow/update-settings.ts';
@@ -270,6 +271,7 @@ export const policyFields = {
     duration,
     'How long a node must be Ready after its update. MONITORING_TIME_IN_SEC by default.',
   ).optional(),
+  drain: described(drainSpec, 'Whose work finishes, on the cordoned node, before its drain begins.').optional(),
   settle: described(
     duration,
     'How long the update waits, once the node is back, until the workloads that its drain has moved run again; 0s = not at all. SETTLE_TIME_IN_SEC by default.',

@@ -70,6 +70,11 @@ const drainProgress = z
         'What refuses evictions, e.g. "PodDisruptionBudget shop/web (pod shop/web-1)", or writes to the Node, e.g. "the cordon is refused: 403 Forbidden: ...".',
       ),
     reported_at: timestamp.nullish().describe('When it was last so. A drain that runs says so every half minute.'),
+    waits_for: z
+      .array(z.string())
+      .nullish()
+      .describe('Pods that are let finish before any is evicted, e.g. "ci/build-7". Absent once none are.'),
+    waits_until: timestamp.nullish().describe('When they are evicted as others are.'),
   })
   .describe('Progress of the drain that runs.');
 

@@ -80,6 +80,8 @@ export const VERSION_BEFORE_ANNOTATION = `${GROUP}/version-before`;
 export const LAST_ATTEMPT_ANNOTATION = `${GROUP}/last-attempt`;
 /** On a shadow: the version that its node is to prepare at rest, and since when (rule H1). */
 export const STAGE_ANNOTATION = `${GROUP}/stage`;
+/** On a shadow: whose work its node's drain lets finish first (rule M11). */
+export const LET_FINISH_ANNOTATION = `${GROUP}/let-finish`;
 /** On a shadow that is given out as v1, and on no other: its spec and status as of v2. */
 export const CONVERSION_DATA_ANNOTATION = `${GROUP}/conversion-data`;
 

@@ -15,15 +15,16 @@ import { isOfRoom, refusalsIn } from '../../api/shadow/drain.ts';
 import { isOld, stamped, tellRefusal, tellRefusedReport } from '../refused-writes.ts';
 import { type NodeSnapshot, whyNotDrain } from '../rules.ts';
 import { retryOnConflict, takeSnapshot } from '../snapshot.ts';
-import { type Blocked, type Drain, type DrainSettings, termsOf } from '../../drain/drain.ts';
+import { type Blocked, type Drain, type DrainSettings, letFinish, termsOf } from '../../drain/drain.ts';
 import { displacedBy } from './displaced.ts';
-import { drainBlocked, drainFailed, drainStarted, noRoom } from './events.ts';
+import { letting, startOf, waitOn } from './let-finish.ts';
+import { drainBlocked, drainFailed, noRoom } from './events.ts';
 import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } from '../../drain/filter.ts';
 import { type DrainPod, podsOn } from '../../drain/pod.ts';
 import { afterFailed } from '../../drain/preflight.ts';
 import { otherNodeTakesPods } from '../../drain/reschedule.ts';
 import { type Judgement, judgeDrain, tellNoRoom, waitsForRoom } from './judge.ts';
-import { isSame, progressOf } from './status.ts';
+import { isSame, progressOf, waitOf } from './status.ts';
 import { tellLastBackends, tellMayTimeOut, tellStuck } from './warnings.ts';
 
 /** Who asks for a drain. */
@@ -62,7 +63,7 @@ export function cordonForDrain(ports: Ports, call: DrainCall): Promise<Drain> {
     const told = await writeProgress(ports, look, more);
     const node = await writeCordon(ports, told, cordon);
     if (begins) {
-      void ports.events.record(node, drainStarted(drain.progress.pods_left));
+      void ports.events.record(node, startOf(drain));
       void tellLastBackends(ports, drain);
     }
     // Pods that are left are waited for, and looked at again. That none is left counts only once it was read under the cordon.
@@ -159,10 +160,14 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall, give
   const marked = { node, id, since, lateAfter: Date.parse(newestPod), blocked };
   const list = await listToDrain(ports, marked, { settings, pods });
   const left = podsLeft(list);
-  const judged = await judgeDrain(ports, { node, shadow }, { settings, since, left, begun, begins });
-  const progress = judged ? judged.progress : laterProgress(shadow, marked, left);
-  const drain = { ...marked, seen, list, progress, shadowVersion: shadow.metadata.resourceVersion };
-  return { shadow, drain, begins, cordon: cordonPatch(node, attempt), judged };
+  const wait = waitOn({ node, shadow }, list, now);
+  const finishing = new Set(letFinish(list, wait));
+  const ahead = { settings, since, left: left.filter((pod) => !finishing.has(pod)), begun, begins };
+  const judged = await judgeDrain(ports, { node, shadow }, ahead);
+  const stated = judged ? { ...judged.progress, pods_left: left.length } : laterProgress(shadow, marked, left);
+  const progress = { ...stated, ...waitOf({ list, wait }) };
+  const drain = { ...marked, seen, list, progress, wait, shadowVersion: shadow.metadata.resourceVersion };
+  return { shadow, drain, begins, cordon: cordonPatch(node, letting(attempt, wait)), judged };
 }
 
 const NONE: Blocked = new Map();

@@ -13,6 +13,7 @@ import { type Drain, type DrainSettings, nextStep } from '../../drain/drain.ts';
 import { drainFailed, drainFinished, volumesInUse } from './events.ts';
 import { EvictionQueue } from './evictor.ts';
 import { podsLeft } from '../../drain/filter.ts';
+import { beginEvicting } from './let-finish.ts';
 import { podName } from '../../drain/pod.ts';
 import { DrainRun, type RunEnd } from './run.ts';
 import { describeLeft, reportEmpty, reportFailed } from './status.ts';
@@ -82,6 +83,9 @@ export class DrainEngine {
   async #act(ports: Ports, drain: Drain, signal: AbortSignal): Promise<Outcome> {
     const step = nextStep(drain, { ...this.#settings, now: ports.clock.now() });
     switch (step.kind) {
+      case 'begin':
+        await beginEvicting(ports, drain);
+        return 'changed';
       case 'prove':
         return (await this.#proveEmpty(ports, drain, signal)) ? 'proven' : 'changed';
       case 'refuse':

@@ -10,6 +10,12 @@ export function drainStarted(pods: number): NodeEvent {
   return { type: 'Normal', reason: 'DrainStarted', message: `Draining for a Bottlerocket update, ${pods} pods to go` };
 }
 
+/** @param pods whose work is let finish @param until at the latest (RFC 3339) */
+export function drainWaits(pods: readonly DrainPod[], until: string): NodeEvent {
+  const message = `Cordoned for a Bottlerocket update, and drained once these pods have finished, or at ${until}: ${joinParts(pods.map(podName))}`;
+  return { type: 'Normal', reason: 'DrainWaits', message };
+}
+
 /** Why pods cannot be evicted, told before the drain begins, in the words of its progress. */
 export function drainBlocked(preflight: Preflight, { blocked_by }: Pick<DrainProgress, 'blocked_by'>): NodeEvent {
   const [reason, what] =

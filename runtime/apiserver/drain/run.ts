@@ -18,13 +18,7 @@ import {
   termsOf,
 } from '../../drain/drain.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
-import {
-  filterPods,
-  keepOwnUnlessReschedulable,
-  othersLeft,
-  type PodDeleteList,
-  podsLeft,
-} from '../../drain/filter.ts';
+import { filterPods, keepOwnUnlessReschedulable, othersLeft, type PodDeleteList } from '../../drain/filter.ts';
 import { type DrainPod, podName, podsOn } from '../../drain/pod.ts';
 import { Reschedule } from '../../drain/reschedule.ts';
 import { StatusWriter } from './status.ts';
@@ -158,6 +152,8 @@ export class DrainRun {
     for await (const node of watchOne<Node>(this.#ports.transport, watched)) {
       if (!node || readMarks(node)?.id !== this.id) return 'superseded';
       if (node.spec?.unschedulable !== true) return 'uncordoned';
+      // Another replica evicts by now.
+      if (this.#drain.wait && readMarks(node)?.waitsUntil === undefined) return 'begin';
       this.#drain = { ...this.#drain, node };
       this.#changed.ring();
     }
@@ -212,6 +208,6 @@ export class DrainRun {
   }
 
   #report(): void {
-    this.#status.report(podsLeft(this.#list), this.blocked());
+    this.#status.report({ ...this.#drain, list: this.#list }, this.blocked());
   }
 }

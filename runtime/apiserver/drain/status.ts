@@ -7,9 +7,9 @@ import type { Node } from '../../kube/objects.ts';
 import { type DrainProgress, MAX_LEFT, type Status } from '../../api/shadow/model.ts';
 import { shadowName } from '../../api/shadow/names.ts';
 import type { Ports } from '../ports.ts';
-import { stamped, tellRefusedReport } from '../refused-writes.ts';
+import { NO_WAIT, stamped, tellRefusedReport } from '../refused-writes.ts';
 import { retryOnConflict } from '../snapshot.ts';
-import type { Blocked, Drain } from '../../drain/drain.ts';
+import { type Blocked, type Drain, letFinish } from '../../drain/drain.ts';
 import { podsLeft } from '../../drain/filter.ts';
 import { type DrainPod, podName } from '../../drain/pod.ts';
 
@@ -21,9 +21,15 @@ export function progressOf(since: string, pods: readonly DrainPod[], blocked: Bl
   return { started_at: since, pods_left: pods.length, blocked_by: reasonsOf(pods, blocked).slice(0, MAX_LISTED) };
 }
 
+/** What it says besides while the drain lets work finish. */
+export function waitOf({ list, wait }: Pick<Drain, 'list' | 'wait'>): Pick<DrainProgress, 'waits_for' | 'waits_until'> {
+  const pods = letFinish(list, wait).map(podName);
+  return wait ? { waits_for: pods.toSorted().slice(0, MAX_LISTED), waits_until: wait.until } : {};
+}
+
 /** Whether both say the same, apart from when they were reported. */
 export const isSame = (a: DrainProgress | null | undefined, b: DrainProgress): boolean =>
-  isDeepStrictEqual({ ...a, reported_at: null }, { ...b, reported_at: null });
+  isDeepStrictEqual({ ...NO_WAIT, ...a, reported_at: null }, { ...NO_WAIT, ...b, reported_at: null });
 
 /** Of every pod that could not be evicted, why not. */
 export function reasonsOf(pods: readonly DrainPod[], blocked: Blocked): readonly string[] {
@@ -141,8 +147,8 @@ export class StatusWriter {
     this.#dueAt = (instantOf(progress.reported_at) ?? ports.clock.now()) + SAID_AGAIN_MS;
   }
 
-  report(left: readonly DrainPod[], blocked: Blocked): void {
-    this.#wanted = progressOf(this.#since, left, blocked);
+  report({ list, wait }: Pick<Drain, 'list' | 'wait'>, blocked: Blocked): void {
+    this.#wanted = { ...progressOf(this.#since, podsLeft(list), blocked), ...waitOf({ list, wait }) };
     this.#changed.ring();
     if (!this.#isRunning) void this.#run();
   }

@@ -92,7 +92,7 @@ export interface Updating {
   readonly silentSince: number | undefined;
   /** When its reboot was requested, by the record on its shadow; undefined where none is under way, or that is not known. */
   readonly awaySince?: number | undefined;
-  /** Which of the workloads that its drain has moved do not run again. */
+  /** Whose work its drain lets finish, or which of the workloads that it has moved do not run again. */
   readonly waitsFor?: readonly string[];
 }
 
@@ -238,8 +238,14 @@ function updatingOf(member: Member, step: Step, seen: Inspection): Updating {
     drainEndsAt: endsAt,
     silentSince,
     awaySince: awaySince(member),
-    waitsFor: step === 'settling' ? [missingText(shadow?.status) ?? 'what its drain has moved'] : [],
+    waitsFor: waitsFor(member, step),
   };
+}
+
+function waitsFor({ info: { shadow } }: Member, step: Step): readonly string[] {
+  const { status } = shadow ?? {};
+  if (step === 'finishing') return status?.drain?.waits_for ?? [];
+  return step === 'settling' ? [missingText(status) ?? 'what its drain has moved'] : [];
 }
 
 /** When the reboot was requested that a node is away for. A record of another version is of an earlier attempt. */

@@ -3,7 +3,7 @@ import { countNodes } from './facts/counts.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { stopsOf, type Stops } from './gates/again.ts';
 import { busyNodes, type Holder, holdersOf, isOut, placesOf, unhealthyOf } from './groups/busy.ts';
-import { type CallOff, type Command, type Completion, type SetSpec, writtenShadows } from './facts/commands.ts';
+import { type CallOff, type Command, type SetSpec, writtenShadows } from './facts/commands.ts';
 import { conditionCommands } from './facts/conditions.ts';
 import type { CheckTry } from './facts/checks.ts';
 import { checksOf } from './groups/checks.ts';
@@ -18,9 +18,9 @@ import { Books } from './releases/books.ts';
 import { EnteredLedgers } from './releases/entered.ts';
 import { Ledgers } from './facts/ledgers.ts';
 import { ledgerWrites, type ReleaseWrite } from './groups/ledger.ts';
-import { calledOff, completionOf, progress, withCapacity } from './facts/machine.ts';
+import { calledOff, progress, withCapacity } from './facts/machine.ts';
 import { answeredRequests } from './nodes/requests.ts';
-import { missingText } from './nodes/settle.ts';
+import { saidWith } from './nodes/onwards.ts';
 import { recover, recoverPermit } from './nodes/recovery.ts';
 import { offers } from './answer/offers.ts';
 import type { Halted, ReleaseUnderPolicy } from './releases/os-release.ts';
@@ -36,7 +36,7 @@ import { NONE_GIVEN } from './facts/places.ts';
 import { type Preference, preferencesOf } from './gates/preferences.ts';
 import { NEVER, nextAfter } from './facts/requeue.ts';
 import { RULED_FOR_MS, Rulings } from './facts/rulings.ts';
-import type { Settings, ShadowView, Snapshot } from './facts/snapshot.ts';
+import type { Settings, Snapshot } from './facts/snapshot.ts';
 import { chooseStarts, type Starts } from './gates/starts.ts';
 import type { Finding, Stop, Verdict } from './facts/verdict.ts';
 import { judge } from './answer/verdicts.ts';
@@ -254,13 +254,8 @@ function nextStep(info: AssessedNode, { stop, waitsForRoom }: Ahead, timestamp: 
   const onwards = progress({ shadow, phase }, health.soak, timestamp);
   const spec = withCapacity(onwards, { shadow, phase }, waitsForRoom);
   if (!spec) return undefined;
-  const completes = health.soak === 'passed' && { completes: completed(info, shadow) };
-  return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...completes };
-}
-
-function completed({ permit, health }: AssessedNode, shadow: ShadowView): Completion {
-  const notBack = health.settling === undefined ? undefined : missingText(shadow.status);
-  return { ...completionOf(shadow, permit), notBack };
+  const more = saidWith(info, shadow, spec);
+  return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...more };
 }
 
 function permitCommands(

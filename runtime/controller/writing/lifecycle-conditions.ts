@@ -60,7 +60,7 @@ const UNREADABLE: Observed = { status: 'Unknown', message: 'the marks on the nod
 
 /** An update runs on the node that has not rebooted the host yet, and has neither failed nor been called off. */
 const isOnItsWay = ({ permit, phase: { kind } }: NodeInfo): boolean =>
-  permit !== undefined && ['staging', 'staged', 'asked', 'draining', 'rebooting'].includes(kind);
+  permit !== undefined && ['staging', 'staged', 'asked', 'finishing', 'draining', 'rebooting'].includes(kind);
 
 /**
  * The elements of a strategic merge patch of `status.conditions` that make a Node say what it should; none where it does already. A condition of

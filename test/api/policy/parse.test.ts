@@ -65,6 +65,7 @@ test('every field is read', () => {
       unwell: [{ condition: 'Bad' }, { condition: 'StorageReady', status: 'False' }, { taint: 'a.io/b' }],
       preferUpdated: true,
       nodeSoak: '5m',
+      drain: { waitFor: { matchLabels: { app: 'batch' } }, upTo: '6h', honorDoNotDisrupt: true },
       settle: '10m',
       settleFails: true,
     }),
@@ -127,6 +128,7 @@ test('every field is read', () => {
     unwell: ['Bad=True', 'Bad=Unknown', 'StorageReady=False', 'StorageReady=Unknown', 'taint a.io/b'],
     prefersUpdated: true,
     soakMs: 300_000,
+    letFinish: { pods: { matchLabels: { app: 'batch' } }, doNotDisrupt: true, upToMs: 6 * 3_600_000 },
     settleMs: 600_000,
     settleFails: true,
   });

@@ -27,6 +27,7 @@ export const VARIABLES: UpdatePolicy = {
   unwell: [],
   prefersUpdated: false,
   soakMs: 0,
+  letFinish: undefined,
   settleMs: 300_000,
   settleFails: false,
 };

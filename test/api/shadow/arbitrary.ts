@@ -45,6 +45,8 @@ export const optional = {
   drain: maybe(
     some(fc.record({ started_at: time, pods_left: fc.nat(), blocked_by: fc.array(fc.string()) }), {
       reported_at: maybe(time),
+      waits_for: maybe(fc.array(fc.string(), { maxLength: 3 })),
+      waits_until: maybe(time),
     }),
   ),
   drain_refused: maybe(fc.record({ since: time, version })),

@@ -1,3 +1,4 @@
+import { instantOf } from '../../../lib/clock.ts';
 import { notReadyText } from '../facts/node.ts';
 import type { World } from '../gates/asking.ts';
 import type { AssessedNode } from '../nodes/health.ts';
@@ -33,7 +34,9 @@ interface Deadline {
  */
 function progressDeadline({ node, shadow, health, phase }: AssessedNode, policy: Settings): Deadline | undefined {
   if (!shadow || health.soak !== undefined) return undefined;
-  const begun = shadow.stepBeganAt;
+  // The time of a drain counts from when it has let all work finish.
+  const drainAt = phase.kind === 'draining' ? instantOf(shadow.status?.drain?.started_at) : undefined;
+  const begun = Math.max(shadow.stepBeganAt, drainAt ?? -Infinity);
   if (node.ready) return { since: begun, endsAt: begun + limitOf(phase, policy) };
   const since = Math.max(begun, node.readyChangedAt);
   return { since, endsAt: since + policy.returnTimeoutMs };

@@ -1,6 +1,7 @@
+import { instantOf } from '../../../lib/clock.ts';
 import { isArriving } from '../facts/arriving.ts';
 import { stepOf } from '../facts/steps.ts';
-import { type Finding, found, type Verdict } from '../facts/verdict.ts';
+import { type Finding, found, listed, type Verdict } from '../facts/verdict.ts';
 import type { World } from '../gates/asking.ts';
 import { aheadOf } from '../gates/hints.ts';
 import type { AssessedNode } from '../nodes/health.ts';
@@ -24,10 +25,23 @@ export function withMeanwhile(
 const leftOf = ({ phase, shadow, ruling }: AssessedNode): string | undefined =>
   phase.kind === 'resting' && ruling.rules.settleMs > 0 ? missingText(shadow?.status) : undefined;
 
-/** What its update waits for, once its node is back and well. */
-export function unsettled(info: AssessedNode): Finding | undefined {
-  const { shadow, health, ruling } = info;
-  if (health.settling !== 'waiting') return undefined;
+/** What its update waits for: pods to finish before its drain, or what the drain has moved, once its node is back and well. */
+export function awaited(info: AssessedNode): Finding | undefined {
+  const { phase, health } = info;
+  if (phase.kind === 'finishing') return finishing(info);
+  return health.settling === 'waiting' ? unsettled(info) : undefined;
+}
+
+function finishing(info: AssessedNode): Finding {
+  const { node, shadow } = info;
+  const { waits_for, waits_until } = shadow?.status?.drain ?? {};
+  const until = instantOf(waits_until ?? node.marks?.waitsUntil);
+  const message = `its drain lets these pods finish first: ${listed(waits_for ?? [])}`;
+  return { ...found('WorkFinishing', message, until), step: 'RebootedIntoUpdate', phase: stepOf(info) };
+}
+
+function unsettled(info: AssessedNode): Finding {
+  const { shadow, ruling } = info;
   const missing = missingText(shadow?.status) ?? 'it has not been looked at yet';
   const until = settlesUntil(info, ruling.rules);
   const finding = found('WorkloadsNotBack', `what its drain has moved does not run again as before: ${missing}`, until);

@@ -10,7 +10,7 @@ import { withWish } from '../groups/way-back.ts';
 import { withEvidence } from '../nodes/evidence.ts';
 import type { Judged } from '../facts/conditions.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { unsettled, withMeanwhile } from './meanwhile.ts';
+import { awaited, withMeanwhile } from './meanwhile.ts';
 import { overdue } from './deadline.ts';
 import { PHASES } from '../facts/phase.ts';
 import { isDone, isReason, type Reason } from '../facts/reasons.ts';
@@ -157,7 +157,7 @@ function heldUp(
 function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>, world: World): Finding | undefined {
   const { shadow } = info;
   if (!shadow) return withoutShadow(info);
-  const trouble = troubleOf(info, shadow) ?? checkedAfter(info, world) ?? unsettled(info);
+  const trouble = troubleOf(info, shadow) ?? checkedAfter(info, world) ?? awaited(info);
   if (trouble) return trouble;
   if (!shadow.status) return unreported(info);
   if (PHASES[info.phase.kind].isUnderWay) return withEvidence(info, updating(info, shadow, world));

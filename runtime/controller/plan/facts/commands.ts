@@ -1,3 +1,4 @@
+import type { LetFinish } from '../../../api/shadow/let-finish.ts';
 import type { ShadowCondition, Spec, VersionWish } from '../../../api/shadow/model.ts';
 import type { BadEnd } from '../../../api/release/model.ts';
 import type { PermitTerms } from './permit.ts';
@@ -46,6 +47,8 @@ export interface SetSpec {
   readonly spec: Spec;
   /** Where it completes an update. */
   readonly completes?: Completion;
+  /** Where it asks for the drain, whose work that lets finish first. */
+  readonly letFinish?: LetFinish | undefined;
 }
 
 export interface Completion {

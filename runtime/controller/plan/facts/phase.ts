@@ -17,6 +17,8 @@ type Step =
   | { readonly kind: 'staging' | 'staged' }
   /** The drain is asked for and has not begun. `refusedBy`: what does not let it. `silent`: nobody has answered yet. */
   | { readonly kind: 'asked'; readonly refusedBy: readonly string[]; readonly silent: boolean }
+  /** Cordoned, and nobody is evicted: its drain lets work finish first. */
+  | { readonly kind: 'finishing' }
   | { readonly kind: 'draining' }
   /** A reboot was requested (rules B1 and F1). `request` stays the same text for as long as the request does. */
   | { readonly kind: 'rebooting'; readonly request: string }
@@ -89,6 +91,7 @@ export const PHASES: Readonly<Record<PhaseKind, Row>> = {
   staging: { ...inService, givesBackMs: STAGING_MS },
   staged: { ...inService, givesBackMs: OTHER_MS },
   asked: { ...outOfService, givesBackMs: OTHER_MS },
+  finishing: { ...outOfService, limitMs: () => Infinity },
   draining: outOfService,
   rebooting: { ...outOfService, isBlamed: true },
   monitoring: { ...outOfService, isBlamed: true, limitMs: () => OTHER_MS },
@@ -140,7 +143,11 @@ export const isAtRest = ({ spec, status }: ShadowSaid): boolean =>
 export const isUndisturbed = (phase: Phase): boolean => phase.kind === 'staged' || isRefused(phase);
 /** Its update can be called off as if it had never begun. */
 export const mayCallOff = (phase: Phase): boolean =>
-  phase.kind === 'staging' || isUndisturbed(phase) || (phase.kind === 'asked' && phase.silent);
+  phase.kind === 'staging' || isUndisturbed(phase) || isUnevicted(phase);
+/** It is told to drain, and nobody has been evicted. */
+const isUnevicted = (phase: Phase): boolean => phase.kind === 'finishing' || (phase.kind === 'asked' && phase.silent);
+/** It waits for nothing but its drain, and counts as let through. */
+export const isToldToDrain = (phase: Phase): boolean => phase.kind === 'asked' || phase.kind === 'finishing';
 /** Its agent asks for the drain and is refused. */
 export const isRefused = (phase: Phase): boolean => phase.kind === 'asked' && phase.refusedBy.length > 0;
 /** Its update was ended before its node was disturbed, and its agent has not come to rest yet. */
@@ -180,7 +187,7 @@ function outOfServiceStep(said: Reported, node: Host): Step {
   if (refusedBy.length > 0) return { kind: 'asked', refusedBy, silent: false };
   const request = requestOf(said, node);
   if (request !== undefined) return { kind: 'rebooting', request };
-  if (node.marks) return { kind: 'draining' };
+  if (node.marks) return { kind: node.marks.waitsUntil === undefined ? 'draining' : 'finishing' };
   const { current_state: reached, drain, reboot } = said.status;
   const isUnanswered = drain == null && reboot?.requested_at == null && !node.unschedulable;
   return { kind: 'asked', refusedBy, silent: isUnanswered && reached === 'StagedAndPerformedUpdate' };

@@ -50,6 +50,7 @@ export const VERDICTS = {
   NewlyRuled: { ...QUIET, ends: 'time', condition: IN_TURN, is: ['ahead'] },
   BackingOff: { ...QUIET, ends: 'time', is: ['ahead'] },
   Checking: { ...QUIET, ends: 'running', is: [] },
+  WorkFinishing: { ...QUIET, ends: 'running', is: [] },
   WorkloadsNotBack: { ...QUIET, ends: 'running', is: [] },
   Frozen: { ...QUIET, ends: 'time', condition: { reason: 'Frozen', message: 'its policy is frozen' }, is: [] },
   TooYoung: { ...QUIET, ends: 'time', condition: YOUNG, is: ['ahead'] },

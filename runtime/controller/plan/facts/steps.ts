@@ -1,13 +1,23 @@
 import type { PhaseKind } from './phase.ts';
 
 /** The step of a node that is being updated, as people are told it. */
-export const STEPS = ['staging', 'staged', 'draining', 'rebooting', 'soaking', 'settling', 'returning'] as const;
+export const STEPS = [
+  'staging',
+  'staged',
+  'finishing',
+  'draining',
+  'rebooting',
+  'soaking',
+  'settling',
+  'returning',
+] as const;
 export type Step = (typeof STEPS)[number];
 
 /** What each is called on a screen and in messages. */
 export const STEP_WORDS: Readonly<Record<Step, string>> = {
   staging: 'staging',
   staged: 'staged',
+  finishing: 'finishing',
   draining: 'draining',
   rebooting: 'rebooting',
   soaking: 'checking',
@@ -31,6 +41,7 @@ const STEP_OF: Readonly<Partial<Record<PhaseKind, Step>>> = {
   staging: 'staging',
   staged: 'staged',
   asked: 'draining',
+  finishing: 'finishing',
   draining: 'draining',
   rebooting: 'rebooting',
   monitoring: 'soaking',

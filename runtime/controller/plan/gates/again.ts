@@ -3,7 +3,7 @@ import { type Asking, askingOf, type World } from './asking.ts';
 import { type Again, askAgainOf, firstOf, type Gate, GATES } from './gates.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { isCalledOff, isRefused, mayCallOff } from '../facts/phase.ts';
+import { isCalledOff, isRefused, isToldToDrain, mayCallOff } from '../facts/phase.ts';
 import { give, type Given } from '../facts/places.ts';
 import { proofClaims } from './others.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from '../facts/requeue.ts';
@@ -95,10 +95,7 @@ function askedAgain(asking: Asking, world: World): Answer {
 }
 
 const waiting = (asking: Asking, because: Finding): Stop | undefined =>
-  isToldToDrain(asking) ? undefined : { kind: 'wait', because };
-
-/** Such a node counts as let through already. */
-const isToldToDrain = ({ info: { phase } }: Asking): boolean => phase.kind === 'asked';
+  isToldToDrain(asking.info.phase) ? undefined : { kind: 'wait', because };
 
 /** Of several that let it wait, the first says so. */
 const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): becomes is Again =>
@@ -108,7 +105,7 @@ const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): b
 function becomesBy({ of, again }: Gate, asking: Asking, isNew: boolean): Again | undefined {
   if (again === undefined) return isNew && of !== 'fleet' && of !== 'node' ? 'call-off' : undefined;
   const becomes = typeof again === 'function' ? again(asking) : again;
-  return becomes === 'wait' && isToldToDrain(asking) ? undefined : becomes;
+  return becomes === 'wait' && isToldToDrain(asking.info.phase) ? undefined : becomes;
 }
 
 /** Its permit was taken under another policy than the one that rules it. */
@@ -122,7 +119,7 @@ function isUnderAnother({ info, group, version }: Asking): boolean {
 /** Counts the node for the next ones. */
 function letThrough(asking: Asking, { places, given }: World): Given {
   const { group } = asking;
-  if (!group || isToldToDrain(asking)) return given;
+  if (!group || isToldToDrain(asking.info.phase)) return given;
   return give(given, [...claimsOf({ ...asking, group }, places), ...proofClaims(asking, 'disturbed')]);
 }
 

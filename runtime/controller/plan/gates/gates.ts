@@ -15,6 +15,7 @@ import {
   widening,
   wideningBefore,
 } from './others.ts';
+import { isToldToDrain } from '../facts/phase.ts';
 import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
 import { RULED_FOR_MS } from '../facts/rulings.ts';
 import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
@@ -210,7 +211,7 @@ function notCurrent(_: Asking, { snapshot: { notCurrent: lost } }: World): GateR
 
 /** Nobody knows for how long: a node that is told to drain would be drained under the pause. */
 function whilePaused({ info: { phase } }: Asking): Again {
-  return phase.kind === 'asked' ? 'call-off' : 'wait';
+  return isToldToDrain(phase) ? 'call-off' : 'wait';
 }
 
 function nowPaused(_: Asking, { snapshot }: World): GateResult {

@@ -1,6 +1,6 @@
 import type { Command, Free, NoteReboot } from '../facts/commands.ts';
 import type { AssessedNode } from './health.ts';
-import { isAtRest, isOverUnreported } from '../facts/phase.ts';
+import { isAtRest, isOverUnreported, isToldToDrain } from '../facts/phase.ts';
 import type { PermitView } from '../facts/permit.ts';
 import type { NodeInfo, NodeView, ShadowView } from '../facts/snapshot.ts';
 
@@ -54,7 +54,7 @@ function noteFor(permit: PermitView, { shadow, phase }: AssessedNode): NoteReboo
   const { nodeUid, rebootAskedAt: noted } = permit;
   if (!shadow || shadow.stale) return undefined;
   const note = { kind: 'note-reboot', shadow: shadow.name, nodeUid } as const;
-  const isBefore = phase.kind === 'asked' || phase.kind === 'draining';
+  const isBefore = isToldToDrain(phase) || phase.kind === 'draining';
   const rebootAskedAt = isBefore ? undefined : (noted ?? shadow.rebootAskedAt);
   return rebootAskedAt === noted ? undefined : { ...note, rebootAskedAt };
 }

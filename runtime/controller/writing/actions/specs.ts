@@ -1,6 +1,7 @@
 import type { ShadowObject } from '../../../api/resources.ts';
 import { rfc3339 } from '../../../lib/clock.ts';
 import type { Spec } from '../../../api/shadow/model.ts';
+import { type LetFinish, letFinishText } from '../../../api/shadow/let-finish.ts';
 import { hintText } from '../../../api/shadow/hint.ts';
 import {
   COMPONENT_LABEL,
@@ -9,12 +10,13 @@ import {
   LAST_REBOOT_ANNOTATION,
   LAST_UPDATE_ANNOTATION,
   LAST_UPDATE_FINISHED_ANNOTATION,
+  LET_FINISH_ANNOTATION,
   NAME_LABEL,
   STAGE_ANNOTATION,
   VERSION_BEFORE_ANNOTATION,
 } from '../../../api/shadow/names.ts';
 import type { CallOff, Completion, SetHint, SetWish } from '../../plan/facts/commands.ts';
-import { mayCallOff, phaseOf } from '../../plan/facts/phase.ts';
+import { isToldToDrain, mayCallOff, phaseOf } from '../../plan/facts/phase.ts';
 import { viewOfNode } from '../../seeing/views.ts';
 import { DroppedError } from '../write-limiter.ts';
 import { type ActionPorts, ownShadow } from './ports.ts';
@@ -25,6 +27,8 @@ export interface SpecWrite {
   readonly spec: Spec;
   /** Where it completes an update. */
   readonly completes?: Completion;
+  /** Where it asks for a drain; absent elsewhere. */
+  readonly letFinish?: LetFinish | undefined;
   /** What the shadow says besides where it starts an update. Null takes away. */
   readonly annotations?: Readonly<Record<string, string | null>>;
 }
@@ -32,10 +36,11 @@ export interface SpecWrite {
 /** Writes a spec on the shadow as it was read. @throws ConflictError, NotFoundError, UnreachableError (it may land yet) */
 export async function writeSpec(
   { shadows, expectations, clock }: Pick<ActionPorts, 'shadows' | 'expectations' | 'clock'>,
-  { shadow, resourceVersion, spec, completes, annotations: said }: SpecWrite,
+  { shadow, resourceVersion, spec, completes, annotations: said, ...asked }: SpecWrite,
   signal: AbortSignal,
 ): Promise<ShadowObject> {
-  const annotations = completes ? completed(completes, clock.now()) : said;
+  const letFinish = 'letFinish' in asked ? { [LET_FINISH_ANNOTATION]: letFinishText(asked.letFinish) } : undefined;
+  const annotations = completes ? completed(completes, clock.now()) : (said ?? letFinish);
   const metadata = { resourceVersion, ...(annotations && { annotations }) };
   const written = await shadows.patch(shadow, { metadata, spec }, signal);
   expectations.written(shadow, written.metadata.resourceVersion);
@@ -101,7 +106,7 @@ export async function callOff(
   const live = node && (await ownShadow(ports, { shadow, nodeUid: node.metadata.uid }, signal));
   const phase = live && phaseOf(live, viewOfNode(node));
   if (!live || !phase || !mayCallOff(phase) || (live.spec.version ?? null) !== spec.version) return undefined;
-  if (phase.kind === 'asked' && !(await drainsAreOurs(ports, signal))) return undefined;
+  if (isToldToDrain(phase) && !(await drainsAreOurs(ports, signal))) return undefined;
   return { shadow, resourceVersion: live.resourceVersion, spec };
 }
 
