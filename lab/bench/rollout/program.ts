@@ -55,6 +55,8 @@ async function rollOut(scenario: Scenario): Promise<RolloutResult> {
     await scene.until((history) =>
       [...scene.fleet.nodes.keys()].every((name) => verdict(history, name)?.reason === 'Paused'),
     );
+    // They were placed while nodes joined: made anew, each node has as many.
+    await kubectl('delete', 'pods', '--all', '-n', WORKLOAD_NAMESPACE);
     await systemClock.sleep(NEW_MS);
     const fromMs = systemClock.now();
     await pause(transport, false);
