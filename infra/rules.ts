@@ -74,7 +74,7 @@ const RULES: Readonly<Record<Component, (namespace: string) => Rules>> = {
     cluster: [
       // Patched: marks, cordon and labels. Watched: the marks of a drain. Listed: the nodes that pods of a drain could move to.
       { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch', 'patch'] },
-      // Listed and watched: the pods to drain, in any namespace, and those where they could go. Read: a pod whose eviction met a conflict, and the agent's pod that a token names.
+      // Listed and watched: the pods to drain, in any namespace, those where they could go, and those that an updated node's are compared with. Read: a pod whose eviction met a conflict, and the agent's pod that a token names.
       { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
       // These tell whose volumes a node still uses: a drain does not wait for the volumes of pods that stay.

@@ -75,6 +75,13 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression' |
     description:
       'kubectl brupop status names them. Look at their kubelets. Each counts as being updated, and as failed on its version, until it is Ready.',
   },
+  BrupopWorkloadsWorse: {
+    severity: 'warning',
+    during: '0m',
+    summary: 'Pods are clearly worse on {{ $value }} updated node(s) than on nodes that were not updated.',
+    description:
+      'kubectl brupop why NODE names their owners and what ails them. Each node counts as failed on its version for as long as that is so, or until kubectl brupop clear.',
+  },
   BrupopFitsNoWindow: {
     severity: 'warning',
     during: '15m',

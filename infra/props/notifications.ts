@@ -75,6 +75,7 @@ export type NotificationKind =
   | 'UpdateFailed'
   | 'NotReturned'
   | 'SoakFailed'
+  | 'WorkloadsWorse'
   | 'ProgressDeadlineExceeded'
   | 'Reverted'
   | 'Unstable'

@@ -137,6 +137,8 @@ export interface PolicyProof {
   readonly per?: string | undefined;
   /** Once it is proven, as many times the nodes that have been well on it for the soak update at once, e.g. 2. @default no limit */
   readonly widen?: number | undefined;
+  /** `fail`: a node whose pods are clearly worse than on nodes that were not updated has failed on the release. @default warn */
+  readonly compare?: 'warn' | 'fail' | undefined;
   /** What has to pass besides, once they have been well for as long. One that fails halts the release there. @default none */
   readonly checks?: readonly PolicyCheck[] | undefined;
 }

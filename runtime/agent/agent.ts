@@ -1,3 +1,4 @@
+import { askForLooks } from './looks.ts';
 import type { AgentApi } from './apiserver/client.ts';
 import { aborted, childAbort } from '../lib/abort.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -86,6 +87,7 @@ async function live(options: AgentOptions, { signal, onReady }: Life): Promise<n
   onReady();
   return Promise.race([
     watch(shadows, { view, takeOrder }, signal),
+    askForLooks({ ...options, view }, signal),
     runSteps({ ...options, view, apiserver, hostWork: new HostWork(options), offers: new Offers(options) }, signal),
   ]);
 }

@@ -53,6 +53,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly looks = new Counter({
+    name: 'brupop_apiserver_workload_looks_total',
+    help: 'Looks at the pods of nodes that were updated, by what they showed: worse than elsewhere, or well.',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
+
   readonly drainsWithoutRoom = new Counter({
     name: 'brupop_apiserver_drains_without_room_total',
     help: 'Times that the pods of a drain found no place elsewhere when it was to begin, by what became of it: begun or waiting.',
@@ -89,6 +96,7 @@ export class Metrics {
   constructor() {
     for (const reason of REFUSAL_REASONS) this.refusals.inc({ reason }, 0);
     for (const result of ['drained', 'timeout', 'superseded']) this.drains.inc({ result }, 0);
+    for (const result of ['worse', 'well']) this.looks.inc({ result }, 0);
     for (const result of ['begun', 'waiting']) this.drainsWithoutRoom.inc({ result }, 0);
     for (const result of ['accepted', 'gone', 'blocked', 'refused']) this.evictions.inc({ result }, 0);
   }

@@ -6,6 +6,7 @@ import { lookForDisplaced } from './drain/displaced.ts';
 import { DrainEngine } from './drain/engine.ts';
 import { excludeFromLb, removeExclusionFromLb, uncordon } from './node-service.ts';
 import type { Ports } from './ports.ts';
+import { lookAtWorkloads } from './workloads/look.ts';
 import { createShadow, putStatus, type StatusReport } from './shadow-service.ts';
 
 /**
@@ -25,6 +26,8 @@ export interface Service {
   removeExclusionFromLb(agent: VerifiedAgent): Promise<void>;
   /** Writes down which workloads that the node's drain has displaced are not back. */
   lookForDisplaced(agent: VerifiedAgent): Promise<void>;
+  /** Says in its shadow whether pods are worse on the node than where it was not updated. */
+  lookAtWorkloads(agent: VerifiedAgent): Promise<void>;
   /** Ends all drains of this replica; who waits for one is told to ask again. */
   close(): void;
   /** Resolves when every eviction that was asked for has been answered. */
@@ -41,6 +44,7 @@ export function createService(ports: Ports, settings: DrainSettings): Service {
     excludeFromLb: (agent) => excludeFromLb(ports, { agent, settings }),
     removeExclusionFromLb: (agent) => removeExclusionFromLb(ports, agent),
     lookForDisplaced: (agent) => lookForDisplaced(ports, agent),
+    lookAtWorkloads: (agent) => lookAtWorkloads(ports, agent),
     close: () => engine.close(),
     settled: () => engine.settled(),
   };

@@ -96,6 +96,7 @@ const OVER = {
   CannotLookForUpdates: isNotSo,
   WorkloadsNotBack: isNotSo,
   WorkFinishing: isNotSo,
+  WorkloadsWorse: isNotSo,
 } satisfies Judges;
 
 /** A verdict that none of them judges does not compile. */

@@ -5,6 +5,7 @@ export const PATHS = {
   cordonAndDrain: '/bottlerocket-node-resource/cordon-and-drain',
   uncordon: '/bottlerocket-node-resource/uncordon',
   excludeFromLb: '/bottlerocket-node-resource/exclude-from-lb',
+  lookAtWorkloads: '/bottlerocket-node-resource/look-at-workloads',
   removeExclusionFromLb: '/bottlerocket-node-resource/remove-exclusion-from-lb',
   lookForDisplaced: '/bottlerocket-node-resource/look-for-displaced',
 } as const;

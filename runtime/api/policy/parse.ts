@@ -165,8 +165,17 @@ function versionOf(
   };
 }
 
-function proofOf({ nodes, soak, per, widen }: NonNullable<PolicySpec['proof']> = {}, defaults: ProofRules): ProofRules {
-  return { nodes: quantityOf(PROOF_NODES, nodes) ?? defaults.nodes, soakMs: msOf(soak) ?? defaults.soakMs, per, widen };
+function proofOf(
+  { nodes, soak, per, widen, compare }: NonNullable<PolicySpec['proof']> = {},
+  defaults: ProofRules,
+): ProofRules {
+  return {
+    nodes: quantityOf(PROOF_NODES, nodes) ?? defaults.nodes,
+    soakMs: msOf(soak) ?? defaults.soakMs,
+    per,
+    widen,
+    failsWorse: isSaid('fail', compare),
+  };
 }
 
 const DAY_MS = 24 * HOUR_MS;

@@ -110,6 +110,8 @@ export interface ProofRules {
   readonly per?: string | undefined;
   /** Once it is proven, as many times the nodes that run it well update at once; undefined = as many as the budgets let. */
   readonly widen?: number | undefined;
+  /** A node whose pods are clearly worse than elsewhere has failed on it. */
+  readonly failsWorse?: boolean | undefined;
 }
 
 /**

@@ -112,6 +112,10 @@ const proof = z.strictObject(
       wholeNumber(1, MOST_TIMES),
       'Once it is proven, as many times the nodes that have been well on it for the soak update at once. No limit by default.',
     ).optional(),
+    compare: described(
+      z.enum(['warn', 'fail'], 'expected warn or fail'),
+      'fail: a node whose pods are clearly worse than on nodes that were not updated has failed on the release. warn by default.',
+    ).optional(),
     checks: described(
       checks(MOST_CHECKS),
       'What has to pass besides, once they have been well for as long. One that fails halts the release there.',

@@ -64,6 +64,7 @@ export const BAD_ENDS = [
   'Unstable',
   'CheckFailed',
   'WorkloadsNotBack',
+  'WorkloadsWorse',
 ] as const;
 export type BadEnd = (typeof BAD_ENDS)[number];
 

@@ -34,6 +34,9 @@ export const specV2 = z
     state: state.describe('The state that the node is wanted in.'),
     ...specShape,
     version_wish: versionWish.nullish(),
+    compare_until: timestamp
+      .nullish()
+      .describe('Until when the agent asks for its pods to be compared with those of nodes that were not updated.'),
     capacity: z
       .enum(['wait'])
       .nullish()
@@ -77,6 +80,17 @@ const drainProgress = z
     waits_until: timestamp.nullish().describe('When they are evicted as others are.'),
   })
   .describe('Progress of the drain that runs.');
+
+/** Characters of what is said of pods. */
+export const MAX_WORSE = 1024;
+
+const workloadEvidence = z
+  .object({
+    version: semver.describe('That the node runs.'),
+    since: timestamp.describe('When it was first so.'),
+    worse: z.string().max(MAX_WORSE).describe('Whose pods, what ails them, and how many of them here and elsewhere.'),
+  })
+  .describe('Pods that are clearly worse on updated nodes than elsewhere. Absent where none are.');
 
 /** Of the pods that a drain has left. */
 export const MAX_LEFT = 50;
@@ -230,6 +244,12 @@ export const statusV2 = z
     drain: drainProgress.nullish(),
     drain_refused: drainRefusal.nullish(),
     drain_failed: failedDrain.nullish(),
+    unready_before: z
+      .array(z.string())
+      .max(MAX_LEFT)
+      .nullish()
+      .describe('UIDs of the controllers of pods that were not Ready when the last drain began, fifty at most.'),
+    workloads: workloadEvidence.nullish(),
     no_room: z
       .string()
       .nullish()

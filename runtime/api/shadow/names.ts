@@ -108,4 +108,6 @@ export const NOT_OF_AGENTS = {
   drain_failed: true,
   no_room: true,
   displaced: true,
+  unready_before: true,
+  workloads: true,
 } as const;

@@ -23,6 +23,7 @@ import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } 
 import { type DrainPod, podsOn } from '../../drain/pod.ts';
 import { afterFailed } from '../../drain/preflight.ts';
 import { otherNodeTakesPods } from '../../drain/reschedule.ts';
+import { endOfEvidence } from './evidence.ts';
 import { type Judgement, judgeDrain, tellNoRoom, waitsForRoom } from './judge.ts';
 import { isSame, progressOf, waitOf } from './status.ts';
 import { tellLastBackends, tellMayTimeOut, tellStuck } from './warnings.ts';
@@ -217,6 +218,8 @@ interface StatusPatch {
   readonly drain_failed?: null;
   readonly no_room?: string | null;
   readonly displaced?: DisplacedWorkloads | null;
+  readonly unready_before?: readonly string[] | null;
+  readonly workloads?: null;
 }
 
 /**
@@ -248,9 +251,10 @@ function endOfProbe(agent: VerifiedAgent, { status }: ShadowObject): { readonly 
 }
 
 /** A drain that begins clears what the status says of earlier ones that were refused or failed, or had no room. */
-function endOfEarlier({ shadow: { status }, judged }: Look): Omit<StatusPatch, 'reboot'> {
+function endOfEarlier({ shadow: { status }, drain, judged }: Look): Omit<StatusPatch, 'reboot'> {
   const lack = judged?.lack;
   return {
+    ...endOfEvidence(drain, status),
     ...(lack !== (status?.no_room ?? undefined) && { no_room: lack ?? null }),
     ...(status?.drain_refused != null && { drain_refused: null }),
     ...(status?.drain_failed != null && { drain_failed: null }),

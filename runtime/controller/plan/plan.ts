@@ -18,10 +18,11 @@ import { Books } from './releases/books.ts';
 import { EnteredLedgers } from './releases/entered.ts';
 import { Ledgers } from './facts/ledgers.ts';
 import { ledgerWrites, type ReleaseWrite } from './groups/ledger.ts';
-import { calledOff, progress, withCapacity } from './facts/machine.ts';
+import { calledOff, progress, type Terms, withTerms } from './facts/machine.ts';
 import { answeredRequests } from './nodes/requests.ts';
 import { saidWith } from './nodes/onwards.ts';
 import { recover, recoverPermit } from './nodes/recovery.ts';
+import { termsFor } from './nodes/terms.ts';
 import { offers } from './answer/offers.ts';
 import type { Halted, ReleaseUnderPolicy } from './releases/os-release.ts';
 import {
@@ -35,7 +36,7 @@ import {
 import { NONE_GIVEN } from './facts/places.ts';
 import { type Preference, preferencesOf } from './gates/preferences.ts';
 import { NEVER, nextAfter } from './facts/requeue.ts';
-import { RULED_FOR_MS, Rulings } from './facts/rulings.ts';
+import { Rulings } from './facts/rulings.ts';
 import type { Settings, Snapshot } from './facts/snapshot.ts';
 import { chooseStarts, type Starts } from './gates/starts.ts';
 import type { Finding, Stop, Verdict } from './facts/verdict.ts';
@@ -189,7 +190,7 @@ interface Decided {
   readonly stops: Stops;
 }
 
-interface Context extends Pick<World, 'settings' | 'withheld' | 'now' | 'entered'> {
+interface Context extends Pick<World, 'settings' | 'withheld' | 'now' | 'entered' | 'ledgers'> {
   readonly snapshot: Snapshot;
 }
 
@@ -214,8 +215,9 @@ function withoutConditions(
 function upkeep(
   unsettled: readonly AssessedNode[],
   stops: Stops,
-  { entered, snapshot, now }: Pick<Context, 'entered' | 'snapshot' | 'now'>,
+  context: Pick<Context, 'entered' | 'ledgers' | 'snapshot' | 'now'>,
 ): Command[] {
+  const { entered, now } = context;
   const commands: Command[] = [];
   const timestamp = rfc3339(now);
   for (const info of unsettled) {
@@ -223,27 +225,20 @@ function upkeep(
     const recovery = recover(info);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
     const stop = stops.size > 0 ? stops.get(info.node.uid) : undefined;
-    const waitsForRoom = isToWaitForRoom(info, snapshot, now);
-    const step = goesOn ? nextStep(info, { stop, waitsForRoom }, timestamp) : undefined;
+    const ahead = { stop, terms: () => termsFor(info, context) };
+    const step = goesOn ? nextStep(info, ahead, timestamp) : undefined;
     if (step) commands.push(step);
     if (recovery) commands.push(recovery);
   }
   return commands;
 }
 
-/** A policy that has just come is not obeyed yet: it may be the one before, made anew. */
-const isToWaitForRoom = (
-  { node, ruling }: AssessedNode,
-  { ruledSince }: Pick<Snapshot, 'ruledSince'>,
-  now: number,
-): boolean => ruling.rules.waitsForRoom || (ruledSince?.get(node.uid) ?? -Infinity) + RULED_FOR_MS > now;
-
 interface Ahead {
   readonly stop: Stop | undefined;
-  readonly waitsForRoom: boolean;
+  readonly terms: () => Terms;
 }
 
-function nextStep(info: AssessedNode, { stop, waitsForRoom }: Ahead, timestamp: string): SetSpec | CallOff | undefined {
+function nextStep(info: AssessedNode, { stop, terms }: Ahead, timestamp: string): SetSpec | CallOff | undefined {
   const { node, shadow, health, phase } = info;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
   if (stop?.kind === 'wait') return undefined;
@@ -252,7 +247,7 @@ function nextStep(info: AssessedNode, { stop, waitsForRoom }: Ahead, timestamp: 
     return { kind, because, node: node.name, shadow: shadow.name, spec: calledOff(shadow, timestamp) };
   }
   const onwards = progress({ shadow, phase }, health.soak, timestamp);
-  const spec = withCapacity(onwards, { shadow, phase }, waitsForRoom);
+  const spec = withTerms(onwards, { shadow, phase }, terms());
   if (!spec) return undefined;
   const more = saidWith(info, shadow, spec);
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...more };

@@ -52,6 +52,7 @@ test('every field is read', () => {
         soak: '24h',
         per: 'a.io/type',
         widen: 2,
+        compare: 'fail',
         checks: [{ name: 'smoke', job: 'smoke-test', retries: 2 }],
       },
       checks: {
@@ -91,7 +92,7 @@ test('every field is read', () => {
       },
     ],
     version: { minAgeMs: 1_209_600_000, max: undefined, exact: '1.62.0', ignoreWaves: true },
-    proof: { nodes: { kind: 'percent', percent: 5 }, soakMs: 86_400_000, per: 'a.io/type', widen: 2 },
+    proof: { nodes: { kind: 'percent', percent: 5 }, soakMs: 86_400_000, per: 'a.io/type', widen: 2, failsWorse: true },
     checks: {
       proof: [{ ...CHECK, name: 'smoke', kind: 'job', cronJob: 'smoke-test', retries: 2 }],
       before: [

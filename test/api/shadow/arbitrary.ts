@@ -21,6 +21,7 @@ export const spec = some(fc.record({ state }), {
   state_transition_timestamp: maybe(time),
   version_wish: maybe(lock),
   capacity: maybe(fc.constant('wait')),
+  compare_until: maybe(time),
 });
 const failure = some(fc.record({ state, reason: fc.constantFrom(...FAILURE_REASONS), message: fc.string(), time }), {
   version: maybe(version),
@@ -57,6 +58,8 @@ export const optional = {
       looked_at: maybe(time),
     }),
   ),
+  unready_before: maybe(fc.array(fc.uuid(), { maxLength: 3 })),
+  workloads: maybe(fc.record({ version, since: time, worse: fc.string({ maxLength: 1024 }) })),
   last_failure: maybe(failure),
   failed_versions: maybe(fc.array(version, { maxLength: 5 })),
   check: maybe(some(fc.record({ failing_since: time, error: fc.string() }), { succeeded_at: maybe(time) })),

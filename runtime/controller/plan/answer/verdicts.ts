@@ -7,7 +7,7 @@ import type { World } from '../gates/asking.ts';
 import { checkedAfter } from '../gates/checks.ts';
 import { unaskedBootOf } from '../nodes/blame.ts';
 import { withWish } from '../groups/way-back.ts';
-import { withEvidence } from '../nodes/evidence.ts';
+import { withEvidence, worseAfter } from '../nodes/evidence.ts';
 import type { Judged } from '../facts/conditions.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { awaited, withMeanwhile } from './meanwhile.ts';
@@ -157,12 +157,12 @@ function heldUp(
 function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>, world: World): Finding | undefined {
   const { shadow } = info;
   if (!shadow) return withoutShadow(info);
-  const trouble = troubleOf(info, shadow) ?? checkedAfter(info, world) ?? awaited(info);
+  const trouble = troubleOf(info, shadow) ?? checkedAfter(info, world) ?? awaited(info) ?? worseAfter(info);
   if (trouble) return trouble;
   if (!shadow.status) return unreported(info);
   if (PHASES[info.phase.kind].isUnderWay) return withEvidence(info, updating(info, shadow, world));
   const { current_version: current, target_version: target } = shadow.status;
-  return current === target ? withoutOffer(info, shadow, newest) : undefined;
+  return current === target ? withEvidence(info, withoutOffer(info, shadow, newest)) : undefined;
 }
 
 /** The finding on a node that is offered what it runs. */

@@ -21,11 +21,26 @@ export function progress({ shadow, phase }: Progressing, soak: Soak, now: string
   return isStepOver(phase) && (spec.state !== 'MonitoringUpdate' || soak === 'passed') ? onwards(spec, now) : undefined;
 }
 
-/** The spec that is written, with whether the drain waits for room, which its policy says. */
-export function withCapacity(
+/** What the apiserver needs to know of a policy. */
+export interface Terms {
+  /** The drain begins only once there is room for its pods. */
+  readonly waitsForRoom: boolean;
+  /** Until when the pods of the node are compared (RFC 3339); undefined = not at all. */
+  readonly comparedUntil: string | undefined;
+}
+
+/** The spec that is written, with what its policy says besides. */
+export function withTerms(next: Spec | undefined, progressing: Progressing, terms: Terms): Spec | undefined {
+  const spec = withCapacity(next, progressing, terms);
+  const { compare_until: before } = progressing.shadow.spec;
+  if (spec?.state !== 'MonitoringUpdate' || (terms.comparedUntil === undefined && before == null)) return spec;
+  return { ...spec, compare_until: terms.comparedUntil ?? null };
+}
+
+function withCapacity(
   next: Spec | undefined,
   { shadow: { spec }, phase }: Progressing,
-  waits: boolean,
+  { waitsForRoom: waits }: Terms,
 ): Spec | undefined {
   const isAsked = spec.capacity != null;
   if (next && waits && next.state === 'RebootedIntoUpdate') return { ...next, capacity: 'wait' };

@@ -93,6 +93,14 @@ export const VERDICTS = {
     told: 'setback',
     is: ['outranking refusals'],
   },
+  WorkloadsWorse: {
+    ends: 'person',
+    urgency: 2,
+    remedy: 'Look at the pods that are named, and at what the release has changed for them.',
+    alert: 'BrupopWorkloadsWorse',
+    told: 'setback',
+    is: ['failure'],
+  },
   NotCurrent: {
     ...FOR_LATER,
     urgency: 4,

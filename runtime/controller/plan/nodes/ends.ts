@@ -3,6 +3,7 @@ import { isStatedBadEnd } from '../../../api/release/ledger.ts';
 import type { BadEnd, Failure } from '../../../api/release/model.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import { isFailureUnrecorded, unaskedBootOf } from './blame.ts';
+import { isFailedByPods } from './evidence.ts';
 import type { AssessedNode } from './health.ts';
 import type { PermitView } from '../facts/permit.ts';
 import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
@@ -38,7 +39,7 @@ type Reason = Pick<End, 'version' | 'reason'>;
 function reasonOf(info: AssessedNode, { spec }: ShadowView, status: Status): Reason | undefined {
   const { health, phase, permit } = info;
   if (health.notReturned && spec.version != null) return { version: spec.version, reason: 'NotReturned' };
-  const seen = seenOf(health);
+  const seen = seenOf(info);
   if (seen) return { version: status.current_version, reason: seen };
   if (phase.kind === 'failed') return reportedOn(status, spec.version ?? '', permit !== undefined);
   const boot = phase.kind === 'resting' ? unaskedBootOf(info) : undefined;
@@ -46,11 +47,13 @@ function reasonOf(info: AssessedNode, { spec }: ShadowView, status: Status): Rea
 }
 
 /** What is wrong with a node that runs the release, whatever its agent says. */
-function seenOf({ isUnstable, soak, checks, settling }: AssessedNode['health']): BadEnd | undefined {
+function seenOf(info: AssessedNode): BadEnd | undefined {
+  const { isUnstable, soak, checks, settling } = info.health;
   if (isUnstable) return 'Unstable';
   if (soak === 'failed') return 'SoakFailed';
   if (checks === 'failed') return 'CheckFailed';
-  return settling === 'failed' && soak === 'passed' ? 'WorkloadsNotBack' : undefined;
+  if (settling === 'failed' && soak === 'passed') return 'WorkloadsNotBack';
+  return isFailedByPods(info) ? 'WorkloadsWorse' : undefined;
 }
 
 /** What its agent blames the release for. An older one says nothing of that, and one that is refused may name the version alone. */

@@ -144,7 +144,7 @@ function measuresOf(
 function isSettled({ node, shadow, permit, phase }: NodeInfo): boolean {
   const isAsked = keepsOut(node) || node.askedBy !== undefined || node.retryOf !== undefined;
   if (!node.managed || permit || node.marks || isAsked) return false;
-  return phase === RESTING && shadow?.stale === false;
+  return phase === RESTING && shadow?.stale === false && shadow.status?.workloads == null;
 }
 
 function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
