@@ -82,10 +82,9 @@ export class EvidenceWorld {
       for (let made = 0; made < replicas; made++) this.#place(owner, this.#anyMachine(), -600);
     }
     const from = Math.floor(random() * 30);
-    const isOfRelease = OF_RELEASE.includes(fault);
     this.#drawn = {
-      machine: this.machines[Math.floor(random() * 4)]!,
-      owner: isOfRelease ? daemons[0]! : [...daemons, ...sets][Math.floor(random() * 11)]!,
+      machine: one(this.machines.slice(0, 4), random),
+      owner: one(this.#isOfRelease ? daemons.slice(0, 1) : [...daemons, ...sets], random),
       zone: Math.floor(random() * 3),
       from,
       to: from + 5 + Math.floor(random() * 60),
@@ -115,18 +114,30 @@ export class EvidenceWorld {
   firstSickAt: number | undefined;
 
   step(now: number): void {
-    const { from, owner } = this.#drawn;
-    if (this.#fault === 'rollout' && now === from) {
-      for (const pod of this.#pods.filter((one) => one.owner === owner).slice(0, 2))
-        Object.assign(pod, { revision: 'bad', createdAt: now, unreadySince: now });
-    }
+    if (this.#fault === 'rollout' && now === this.#drawn.from) this.#rollOut(now);
     for (const pod of this.#pods) {
-      const ails = this.#ailmentOf(pod, now) !== undefined || pod.machine.isDown;
-      const isStarting = now - Math.max(pod.createdAt, pod.machine.upAt ?? -600) < 1;
-      if (ails || isStarting) pod.unreadySince ??= now;
-      else pod.unreadySince = undefined;
-      if (ails && !pod.machine.isDown && OF_RELEASE.includes(this.#fault)) this.firstSickAt ??= now;
+      const isUnready = pod.machine.isDown || this.#isUnwell(pod, now);
+      pod.unreadySince = isUnready ? (pod.unreadySince ?? now) : undefined;
     }
+    if (this.#isOfRelease && this.#pods.some((pod) => !pod.machine.isDown && this.#ails(pod, now)))
+      this.firstSickAt ??= now;
+  }
+
+  #ails(pod: Placed, now: number): boolean {
+    return this.#ailmentOf(pod, now) !== undefined;
+  }
+
+  #isUnwell(pod: Placed, now: number): boolean {
+    return this.#ails(pod, now) || now - Math.max(pod.createdAt, pod.machine.upAt ?? -600) < 1;
+  }
+
+  get #isOfRelease(): boolean {
+    return OF_RELEASE.includes(this.#fault);
+  }
+
+  #rollOut(now: number): void {
+    for (const pod of this.#pods.filter(({ owner }) => owner === this.#drawn.owner).slice(0, 2))
+      Object.assign(pod, { revision: 'bad', createdAt: now, unreadySince: now });
   }
 
   /** The reason that its container waits for; '' where it runs and is not Ready. */
@@ -191,9 +202,17 @@ export class EvidenceWorld {
   }
 
   #anyMachine(): Machine {
-    const up = this.machines.filter(({ isDown }) => !isDown);
-    return up[Math.floor(this.#random() * up.length)]!;
+    return one(
+      this.machines.filter(({ isDown }) => !isDown),
+      this.#random,
+    );
   }
+}
+
+function one<T>(values: readonly T[], random: Random): T {
+  const [drawn] = values.slice(Math.floor(random() * values.length));
+  if (drawn === undefined) throw new Error('there is nothing to draw from');
+  return drawn;
 }
 
 export const instant = (minute: number): number => Date.parse('2026-01-01T00:00:00Z') + minute * MINUTE_MS;

@@ -1,5 +1,6 @@
 import { whyWorse } from '../../../runtime/apiserver/workloads/evidence.ts';
 import { type Witness, witnessOf } from '../../../runtime/apiserver/workloads/pods.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
 import { seeded } from '../../../test/random.ts';
 import type { Bench, Figure } from '../bench.ts';
 import { EvidenceWorld, type Fault, FAULTS, instant, NEW, OF_RELEASE } from './evidence-world.ts';
@@ -21,58 +22,73 @@ interface Outcome {
 
 type Machine = EvidenceWorld['machines'][number];
 
-/** A release proves itself on two nodes, whose drains differ by four minutes; a third follows where one has failed and the release stands. */
-function play(fault: Fault, seed: number): Outcome {
-  const random = seeded(seed);
-  const world = new EvidenceWorld(fault, random);
-  const begun = new Map<
-    Machine,
-    { readonly at: number; readonly before: ReadonlySet<string>; readonly took: number }
-  >();
-  const failed = new Set<Machine>();
-  let isSeen = false;
-  const end = SOAK_MINUTES + 30;
-  const begin = (machine: Machine | undefined, at: number): void => {
-    if (!machine) return;
-    begun.set(machine, { at, before: world.isAilingOn(machine, at), took: 3 + Math.floor(random() * 5) });
-    world.drain(machine, at);
-  };
-  for (let now = 0; now < end; now++) {
-    if (now === 0) for (const machine of world.machines.slice(0, PROOF_NODES)) begin(machine, now);
-    for (const [machine, { at, took }] of begun) if (now === at + took) world.back(machine, now);
-    world.step(now);
-    failed.clear();
-    for (const [machine, { before }] of begun)
-      if (machine.upAt !== undefined && now - machine.upAt >= 5 && isWorse(world, machine, before, now))
-        failed.add(machine);
-    isSeen ||= failed.size > 0;
-    if (failed.size >= MAX_FAILED)
-      return { isHalted: true, isSeen, reached: begun.size, minutes: now - (world.firstSickAt ?? now) };
-    if (failed.size === 1 && begun.size === PROOF_NODES && now > 0) begin(world.machines[2], now);
-  }
-  return { isHalted: false, isSeen, reached: begun.size, minutes: 0 };
+interface Canary {
+  readonly machine: Machine;
+  /** When it is back from its update. */
+  readonly backAt: number;
+  /** Owners whose pods ailed there before. */
+  readonly before: ReadonlySet<string>;
 }
 
-/** As the apiserver looks, with what it reads of the pods. */
-function isWorse(world: EvidenceWorld, machine: Machine, before: ReadonlySet<string>, now: number): boolean {
-  const on = (where: (one: Machine) => boolean): readonly Witness[] =>
-    world.podsOf(where, now).flatMap((pod) => witnessOf(pod, instant(now)) ?? []);
-  const here = on((one) => one === machine).filter(({ owner }) => !before.has(owner.name));
-  const ailing = here.filter(({ health }) => health !== undefined && health !== 'well');
-  if (ailing.length === 0) return false;
-  const others = on((one) => one !== machine && !one.isDown);
-  const runs = (pod: Witness): boolean => world.machines.find(({ name }) => name === pod.node)?.version === NEW;
-  return ailing.some(({ owner, labels }) => {
-    const isPeer = (one: Witness): boolean =>
-      one.owner.uid === owner.uid && one.labels['revision'] === labels['revision'];
-    const peers = others.filter(isPeer);
-    return whyWorse({
-      here: here.filter(isPeer),
-      updated: peers.filter(runs),
-      elsewhere: peers.filter((one) => !runs(one)),
+/** A release proves itself on two nodes, whose drains differ by four minutes; a third follows where one has failed and the release stands. */
+class Rollout {
+  readonly #world: EvidenceWorld;
+  readonly #random: Random;
+  readonly #canaries: Canary[] = [];
+
+  constructor(fault: Fault, seed: number) {
+    this.#random = seeded(seed);
+    this.#world = new EvidenceWorld(fault, this.#random);
+  }
+
+  play(): Outcome {
+    let isSeen = false;
+    for (const machine of this.#world.machines.slice(0, PROOF_NODES)) this.#begin(machine, 0);
+    for (let now = 0; now < SOAK_MINUTES + 30; now++) {
+      const failed = this.#failedAt(now);
+      isSeen ||= failed > 0;
+      const reached = this.#canaries.length;
+      const minutes = now - (this.#world.firstSickAt ?? now);
+      if (failed >= MAX_FAILED) return { isHalted: true, isSeen, reached, minutes };
+      const next = failed === 1 && reached === PROOF_NODES ? this.#world.machines.slice(reached, reached + 1) : [];
+      for (const machine of next) this.#begin(machine, now);
+    }
+    return { isHalted: false, isSeen, reached: this.#canaries.length, minutes: 0 };
+  }
+
+  #begin(machine: Machine, now: number): void {
+    const backAt = now + 3 + Math.floor(this.#random() * 5);
+    this.#canaries.push({ machine, backAt, before: this.#world.isAilingOn(machine, now) });
+    this.#world.drain(machine, now);
+  }
+
+  #failedAt(now: number): number {
+    for (const { machine, backAt } of this.#canaries) if (now === backAt) this.#world.back(machine, now);
+    this.#world.step(now);
+    return this.#canaries.filter((canary) => now - canary.backAt >= 5 && this.#isWorse(canary, now)).length;
+  }
+
+  /** As the apiserver looks, with what it reads of the pods. */
+  #isWorse({ machine, before }: Canary, now: number): boolean {
+    const on = (where: (one: Machine) => boolean): readonly Witness[] =>
+      this.#world.podsOf(where, now).flatMap((pod) => witnessOf(pod, instant(now)) ?? []);
+    const here = on((one) => one === machine).filter(({ owner }) => !before.has(owner.name));
+    const ailing = here.filter(({ health }) => health !== undefined && health !== 'well');
+    if (ailing.length === 0) return false;
+    const others = on((one) => one !== machine && !one.isDown);
+    const updated = new Set(this.#world.machines.flatMap(({ name, version }) => (version === NEW ? name : [])));
+    return ailing.some(({ owner, labels }) => {
+      const isPeer = (one: Witness): boolean =>
+        one.owner.uid === owner.uid && one.labels['revision'] === labels['revision'];
+      const [same = [], other = []] = [true, false].map((is) =>
+        others.filter((one) => isPeer(one) && updated.has(one.node) === is),
+      );
+      return whyWorse({ here: here.filter(isPeer), updated: same, elsewhere: other }) !== undefined;
     });
-  });
+  }
 }
+
+const play = (fault: Fault, seed: number): Outcome => new Rollout(fault, seed).play();
 
 function figuresOf(fault: Fault): readonly Figure[] {
   const isBad = OF_RELEASE.includes(fault);

@@ -298,6 +298,7 @@ export type DrainProgress = z.infer<typeof drainProgress>;
 export type DrainRefusal = z.infer<typeof drainRefusal>;
 export type DisplacedWorkloads = z.infer<typeof displacedWorkloads>;
 export type DisplacedOwner = z.infer<typeof displacedOwner>;
+export type WorkloadEvidence = Readonly<z.infer<typeof workloadEvidence>>;
 export type FailingCheck = z.infer<typeof failingCheck>;
 export type StagedAhead = z.infer<typeof stagedAhead>;
 export type UpdateSettings = Readonly<z.infer<typeof updateSettings>>;

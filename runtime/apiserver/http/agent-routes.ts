@@ -58,7 +58,13 @@ export function addAgentRoutes(
     PATHS.cordonAndDrain,
     forAgent((agent, context, gone) => service.cordonAndDrain(agent, gone, requestId(context))),
   );
-  for (const action of ['uncordon', 'excludeFromLb', 'removeExclusionFromLb', 'lookForDisplaced', 'lookAtWorkloads'] as const) {
+  for (const action of [
+    'uncordon',
+    'excludeFromLb',
+    'removeExclusionFromLb',
+    'lookForDisplaced',
+    'lookAtWorkloads',
+  ] as const) {
     router.post(
       PATHS[action],
       forAgent((agent) => service[action](agent)),

@@ -32,7 +32,7 @@ const WORDS: Readonly<Record<Ailment, string>> = {
  *   reach a registry now.
  */
 export function whyWorse({ here, updated, elsewhere }: Compared): string | undefined {
-  const [first] = here.filter(ails);
+  const first = here.find(ails);
   if (!first || !mostAil(here) || !mostAil([...here, ...updated])) return undefined;
   const ailment = first.health as Ailment;
   const witnesses = judged(ailment === 'image' ? madeSince(here, elsewhere) : elsewhere);

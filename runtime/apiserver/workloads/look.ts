@@ -1,11 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { listAll, listPages, queryOf, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
-import { isReady, type Pod, readySince } from '../../kube/objects.ts';
+import { isReady, type Node, type Pod, readySince } from '../../kube/objects.ts';
 import { onNode, podsPath } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts, shortened } from '../../lib/parts.ts';
-import { MAX_WORSE } from '../../api/shadow/model.ts';
-import { shadowName } from '../../api/shadow/names.ts';
+import { MAX_WORSE, type WorkloadEvidence } from '../../api/shadow/model.ts';
 import { versionOfOsImage } from '../../api/shadow/semver.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
@@ -117,17 +117,21 @@ class Versions {
 }
 
 async function say(ports: Ports, { node, shadow }: NodeSnapshot, worse: string | null): Promise<void> {
-  const { events, metrics, logger, shadows, clock } = ports;
-  const said = shadow.status?.workloads;
-  metrics.looks.inc({ result: worse === null ? 'well' : 'worse' });
-  const { name } = node.metadata;
-  const version = shadow.status?.current_version ?? '';
-  if (worse === null ? said == null : said?.worse === worse && said.version === version) return;
-  const since = said?.version === version ? said.since : rfc3339(clock.now());
-  const { resourceVersion } = shadow.metadata;
-  const workloads = worse === null ? null : { version, since, worse };
-  await shadows.patchStatus(shadowName(name), { metadata: { resourceVersion }, status: { workloads } });
-  if (worse === null) return;
+  ports.metrics.looks.inc({ result: worse === null ? 'well' : 'worse' });
+  const said = shadow.status?.workloads ?? null;
+  const workloads = worse === null ? null : evidenceOf(shadow, worse, ports.clock.now());
+  if (isDeepStrictEqual(said, workloads)) return;
+  const { name, resourceVersion } = shadow.metadata;
+  await ports.shadows.patchStatus(name, { metadata: { resourceVersion }, status: { workloads } });
+  if (workloads) tellWorse(ports, node, workloads);
+}
+
+function evidenceOf({ status }: NodeSnapshot['shadow'], worse: string, now: number): WorkloadEvidence {
+  const { workloads: said, current_version: version = '' } = status ?? {};
+  return { version, since: said?.version === version ? said.since : rfc3339(now), worse };
+}
+
+function tellWorse({ events, logger }: Ports, node: Node, { version, worse }: WorkloadEvidence): void {
   void events.record(node, { type: 'Warning', reason: 'WorkloadsWorse', message: `On ${version}: ${worse}` });
-  logger.warn('pods are worse on an updated node than elsewhere', { node: name, version, worse });
+  logger.warn('pods are worse on an updated node than elsewhere', { node: node.metadata.name, version, worse });
 }

@@ -1,4 +1,4 @@
-import { isPodTerminal, type Pod } from '../../kube/objects.ts';
+import { type ContainerStatus, isPodTerminal, type OwnerReference, type Pod } from '../../kube/objects.ts';
 import { instantOf, MINUTE_MS } from '../../lib/clock.ts';
 
 /** A pod has so long to become Ready, and a node to come up. */
@@ -34,13 +34,12 @@ const OWN_LABELS: ReadonlySet<string> = new Set([
 
 /** Undefined for a pod that tells nothing: nothing makes it anew, it is over, or it ends. @param now milliseconds since the Unix epoch */
 export function witnessOf(pod: Pod, now: number): Witness | undefined {
-  const { namespace = '', name, labels, ownerReferences, creationTimestamp, deletionTimestamp } = pod.metadata;
-  const owner = ownerReferences?.find(({ controller }) => controller);
+  const { namespace = '', name, labels, creationTimestamp } = pod.metadata;
+  const owner = ownerOf(pod);
   const node = pod.spec?.nodeName;
-  if (!owner || ELSE.has(owner.kind) || !node || deletionTimestamp != null || isPodTerminal(pod)) return undefined;
+  if (!owner || !node) return undefined;
   const createdAt = instantOf(creationTimestamp) ?? now;
-  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
-  const unreadySince = ready?.status === 'True' ? undefined : (instantOf(ready?.lastTransitionTime) ?? createdAt);
+  const unreadySince = unreadySinceOf(pod, createdAt);
   return {
     name: `${namespace}/${name}`,
     node,
@@ -50,6 +49,18 @@ export function witnessOf(pod: Pod, now: number): Witness | undefined {
     health: healthOf(pod, { createdAt, unreadySince, now }),
     unreadySince,
   };
+}
+
+function ownerOf(pod: Pod): OwnerReference | undefined {
+  const { ownerReferences, deletionTimestamp } = pod.metadata;
+  const owner = ownerReferences?.find(({ controller }) => controller);
+  const isOver = deletionTimestamp != null || isPodTerminal(pod);
+  return owner && !isOver && !ELSE.has(owner.kind) ? owner : undefined;
+}
+
+function unreadySinceOf({ status }: Pod, createdAt: number): number | undefined {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready?.status === 'True' ? undefined : (instantOf(ready?.lastTransitionTime) ?? createdAt);
 }
 
 interface Times {
@@ -71,14 +82,21 @@ const CRASHES = 3;
 
 function healthOf(pod: Pod, { createdAt, unreadySince, now }: Times): Witness['health'] {
   if (now - createdAt < GRACE_MS) return undefined;
-  const { initContainerStatuses, containerStatuses } = pod.status ?? {};
-  const containers = [...(initContainerStatuses ?? []), ...(containerStatuses ?? [])];
-  const isCrashing = containers.some(
-    ({ state, restartCount }) => state?.waiting?.reason === 'CrashLoopBackOff' && restartCount >= CRASHES,
-  );
-  if (isCrashing) return 'crash';
+  const containers = containersOf(pod);
+  if (containers.some(isCrashing)) return 'crash';
   if (unreadySince === undefined) return 'well';
-  if (now - unreadySince < GRACE_MS) return undefined;
+  return now - unreadySince < GRACE_MS ? undefined : ailmentOf(containers);
+}
+
+const containersOf = ({ status }: Pod): readonly ContainerStatus[] => [
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.containerStatuses ?? []),
+];
+
+const isCrashing = ({ state, restartCount }: ContainerStatus): boolean =>
+  state?.waiting?.reason === 'CrashLoopBackOff' && restartCount >= CRASHES;
+
+function ailmentOf(containers: readonly ContainerStatus[]): Ailment {
   const reasons = containers.flatMap(({ state }) => state?.waiting?.reason ?? []);
   if (reasons.some((reason) => IMAGE.has(reason))) return 'image';
   return reasons.some((reason) => STARTING.has(reason)) || containers.length === 0 ? 'sandbox' : 'unready';

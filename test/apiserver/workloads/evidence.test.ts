@@ -20,11 +20,16 @@ interface Parts {
   readonly owner?: string | null;
 }
 
-function pod(
-  { age = 60, ready = true, since = age, waiting, restarts = 0, owner = 'DaemonSet' }: Parts = {},
-  more: object = {},
-): Pod {
+const ownersOf = (kind: string | null): readonly object[] | null =>
+  kind === null ? null : [{ apiVersion: 'apps/v1', kind, name: 'cni', uid: 'o', controller: true }];
+
+const DEFAULTS = { age: 60, ready: true, since: undefined, restarts: 0, owner: 'DaemonSet' };
+
+function pod(parts: Parts = {}, more: object = {}): Pod {
+  const { waiting } = parts;
+  const { age, ready, since, restarts, owner } = { ...DEFAULTS, ...parts };
   const state = waiting === undefined ? { running: null } : { waiting: { reason: waiting, message: null } };
+  const condition = { type: 'Ready', status: ready === true ? 'True' : 'False', lastTransitionTime: ago(since ?? age) };
   return {
     metadata: {
       name: 'cni-1',
@@ -33,15 +38,13 @@ function pod(
       resourceVersion: '1',
       labels: { app: 'cni', 'controller-revision-hash': 'a', 'apps.kubernetes.io/pod-index': '3' },
       creationTimestamp: ago(age),
-      ownerReferences:
-        owner === null ? null : [{ apiVersion: 'apps/v1', kind: owner, name: 'cni', uid: 'o', controller: true }],
+      ownerReferences: ownersOf(owner),
       managedFields: null,
     },
     spec: { nodeName: 'n1' },
     status: {
       phase: 'Running',
-      conditions:
-        ready === null ? null : [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: ago(since) }],
+      conditions: ready === null ? null : [condition],
       containerStatuses: [{ name: 'c', state, restartCount: restarts }],
       initContainerStatuses: null,
     },
@@ -75,7 +78,7 @@ test('pods of Jobs and of nobody, static ones, those that end and those that are
       { ...gone, metadata: { ...gone.metadata, deletionTimestamp: ago(1) } },
       { ...gone, status: { phase: 'Succeeded' } },
       { ...gone, spec: {} },
-    ].map((one) => witnessOf(one as Pod, NOW)),
+    ].map((one) => witnessOf(one, NOW)),
   ).toEqual(Array.from({ length: 6 }));
   expect(health({}, { status: null })).toBe('sandbox');
 });

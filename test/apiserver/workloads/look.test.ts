@@ -5,6 +5,7 @@ import { type Replica, World } from '../world.ts';
 /** What the apiserver looks at where an agent asks, what it costs, and what it says. */
 
 const MINUTE = 60_000;
+const compare = (a: string, b: string): number => a.localeCompare(b);
 let world: World;
 let replica: Replica;
 
@@ -58,7 +59,7 @@ describe('pods that are worse than elsewhere', () => {
     const { resourceVersion } = (await world.shadow()).metadata;
     replica.tap.requests.length = 0;
     await look();
-    expect(replica.tap.requests.map(({ path }) => path.split('/').at(-1)).toSorted()).toEqual([
+    expect(replica.tap.requests.map(({ path }) => path.split('/').at(-1) ?? '').toSorted(compare)).toEqual([
       'brs-n1',
       'n1',
       'n2',

@@ -140,11 +140,13 @@ function measuresOf(
   };
 }
 
+const isPlain = ({ stale, status }: NonNullable<NodeInfo['shadow']>): boolean => !stale && status?.workloads == null;
+
 /** Whether a node that is well is settled. */
 function isSettled({ node, shadow, permit, phase }: NodeInfo): boolean {
   const isAsked = keepsOut(node) || node.askedBy !== undefined || node.retryOf !== undefined;
   if (!node.managed || permit || node.marks || isAsked) return false;
-  return phase === RESTING && shadow?.stale === false && shadow.status?.workloads == null;
+  return phase === RESTING && shadow !== undefined && isPlain(shadow);
 }
 
 function healthOf(info: NodeInfo, measures: Measures, now: number): Health {
