@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MAX_CRASHES, MAX_FAILED_VERSIONS } from './failed-versions.ts';
 import type { NOT_OF_AGENTS } from './names.ts';
+import { workloadEvidence } from './evidence.ts';
 import { SEMVER_PATTERN } from './semver.ts';
 import { STATES, STATES_V1 } from './states.ts';
 import { MAX_LOCK, MAX_URL } from './update-settings.ts';
@@ -80,17 +81,6 @@ const drainProgress = z
     waits_until: timestamp.nullish().describe('When they are evicted as others are.'),
   })
   .describe('Progress of the drain that runs.');
-
-/** Characters of what is said of pods. */
-export const MAX_WORSE = 1024;
-
-const workloadEvidence = z
-  .object({
-    version: semver.describe('That the node runs.'),
-    since: timestamp.describe('When it was first so.'),
-    worse: z.string().max(MAX_WORSE).describe('Whose pods, what ails them, and how many of them here and elsewhere.'),
-  })
-  .describe('Pods that are clearly worse on updated nodes than elsewhere. Absent where none are.');
 
 /** Of the pods that a drain has left. */
 export const MAX_LEFT = 50;
@@ -298,7 +288,6 @@ export type DrainProgress = z.infer<typeof drainProgress>;
 export type DrainRefusal = z.infer<typeof drainRefusal>;
 export type DisplacedWorkloads = z.infer<typeof displacedWorkloads>;
 export type DisplacedOwner = z.infer<typeof displacedOwner>;
-export type WorkloadEvidence = Readonly<z.infer<typeof workloadEvidence>>;
 export type FailingCheck = z.infer<typeof failingCheck>;
 export type StagedAhead = z.infer<typeof stagedAhead>;
 export type UpdateSettings = Readonly<z.infer<typeof updateSettings>>;

@@ -25,6 +25,9 @@ interface AgentRouteOptions {
 /** Resolves with the body of the answer. */
 type Act = (agent: VerifiedAgent, context: Context, gone: AbortSignal) => Promise<object | void>;
 
+/** What an agent asks for by a path alone. */
+const ACTIONS = ['uncordon', 'excludeFromLb', 'removeExclusionFromLb', 'lookForDisplaced', 'lookAtWorkloads'] as const;
+
 /** The routes of agents. The caller is authenticated before anything of the body is read. */
 export function addAgentRoutes(
   router: Router,
@@ -58,13 +61,7 @@ export function addAgentRoutes(
     PATHS.cordonAndDrain,
     forAgent((agent, context, gone) => service.cordonAndDrain(agent, gone, requestId(context))),
   );
-  for (const action of [
-    'uncordon',
-    'excludeFromLb',
-    'removeExclusionFromLb',
-    'lookForDisplaced',
-    'lookAtWorkloads',
-  ] as const) {
+  for (const action of ACTIONS) {
     router.post(
       PATHS[action],
       forAgent((agent) => service[action](agent)),

@@ -5,7 +5,7 @@ import { onNode, podsPath } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts, shortened } from '../../lib/parts.ts';
-import { MAX_WORSE, type WorkloadEvidence } from '../../api/shadow/model.ts';
+import { MAX_WORSE, type WorkloadEvidence } from '../../api/shadow/evidence.ts';
 import { versionOfOsImage } from '../../api/shadow/semver.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
