@@ -12,4 +12,11 @@ export const workloadEvidence = z
   })
   .describe('Pods that are clearly worse on updated nodes than elsewhere. Absent where none are.');
 
+export const MAX_UNREADY = 50;
+
+export const unreadyBefore = z
+  .array(z.string())
+  .max(MAX_UNREADY)
+  .describe('UIDs of the controllers of pods that were not Ready when the last drain began, fifty at most.');
+
 export type WorkloadEvidence = Readonly<z.infer<typeof workloadEvidence>>;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { MAX_CRASHES, MAX_FAILED_VERSIONS } from './failed-versions.ts';
 import type { NOT_OF_AGENTS } from './names.ts';
-import { workloadEvidence } from './evidence.ts';
+import { unreadyBefore, workloadEvidence } from './evidence.ts';
 import { SEMVER_PATTERN } from './semver.ts';
 import { STATES, STATES_V1 } from './states.ts';
 import { MAX_LOCK, MAX_URL } from './update-settings.ts';
@@ -234,11 +234,7 @@ export const statusV2 = z
     drain: drainProgress.nullish(),
     drain_refused: drainRefusal.nullish(),
     drain_failed: failedDrain.nullish(),
-    unready_before: z
-      .array(z.string())
-      .max(MAX_LEFT)
-      .nullish()
-      .describe('UIDs of the controllers of pods that were not Ready when the last drain began, fifty at most.'),
+    unready_before: unreadyBefore.nullish(),
     workloads: workloadEvidence.nullish(),
     no_room: z
       .string()

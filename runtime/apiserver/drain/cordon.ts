@@ -23,7 +23,7 @@ import { filterPods, keepOwnUnlessReschedulable, type PodDeleteList, podsLeft } 
 import { type DrainPod, podsOn } from '../../drain/pod.ts';
 import { afterFailed } from '../../drain/preflight.ts';
 import { otherNodeTakesPods } from '../../drain/reschedule.ts';
-import { endOfEvidence } from './evidence.ts';
+import { endOfEvidence, type EvidencePatch } from './evidence.ts';
 import { type Judgement, judgeDrain, tellNoRoom, waitsForRoom } from './judge.ts';
 import { isSame, progressOf, waitOf } from './status.ts';
 import { tellLastBackends, tellMayTimeOut, tellStuck } from './warnings.ts';
@@ -212,14 +212,12 @@ function laterProgress(
   return blocked === undefined ? stated : progressOf(since, left, blocked);
 }
 
-interface StatusPatch {
+interface StatusPatch extends EvidencePatch {
   readonly reboot?: null;
   readonly drain_refused?: DrainRefusal | null;
   readonly drain_failed?: null;
   readonly no_room?: string | null;
   readonly displaced?: DisplacedWorkloads | null;
-  readonly unready_before?: readonly string[] | null;
-  readonly workloads?: null;
 }
 
 /**
