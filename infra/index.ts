@@ -51,6 +51,7 @@ export type { ImageProps, ImageSettings } from './props/image.ts';
 export type {
   PolicyCheck,
   PolicyCheckCondition,
+  PolicyDrain,
   PolicyExternal,
   PolicyFreeze,
   PolicyNodeChecks,
