@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { leftoversIn } from '../../runtime/cli/commands/leftovers.ts';
 import { meanwhileText } from '../../runtime/cli/output/output.ts';
+import { membersOf } from '../../runtime/cli/status/members.ts';
 import { ARRIVING_KEY } from '../../runtime/api/marks/taints.ts';
-import { fleet, NOW, plan, POLICY } from '../controller/plan/fleet.ts';
+import { fleet, moment, monitoring, NOW, plan, POLICY, permit, underRules } from '../controller/plan/fleet.ts';
 
 /** What commands and the page say of nodes while they wait. */
 
@@ -26,4 +27,13 @@ test('a machine that has arrived and bears its taint still is a leftover, with t
       what: `taint ${ARRIVING_KEY}: the controller takes it away, and so does kubectl taint node a ${ARRIVING_KEY}-`,
     },
   ]);
+});
+
+test('a node that waits for what its drain has moved is settling in status and on the page too, as its verdict says', () => {
+  const owner = { kind: 'ReplicaSet', namespace: 'shop', name: 'web', uid: 'u', ready: 3 };
+  const displaced = { owners: [owner], looked_at: moment(-1), missing: ['ReplicaSet shop/web: 1 of 3 ready'] };
+  const back = monitoring();
+  const world = fleet({ a: { ...back, status: { ...back.status, displaced } } }, { permits: [permit('a')] });
+  const seen = { snapshot: underRules(world, POLICY), plan: plan(world, POLICY, NOW), permitsKnown: true };
+  expect(membersOf(seen)).toMatchObject([{ verdict: { reason: 'WorkloadsNotBack' }, step: 'settling' }]);
 });

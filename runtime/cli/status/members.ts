@@ -32,6 +32,6 @@ export function membersOf({ snapshot, plan: { verdicts }, permitsKnown }: Seen):
     const stated = standingOf(shadow, isFailing) ?? 'unreported';
     // A permit in the Lease is what permits an update.
     const standing = stated === 'updating' && permitsKnown && !permit ? 'waiting' : stated;
-    return { info, verdict, standing, step: standing === 'updating' ? stepOf(info) : undefined };
+    return { info, verdict, standing, step: standing === 'updating' ? (verdict.phase ?? stepOf(info)) : undefined };
   });
 }
