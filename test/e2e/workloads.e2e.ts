@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { policyNamed } from '../policies.ts';
+import { comesTrue } from './come-true.ts';
+import { invariants } from './invariants.ts';
+import { kubectl } from './kubectl.ts';
+import { atRest, isCordoned, isMarked, podsOn, shadowOf, verdict } from './looks.ts';
+import { Plugin } from './plugin.ts';
+import { type Scene, Stage } from './scene.ts';
+
+/** What one update of a node waits for, for the sake of the pods that run there. */
+
+const NODE = 'node-1';
+const POLICY = 'one';
+const BIG = 'big';
+const BATCH = 'batch';
+
+let stage: Stage;
+let scene: Scene;
+let plugin: Plugin;
+
+async function apply(name: string, ...items: readonly object[]): Promise<void> {
+  const path = join(stage.cluster.dir, `${name}.json`);
+  await writeFile(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await kubectl('apply', '-f', path);
+}
+
+const change = (spec: object): Promise<unknown> =>
+  kubectl('patch', 'bup', POLICY, '--type=merge', '-p', JSON.stringify({ spec }));
+
+/** Machines of this fleet have a few CPU, and say so again at each boot. */
+async function grow(): Promise<void> {
+  const amounts = { cpu: '600' };
+  const status = { capacity: amounts, allocatable: amounts };
+  await kubectl('patch', 'node', NODE, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }));
+}
+
+function big(): object {
+  const labels = { app: BIG };
+  const containers = [{ name: BIG, image: 'example.com/big:1', resources: { requests: { cpu: '500' } } }];
+  const template = { metadata: { labels }, spec: { terminationGracePeriodSeconds: 1, containers } };
+  const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+  return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: BIG, namespace: 'default' }, spec };
+}
+
+function batch(): object {
+  const containers = [{ name: BATCH, image: 'example.com/batch:1' }];
+  const metadata = { name: BATCH, namespace: 'default', labels: { app: BATCH } };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName: NODE, containers } };
+}
+
+const says = (reason: string): Promise<unknown> => scene.until((history) => verdict(history, NODE)?.reason === reason);
+
+/** Resolves when people are told so of the Node. */
+const told = (reason: string, text: string): Promise<void> =>
+  comesTrue(async () => {
+    const selector = `involvedObject.kind=Node,involvedObject.name=${NODE},reason=${reason}`;
+    const { stdout } = await kubectl('get', 'events', '-A', '--field-selector', selector, '-o', 'json');
+    return stdout.includes(text);
+  });
+
+/** Those of the node, and since when they end that do. */
+const podsThere = (): readonly string[] =>
+  podsOn(scene.history, NODE)
+    .map(({ metadata: { name, uid, deletionTimestamp = 'never' } }) => `${name} ${uid} ends ${deletionTimestamp}`)
+    .toSorted();
+
+beforeAll(async () => {
+  stage = await Stage.set();
+  plugin = await Plugin.installed(stage.cluster.dir);
+  await stage.installOperator();
+  const drain = { waitFor: { matchLabels: { app: BATCH } }, upTo: '1h' };
+  const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': NODE } };
+  await apply(
+    'policies',
+    policyNamed('others', { nodeSelector: {}, paused: true }),
+    policyNamed(POLICY, { nodeSelector, priority: 10, paused: true, capacity: 'wait', drain, settle: '10m' }),
+  );
+  scene = await stage.startFleet({ nodes: 2 });
+  await says('Paused');
+  await grow();
+  await apply('pods', big(), batch());
+  await kubectl('rollout', 'status', `deployment/${BIG}`, '--timeout=60s');
+  await kubectl('wait', '--for=condition=Ready', `pod/${BATCH}`, '--timeout=60s');
+}, 150_000);
+
+afterAll(() => stage.strike(), 60_000);
+
+test('no drain begins before there is room elsewhere, and it begins once its policy waits for none', async () => {
+  await change({ paused: false });
+  await says('NoRoom');
+  expect(verdict(scene.history, NODE)?.message).toMatch(
+    /no room for its pods elsewhere: 500(\.\d+)? CPU needed, .* free/,
+  );
+  await told('NoRoom', 'Not drained; on the nodes that match: 500');
+  expect((await plugin.run('why', NODE)).out).toMatch(/NoRoom.*500(\.\d+)? CPU needed/);
+  expect([isCordoned(scene.history, NODE), isMarked(scene.history, NODE)]).toEqual([false, false]);
+  await change({ capacity: null });
+  await says('WorkFinishing');
+}, 120_000);
+
+test('pods that are meant finish before anybody is evicted, and a pause meanwhile leaves no cordon', async () => {
+  const before = podsThere();
+  expect(verdict(scene.history, NODE)?.message).toContain(`default/${BATCH}`);
+  expect(isCordoned(scene.history, NODE)).toBe(true);
+  await told('DrainWaits', `default/${BATCH}`);
+  expect((await plugin.run('why', NODE)).out).toMatch(new RegExp(`WorkFinishing.*default/${BATCH}`));
+  await change({ paused: true });
+  await scene.until(
+    (history) =>
+      shadowOf(history, NODE)?.spec.state === 'Idle' && !isCordoned(history, NODE) && !isMarked(history, NODE),
+  );
+  expect(podsThere()).toEqual(before);
+  expect(before.filter((pod) => !pod.endsWith('ends never'))).toEqual([]);
+  await change({ paused: false });
+  await says('WorkFinishing');
+  expect(podsThere()).toEqual(before);
+  const status = { phase: 'Succeeded' };
+  await kubectl('patch', 'pod', BATCH, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }));
+  await scene.until(() => scene.fleet.reboots.length > 0);
+}, 180_000);
+
+test('the update ends once what it has displaced runs again, and until then it says what does not', async () => {
+  await says('WorkloadsNotBack');
+  const missing = new RegExp(`ReplicaSet default/${BIG}-\\w+: 0 of 1 ready \\(Unschedulable\\)`);
+  await scene.until((history) => missing.test(verdict(history, NODE)?.message ?? ''));
+  expect((await plugin.run('why', NODE)).out).toMatch(missing);
+  expect((await plugin.run('status')).out).toMatch(new RegExp(`settling +1 +${NODE}.*${missing.source}`));
+  expect([isCordoned(scene.history, NODE), isMarked(scene.history, NODE)]).toEqual([false, false]);
+  await grow();
+  await scene.until((history) => atRest(history, scene.options.to).includes(NODE));
+  expect(shadowOf(scene.history, NODE)?.status?.displaced ?? null).toBeNull();
+  expect(scene.history.nodes.get(NODE)?.spec?.taints ?? []).toEqual([]);
+}, 180_000);
+
+test('nothing that must hold was broken meanwhile', async () => {
+  expect(await invariants(scene)).toEqual([]);
+}, 60_000);
