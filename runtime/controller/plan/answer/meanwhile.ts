@@ -11,14 +11,14 @@ import { missingText, settlesUntil } from '../nodes/settle.ts';
 export function withMeanwhile(
   verdict: Verdict,
   info: AssessedNode,
-  { settings: { arrivingTaint }, now }: Pick<World, 'settings' | 'now'>,
+  { settings, now }: Pick<World, 'settings' | 'now'>,
 ): Verdict {
   const ahead = aheadOf(info);
   const notBack = leftOf(info);
   const more = notBack === undefined ? verdict : { ...verdict, notBack };
   const said = ahead ? { ...more, ahead } : more;
   const known = info.node.bearsWaiting === true ? { ...said, isAvoided: true } : said;
-  return isArriving(info.node, { arrivingTaint, now }) ? { ...known, isArriving: true } : known;
+  return isArriving(info.node, settings, now) ? { ...known, isArriving: true } : known;
 }
 
 /** What its last update has left undone, where it had to wait for that. */

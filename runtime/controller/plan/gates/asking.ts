@@ -65,5 +65,5 @@ export function askingOf(
   const group = groups.of(info);
   const release = version === undefined ? undefined : group?.releases.of(info.node.family, version);
   const isRetry = release?.failed.has(info.node.uid) === true;
-  return { info, shadow, version, group, release, isRetry, isArriving: isArriving(info.node, { ...settings, now }) };
+  return { info, shadow, version, group, release, isRetry, isArriving: isArriving(info.node, settings, now) };
 }

@@ -24,7 +24,8 @@ interface Heard {
 export class Crowds {
   readonly #withheld: World['withheld'];
   readonly #of = new Map<Group, Crowd[]>();
-  readonly #known = new Map<OsRelease, Map<string, Ruled[]>>();
+  /** By zone, and by whose proof they are. */
+  readonly #known = new Map<OsRelease, Map<string, Map<string, Ruled[]>>>();
   readonly #heard = new Map<readonly Ruled[], Heard>();
 
   constructor({ withheld }: Pick<World, 'withheld'>) {
@@ -59,11 +60,16 @@ export class Crowds {
     const isWithheld = this.#withheld.refusalOf('start', info.node.shadowName) !== undefined;
     const isOdd = !info.isSettled || isRetry || isArriving || isWithheld || isBack(asking);
     if (isOdd) return undefined;
-    const key = `${provenWith(info.node, group.rules.proof)} ${zoneOf(info.node, group)}`;
-    const known = this.#known.get(release);
-    const members = known?.get(key) ?? [];
-    if (!known) this.#known.set(release, new Map([[key, members]]));
-    else if (members.length === 0) known.set(key, members);
-    return members;
+    const inZones = madeIn(this.#known, release, () => new Map<string, Map<string, Ruled[]>>());
+    const proving = madeIn(inZones, zoneOf(info.node, group), () => new Map<string, Ruled[]>());
+    return madeIn(proving, provenWith(info.node, group.rules.proof), () => []);
   }
+}
+
+function madeIn<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
 }

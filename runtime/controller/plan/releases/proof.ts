@@ -6,7 +6,7 @@ import { type Claim, type Place, placeOf } from '../facts/places.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import type { NodeInfo } from '../facts/snapshot.ts';
 import { type Proven, provenWith, type ProvingCounts, type ProvingRules } from './proving.ts';
-import { lostAt, soonest, wellFrom } from './well.ts';
+import { enoughWellFrom, lostAt, wellFrom } from './well.ts';
 
 /** While a release is unproven, this many more may fail on it than prove it: one broken machine does not stop a fleet. */
 const SPARE_FAILURES = 2;
@@ -195,9 +195,9 @@ export class Proof {
   #enoughWellAt(key: string): number {
     const known = this.#enoughAt.get(key);
     if (known !== undefined) return known;
-    const { now } = this.#rules;
+    const { now, proof } = this.#rules;
     const count = this.#family.counts.neededIn.get(key) ?? this.needed;
-    const at = soonest(this.#wellAt(this.#resting.get(key) ?? []), { count, now });
+    const at = enoughWellFrom(this.#resting.get(key) ?? [], { count, soakMs: proof.soakMs, now });
     this.#enoughAt.set(key, at);
     return at;
   }

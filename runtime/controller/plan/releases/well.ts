@@ -6,13 +6,23 @@ import type { NodeInfo, Settings } from '../facts/snapshot.ts';
 /** How long a node may be away, milliseconds. */
 export type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
 
-/** The instant by which so many of them have passed; -Infinity where they have by now. */
-export function soonest(
-  instants: readonly number[],
-  { count, now }: { readonly count: number; readonly now: number },
-): number {
-  const ahead = instants.filter((instant) => instant > now);
-  const missing = count - (instants.length - ahead.length);
+interface Enough {
+  readonly count: number;
+  readonly soakMs: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** From when on so many of them have been well for long enough; -Infinity where they have by now. Of thousands it looks at no more than it needs. */
+export function enoughWellFrom(infos: readonly NodeInfo[], { count, soakMs, now }: Enough): number {
+  const ahead: number[] = [];
+  let missing = count;
+  for (const info of infos) {
+    if (missing <= 0) break;
+    const at = wellFrom(info, soakMs);
+    if (at > now) ahead.push(at);
+    else missing--;
+  }
   return missing <= 0 ? -Infinity : (ahead.toSorted((a, b) => a - b)[missing - 1] ?? NEVER);
 }
 
