@@ -50,7 +50,7 @@ function changed({ open, triggeredAt }: WindowState, at: number): WindowState {
 function said(snapshot: World, rules: Rules, now: number): string {
   const { requeueAt: _, budget: __, ledger: ___, ...rest } = plan(later(snapshot, now), rules, now);
   return JSON.stringify(rest).replaceAll(
-    /"(state_transition_timestamp|lastTransitionTime|position)":("[^"]*"|\d+)/g,
+    /"(state_transition_timestamp|compare_until|lastTransitionTime|position)":("[^"]*"|\d+)/g,
     '',
   );
 }

@@ -46,7 +46,7 @@ export function deadlineOf(group: Group, known: DeadlineKnown): Deadline | undef
   const late = all.filter(({ endsAt, dueAt }) => endsAt > dueAt);
   const [worst] = late.toSorted((a, b) => b.endsAt - b.dueAt - (a.endsAt - a.dueAt));
   const condition = worst ? { status: 'True' as const, reason: 'WillMissDeadline', message: textOf(worst) } : ON_TIME;
-  return { condition, changesAt: nextAfter(group.now, all.map(changesAtOf(group.now))) };
+  return { condition, changesAt: nextAfter(group.now, all.map(changesAtOf)) };
 }
 
 interface Estimate {
@@ -55,8 +55,8 @@ interface Estimate {
   readonly dueAt: number;
   /** The earliest. */
   readonly endsAt: number;
-  /** It goes with time: nothing is waited for that has an end. */
-  readonly isMoving: boolean;
+  /** From when on its end goes with time: nothing is waited for any more that has an end. */
+  readonly movesFrom: number;
   readonly because: string;
 }
 
@@ -64,7 +64,8 @@ function estimateOf(release: OsRelease, group: Group, known: DeadlineKnown): Est
   const { now, rules } = group;
   const nodes = group.members.filter((info) => isLeft(info, release));
   const left = countNodes(nodes);
-  const offeredAt = instantOf(known.ledgers.of(release)?.ledger.firstOfferedAt) ?? now;
+  // What is offered from now on is in no ledger yet, and due once it is.
+  const offeredAt = instantOf(known.ledgers.of(release)?.ledger.firstOfferedAt) ?? NEVER;
   const atOnce = Math.min(group.capacity, known.capacity);
   const pauses = { ms: Math.max(0, left - 1) * rules.pauseBetweenMs, because: 'pauseBetween' };
   const perUpdate = medianMs(nodes);
@@ -77,7 +78,8 @@ function estimateOf(release: OsRelease, group: Group, known: DeadlineKnown): Est
   const most = [wait, pauses, work].reduce((a, b) => (b.ms > a.ms ? b : a));
   const endsAt = now + wait.ms + pauses.ms + work.ms;
   const dueAt = offeredAt + (rules.completeWithinMs ?? NEVER);
-  return { release, left, dueAt, endsAt, isMoving: wait.ms === 0, because: most.ms > 0 ? most.because : wait.because };
+  const movesFrom = now + wait.ms;
+  return { release, left, dueAt, endsAt, movesFrom, because: most.ms > 0 ? most.because : wait.because };
 }
 
 function isLeft({ node, shadow }: AssessedNode, { family, version }: OsRelease): boolean {
@@ -131,10 +133,5 @@ function textOf({ release: { family, version }, left, dueAt, endsAt, because }: 
 }
 
 /** When it becomes late, or later by an hour. */
-const changesAtOf =
-  (now: number) =>
-  ({ endsAt, dueAt, isMoving }: Estimate): number => {
-    if (!isMoving) return NEVER;
-    const lateMs = endsAt - dueAt;
-    return lateMs <= 0 ? now - lateMs + 1 : now + HOUR_MS - (lateMs % HOUR_MS) + 1;
-  };
+const changesAtOf = ({ endsAt, dueAt, movesFrom }: Estimate): number =>
+  movesFrom + Math.max(0, Math.ceil((endsAt - dueAt) / HOUR_MS)) * HOUR_MS - (endsAt - dueAt) + 1;
