@@ -113,8 +113,7 @@ test('is one write for each node, 50 a second at most, and none while nothing ch
   await provenBy(...names);
   const writes: number[] = [];
   const transport = intercepted(stage.transport, (request, go) => {
-    if (Object.hasOwn(request.body ?? {}, 'spec') && request.path.includes('/nodes/'))
-      writes.push(stage.clock.now());
+    if (Object.hasOwn(request.body ?? {}, 'spec') && request.path.includes('/nodes/')) writes.push(stage.clock.now());
     return go();
   });
   stage.start({ env, transport });
