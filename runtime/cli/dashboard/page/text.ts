@@ -20,9 +20,11 @@ type Step = NonNullable<NodeRow['step']>;
 const STEP_SIGNS: Readonly<Record<Step, string>> = {
   staging: '↓',
   staged: '↧',
+  finishing: '◷',
   draining: '↘',
   rebooting: '↻',
   soaking: '◔',
+  settling: '◕',
   returning: '↩',
 };
 
