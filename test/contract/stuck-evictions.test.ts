@@ -8,8 +8,8 @@ import { type Guard, guard, type Webhook } from './webhook.ts';
 
 const on = stage();
 
-/** Long enough for some tries, and for the seconds in which a drain's beginning is written down. */
-const SHORT = { timeoutSec: 2 };
+/** Long enough for some tries on a busy machine, and for the seconds in which a drain's beginning is written down. */
+const SHORT = { timeoutSec: 4 };
 
 /** A drain of `web-1` that ends at its deadline, because of `why`. */
 async function expectFailed(replica: Replica, why: string, namespace = on.world.names.namespace): Promise<void> {

@@ -20,11 +20,13 @@ const USED_ELSEWHERE: Readonly<Record<Component, readonly string[]>> = {
   agent: [],
   // An Event that is told again is counted up, and a pod with a volume stays: test/rollout/access.test.ts.
   // Endpoints are listed where a webhook for nodes, pods or evictions fails closed: test/drain/webhooks.test.ts.
+  // A drain moved pods of a StatefulSet: test/apiserver/drain/displaced.test.ts.
   apiserver: [
     'patch events',
     'get persistentvolumeclaims',
     'get persistentvolumes',
     'list discovery.k8s.io/endpointslices',
+    'get apps/statefulsets',
   ],
   controller: [
     'patch events',
