@@ -14,7 +14,6 @@ import { type Random, randomId } from '../lib/random.ts';
 import { plainText } from '../lib/plain.ts';
 import { Wakeup } from '../lib/wakeup.ts';
 import { CONTROLLER_LEASE, EVENT_REPORTERS } from '../api/shadow/names.ts';
-import { arrivalWriter } from './writing/arrival-writer.ts';
 import { askBy } from './checks/ask.ts';
 import { CheckRunner } from './checks/runner.ts';
 import { Caches } from './seeing/caches.ts';
@@ -28,7 +27,7 @@ import { Freshness } from './seeing/freshness.ts';
 import { ControllerMetrics } from './telling/metrics.ts';
 import { lifecycleConditionWriter } from './writing/lifecycle-conditions.ts';
 import { nodeAnnotationWriter } from './writing/node-annotation-writer.ts';
-import { preferenceWriter } from './writing/preference-writer.ts';
+import { arrivalWriter, preferenceWriter } from './writing/taint-writers.ts';
 import { notifierBy, type NotifierFactory } from './telling/notifier.ts';
 import { ordersBy, type OrdersFactory } from './seeing/orders.ts';
 import { LiveLook } from './deciding/live-look.ts';
@@ -185,7 +184,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
       nodeAnnotationWriter({ ...base, isOn: base.config.NODE_ANNOTATIONS }),
       lifecycleConditionWriter({ ...base, mode: base.config.NODE_LIFECYCLE_CONDITIONS }),
       preferenceWriter(base),
-      arrivalWriter(base),
+      arrivalWriter(base, config.ARRIVING_TAINT),
     ],
     statuses: new PolicyStatusWriter({ ...base, policies: policiesOf(base.transport) }),
   };

@@ -4,7 +4,7 @@ import { type GateResult, NEVER, nextAfter } from '../facts/requeue.ts';
 import { RULED_FOR_MS } from '../facts/rulings.ts';
 import type { ShadowView } from '../facts/snapshot.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { askingOf, type World } from './asking.ts';
+import { underWayOf, type World } from './asking.ts';
 import { firstOf, type Found, GATES, STILL } from './gates.ts';
 import type { Starts } from './starts.ts';
 
@@ -56,7 +56,7 @@ const byGate = ({ finding, changesAt }: GateResult, now: number): number => (fin
 
 /** What is waited for in the second time does not end it. */
 function underWay(info: AssessedNode, shadow: ShadowView, world: World): GateResult {
-  const found = firstOf(askingOf(info, { shadow, version: shadow.spec.version ?? undefined }, world), world, STILL);
+  const found = firstOf(underWayOf(info, shadow, world), world, STILL);
   return closesArrival(found) ? found : { finding: undefined, changesAt: found.changesAt };
 }
 

@@ -67,3 +67,10 @@ export function askingOf(
   const isRetry = release?.failed.has(info.node.uid) === true;
   return { info, shadow, version, group, release, isRetry, isArriving: isArriving(info.node, settings, now) };
 }
+
+/** An update that has begun, to the version that its spec names. */
+export const underWayOf = (
+  info: AssessedNode,
+  shadow: ShadowView,
+  world: Pick<World, 'groups' | 'settings' | 'now'>,
+): Asking => askingOf(info, { shadow, version: shadow.spec.version ?? undefined }, world);

@@ -1,8 +1,7 @@
 import { mayCallOff } from '../facts/phase.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
-import type { ShadowView } from '../facts/snapshot.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { askingOf, type World } from './asking.ts';
+import { underWayOf, type World } from './asking.ts';
 import { firstOf, type Found, mayPrepare, STILL } from './gates.ts';
 import type { Starts } from './starts.ts';
 
@@ -53,7 +52,7 @@ function waitOf(info: AssessedNode, starts: Starts, world: World): Wait {
   if (shadow.status.target_version === shadow.status.current_version) return undefined;
   if (!mayCallOff(phase)) return isProven(info, offered, world) ? atRest(info, starts) : undefined;
   const { version } = shadow.spec;
-  return isProven(info, version, world) ? underWay(info, shadow, world) : undefined;
+  return isProven(info, version, world) ? firstOf(underWayOf(info, shadow, world), world, STILL) : undefined;
 }
 
 function isProven(info: AssessedNode, version: string | null | undefined, { groups }: World): boolean {
@@ -66,6 +65,3 @@ function atRest(info: AssessedNode, { kept, nodes }: Starts): Wait {
     ? { ...(gate !== undefined && { gate }), changesAt: NEVER }
     : undefined;
 }
-
-const underWay = (info: AssessedNode, shadow: ShadowView, world: World): Wait =>
-  firstOf(askingOf(info, { shadow, version: shadow.spec.version ?? undefined }, world), world, STILL);
