@@ -1,3 +1,4 @@
+import { labelOf, meets, selects } from '../lib/selector.ts';
 import { isReady, type Node, type Pod, type Toleration } from '../kube/objects.ts';
 import { type Amounts, amountsOf, requestsOf } from './requests.ts';
 
@@ -66,7 +67,7 @@ export function candidateOf({ metadata, spec, status }: Node): Candidate | undef
 
 /** Whether the scheduler would let a pod onto the node, were there room. */
 export const matches = ({ nodeSelector = {}, affinity, tolerations = [] }: PodNeeds, node: Candidate): boolean =>
-  Object.entries(nodeSelector).every(([key, value]) => node.labels[key] === value) &&
+  selects({ matchLabels: nodeSelector }, node.labels) &&
   (affinity === undefined || affinity.some((term) => holds(term, node))) &&
   node.taints.every((taint) => tolerations.some((one) => tolerates(one, taint)));
 
@@ -76,23 +77,19 @@ function holds({ matchExpressions, matchFields }: NodeTerm, { labels, name }: Ca
   if (expressions.length + fields.length === 0) return false;
   const hasField = ({ key, ...one }: NodeRequirement): boolean =>
     satisfies({ key, ...one }, key === 'metadata.name' ? name : undefined);
-  return expressions.every((one) => satisfies(one, labels[one.key])) && fields.every(hasField);
+  return expressions.every((one) => satisfies(one, labelOf(labels, one.key))) && fields.every(hasField);
 }
 
-const OPERATORS: Readonly<Record<string, (value: string | undefined, values: readonly string[]) => boolean>> = {
-  In: (value, values) => value !== undefined && values.includes(value),
-  NotIn: (value, values) => value === undefined || !values.includes(value),
-  Exists: (value) => value !== undefined,
-  DoesNotExist: (value) => value === undefined,
-  Gt: (value, [bound]) => value !== undefined && Number(value) > Number(bound),
-  Lt: (value, [bound]) => value !== undefined && Number(value) < Number(bound),
-};
+/** What only node affinity has besides. An operator that nobody knows holds: it is no reason to say that there is no room. */
+function satisfies(one: NodeRequirement, value: string | undefined): boolean {
+  const bound = Number(one.values?.[0]);
+  if (one.operator === 'Gt') return Number(value) > bound;
+  if (one.operator === 'Lt') return Number(value) < bound;
+  return meets(one, value) ?? true;
+}
 
-/** An operator that nobody knows holds: it is no reason to say that there is no room. */
-const satisfies = ({ operator, values }: NodeRequirement, value: string | undefined): boolean =>
-  OPERATORS[operator]?.(value, values ?? []) ?? true;
-
-function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
+/** As the scheduler has it. */
+export function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
   if (effect && effect !== taint.effect) return false;
   if (key && key !== taint.key) return false;
   return operator === 'Exists' || (Boolean(key) && (value ?? '') === (taint.value ?? ''));

@@ -1,9 +1,9 @@
 import { type ListRequest, SMALL_PAGE_SIZE } from '../kube/collection.ts';
-import { isReady, type ObjectMeta, type OwnerReference, type Pod, type Toleration } from '../kube/objects.ts';
+import { isReady, type ObjectMeta, type OwnerReference, type Pod } from '../kube/objects.ts';
 import { onNode, podsPath } from '../kube/resources.ts';
 import { KARPENTER_ANNOTATION } from '../api/marks/names.ts';
 import { instantOf } from '../lib/clock.ts';
-import { needsOf, type PodNeeds } from './needs.ts';
+import { needsOf, type PodNeeds, tolerates } from './needs.ts';
 
 /**
  * All that a drain reads of a pod. A pod as it is sent takes 20 KB with its containers and `managedFields`, so that a hundred nodes of them
@@ -59,7 +59,7 @@ export function drainPod(pod: Pod): DrainPod {
     due: metadata.deletionTimestamp,
     graceSeconds: deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0,
     doNotDisrupt: asksForPeace(annotations),
-    toleratesCordon: (spec.tolerations ?? []).some(toleratesCordon),
+    toleratesCordon: (spec.tolerations ?? []).some((one) => tolerates(one, CORDON_TAINT)),
     isCritical: (spec.priority ?? 0) >= SYSTEM_PRIORITY,
     phase: status.phase,
     isReady: isReady(pod),
@@ -77,12 +77,6 @@ function controllerOf({ ownerReferences }: ObjectMeta): DrainPod['controller'] {
 
 const asksForPeace = (annotations: NonNullable<ObjectMeta['annotations']>): boolean =>
   annotations[KARPENTER_ANNOTATION] === 'true' || annotations[SAFE_TO_EVICT] === 'false';
-
-function toleratesCordon({ key, operator = 'Equal', value = '', effect }: Toleration): boolean {
-  if (effect && effect !== CORDON_TAINT.effect) return false;
-  if (!key) return operator === 'Exists';
-  return key === CORDON_TAINT.key && (operator === 'Exists' || value === '');
-}
 
 /** An ephemeral claim is named after its pod and its volume. */
 function claimsOf({ metadata: { name }, spec }: Pod): readonly string[] {

@@ -8,7 +8,7 @@ interface LabelRequirement {
   readonly key: string;
   /** In, NotIn, Exists or DoesNotExist; of any other, which only a newer API server could know, nothing is selected. */
   readonly operator: string;
-  readonly values?: readonly string[] | undefined;
+  readonly values?: readonly string[] | null | undefined;
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -18,27 +18,31 @@ export function selects(selector: LabelSelector | null | undefined, labels: Labe
   if (!selector) return false;
   const { matchLabels = {}, matchExpressions = [] } = selector;
   return (
-    Object.entries(matchLabels).every(([key, value]) => valueOf(labels, key) === value) &&
-    matchExpressions.every((requirement) => holds(requirement, valueOf(labels, requirement.key)))
+    Object.entries(matchLabels).every(([key, value]) => labelOf(labels, key) === value) &&
+    matchExpressions.every((requirement) => meets(requirement, labelOf(labels, requirement.key)) ?? false)
   );
 }
 
 /** A label may be called `constructor`, which every object inherits. */
-function valueOf(labels: Labels, key: string): string | undefined {
+export function labelOf(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-function holds({ operator, values = [] }: LabelRequirement, value: string | undefined): boolean {
+/** Whether the value of a label, undefined where there is none, is as required; undefined for an operator that selectors do not have. */
+export function meets(
+  { operator, values }: Omit<LabelRequirement, 'key'>,
+  value: string | undefined,
+): boolean | undefined {
   switch (operator) {
     case 'In':
-      return value !== undefined && values.includes(value);
+      return value !== undefined && values?.includes(value) === true;
     case 'NotIn':
-      return value === undefined || !values.includes(value);
+      return value === undefined || values?.includes(value) !== true;
     case 'Exists':
       return value !== undefined;
     case 'DoesNotExist':
       return value === undefined;
     default:
-      return false;
+      return undefined;
   }
 }
