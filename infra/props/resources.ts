@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { amountOf } from '../../runtime/lib/resource-quantity.ts';
 import { quantity } from './fields.ts';
 
 export interface ResourceList {
@@ -15,23 +16,6 @@ export interface Resources {
   readonly requests?: ResourceList;
   readonly limits?: ResourceList;
 }
-
-/** Quantity suffixes of Kubernetes, as factors. */
-const FACTORS: Readonly<Record<string, number>> = {
-  m: 1e-3,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-};
 
 const NAMES = ['cpu', 'memory', 'ephemeral-storage'] as const satisfies readonly (keyof ResourceList)[];
 
@@ -60,7 +44,7 @@ export const resourceProps = (defaults: Required<Resources>) =>
       for (const name of NAMES) {
         const { [name]: request } = requests;
         const { [name]: limit } = limits;
-        if (request === undefined || limit === undefined || !(valueOf(request) > valueOf(limit))) continue;
+        if (request === undefined || limit === undefined || !(amountOf(request) > amountOf(limit))) continue;
         const [part, message] =
           request === defaults.requests[name]
             ? ['limits', `expected no less than the request of ${request}`]
@@ -69,9 +53,3 @@ export const resourceProps = (defaults: Required<Resources>) =>
       }
     }, HAS_BOTH)
     .prefault({});
-
-function valueOf(amount: string | number): number {
-  const text = String(amount);
-  const suffix = /[A-Za-z]i?$/.exec(text)?.[0] ?? '';
-  return Number.parseFloat(text) * (FACTORS[suffix] ?? 1);
-}

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { type Candidate, candidateOf, matches, needsOf, type PodNeeds } from '../../runtime/drain/needs.ts';
 import { drainPod } from '../../runtime/drain/pod.ts';
-import { amountOf, type Amounts, requestsOf } from '../../runtime/drain/requests.ts';
+import { type Amounts, requestsOf } from '../../runtime/drain/requests.ts';
+import { amountOf } from '../../runtime/lib/resource-quantity.ts';
 import { freeOn, lackOf, offered, roomFor } from '../../runtime/drain/room.ts';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
 

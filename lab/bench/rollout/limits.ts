@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../../runtime/kube/objects.ts';
+import { amountOf } from '../../../runtime/lib/resource-quantity.ts';
 import { containerOf } from '../../sim/world/pod-template.ts';
 
 const V2 = '/sys/fs/cgroup';
 const isV2 = existsSync(join(V2, 'cgroup.controllers'));
 const ROOT = isV2 ? V2 : join(V2, 'memory');
 const LIMIT = isV2 ? 'memory.max' : 'memory.limit_in_bytes';
-const BYTES: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
 
 /** Memory cgroups, one for each container that starts, with the limit that its pod states. Needs root. */
 export class ContainerLimits {
@@ -40,8 +40,7 @@ export class ContainerLimits {
 
 /** @throws Error where the pod states none */
 function memoryLimit(pod: Pod): number {
-  const [, amount, unit = ''] = /^(\d+)(\w+)$/.exec(containerOf(pod)?.resources?.limits?.memory ?? '') ?? [];
-  const bytes = Number(amount) * (BYTES[unit] ?? NaN);
-  if (Number.isNaN(bytes)) throw new Error(`pod ${pod.metadata.name} states no limit of memory`);
+  const bytes = amountOf(containerOf(pod)?.resources?.limits?.memory);
+  if (bytes === 0) throw new Error(`pod ${pod.metadata.name} states no limit of memory`);
   return bytes;
 }
