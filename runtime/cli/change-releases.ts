@@ -1,14 +1,18 @@
-import { type ReleaseResource, RELEASES_PATH } from '../api/resources.ts';
+import { POLICIES_PATH, type ReleaseResource, RELEASES_PATH } from '../api/resources.ts';
 import {
   ANY_FAMILY,
+  ANY_POLICY,
+  isMeant,
   RELEASE_API_VERSION,
   RELEASE_KIND,
   RELEASE_SHORT_NAME,
   releaseObjectName,
 } from '../api/release/names.ts';
 import { isSemver } from '../api/shadow/semver.ts';
+import { NotFoundError } from '../kube/errors.ts';
+import { objectPath } from '../kube/paths.ts';
 import { type Change, changeAll, createObject, isDryRun, patchObject } from './change.ts';
-import type { Answer, CommandRequest } from './command.ts';
+import { type Answer, type CommandRequest, RefusedCommandError } from './command.ts';
 import { calledOf, knownReleases, noRelease, releasesCalled, versionIn } from './known-releases.ts';
 import type { OperatedCluster } from './operator.ts';
 
@@ -45,6 +49,40 @@ export async function changeReleases(
   if (!change.ahead || !isSemver(version)) throw noRelease(known, words);
   const ahead = { ...change.ahead, spec: { family: ANY_FAMILY, version, ...change.ahead.spec } };
   return changeAll(request, [{ object: calledOf(ahead), change: () => created(session, ahead) }]);
+}
+
+/** Names a policy in a list of the release's spec: the list as it was is what undoes it. @param metadata what is written besides */
+export function naming(
+  field: 'approvedFor' | 'expediteFor' | 'rollbackFor',
+  policy: string,
+  metadata?: Written['metadata'],
+): Pick<ReleaseChange, 'patchOf' | 'undoOf'> {
+  const listed = ({ spec }: ReleaseResource): readonly string[] => spec[field] ?? [];
+  return {
+    patchOf: (release) => {
+      const before = listed(release);
+      // Nothing approves a release under every policy.
+      const isNamed = field === 'approvedFor' ? before.includes(policy) : isMeant(before, policy);
+      return isNamed ? undefined : { ...(metadata && { metadata }), spec: { [field]: [...before, policy] } };
+    },
+    undoOf: (before) => {
+      const patch = JSON.stringify({ spec: { [field]: listed(before) } });
+      return `kubectl patch ${RELEASE_SHORT_NAME} ${before.metadata.name} --type merge --patch '${patch}'`;
+    },
+  };
+}
+
+/** The policy that --policy names; all of them without it. @throws RefusedCommandError where there is no such policy */
+export async function policyIn(
+  { values: { policy } }: CommandRequest,
+  { transport }: OperatedCluster,
+): Promise<string> {
+  if (typeof policy !== 'string') return ANY_POLICY;
+  await transport.request({ method: 'GET', path: objectPath(POLICIES_PATH, policy) }).catch((error: unknown) => {
+    if (error instanceof NotFoundError) throw new RefusedCommandError(`there is no policy ${policy}`, { cause: error });
+    throw error;
+  });
+  return policy;
 }
 
 interface Session {

@@ -1,11 +1,7 @@
-import { POLICIES_PATH, type ReleaseResource } from '../../api/resources.ts';
-import { RELEASE_SHORT_NAME } from '../../api/release/names.ts';
-import { NotFoundError } from '../../kube/errors.ts';
-import { objectPath } from '../../kube/paths.ts';
 import { CHANGE_OPTIONS } from '../change.ts';
-import { changeReleases } from '../change-releases.ts';
-import { type Answer, type Command, type CommandRequest, RefusedCommandError, UsageError } from '../command.ts';
-import { connectToOperator, type OperatedCluster } from '../operator.ts';
+import { changeReleases, naming, policyIn } from '../change-releases.ts';
+import { type Answer, type Command, type CommandRequest, UsageError } from '../command.ts';
+import { connectToOperator } from '../operator.ts';
 
 export const approve: Command = {
   name: 'approve',
@@ -20,30 +16,12 @@ knows yet is approved for all of them before it is offered. It stays approved: s
 };
 
 async function approveFor(request: CommandRequest): Promise<Answer> {
-  const { policy } = request.values;
-  if (typeof policy !== 'string') throw new UsageError('approve: expected --policy NAME');
+  if (typeof request.values['policy'] !== 'string') throw new UsageError('approve: expected --policy NAME');
   const cluster = await connectToOperator(request);
-  await mustExist(cluster, policy);
+  const policy = await policyIn(request, cluster);
   return changeReleases(request, cluster, {
     says: `is approved for policy ${policy}`,
-    patchOf: (release) => {
-      const before = approvedFor(release);
-      return before.includes(policy) ? undefined : { spec: { approvedFor: [...before, policy] } };
-    },
-    undoOf: (before) => {
-      const patch = JSON.stringify({ spec: { approvedFor: approvedFor(before) } });
-      return `kubectl patch ${RELEASE_SHORT_NAME} ${before.metadata.name} --type merge --patch '${patch}'`;
-    },
+    ...naming('approvedFor', policy),
     ahead: { spec: { approvedFor: [policy] } },
-  });
-}
-
-const approvedFor = ({ spec }: ReleaseResource): readonly string[] => spec.approvedFor ?? [];
-
-/** @throws RefusedCommandError where there is no such policy */
-export async function mustExist({ transport }: OperatedCluster, policy: string): Promise<void> {
-  await transport.request({ method: 'GET', path: objectPath(POLICIES_PATH, policy) }).catch((error: unknown) => {
-    if (error instanceof NotFoundError) throw new RefusedCommandError(`there is no policy ${policy}`, { cause: error });
-    throw error;
   });
 }

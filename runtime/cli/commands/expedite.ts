@@ -1,10 +1,8 @@
-import type { ReleaseResource } from '../../api/resources.ts';
-import { ANY_POLICY, isMeant, RELEASE_SHORT_NAME } from '../../api/release/names.ts';
+import { ANY_POLICY } from '../../api/release/names.ts';
 import { CHANGE_OPTIONS } from '../change.ts';
-import { changeReleases } from '../change-releases.ts';
+import { changeReleases, naming, policyIn } from '../change-releases.ts';
 import type { Answer, Command, CommandRequest } from '../command.ts';
 import { connectToOperator } from '../operator.ts';
-import { mustExist } from './approve.ts';
 
 export const expedite: Command = {
   name: 'expedite',
@@ -23,22 +21,11 @@ and PodDisruptionBudgets hold in any case. Stays so until it is undone; updates 
 };
 
 async function expediteFor(request: CommandRequest): Promise<Answer> {
-  const { policy } = request.values;
-  const place = typeof policy === 'string' ? policy : ANY_POLICY;
   const cluster = await connectToOperator(request);
-  if (place !== ANY_POLICY) await mustExist(cluster, place);
+  const policy = await policyIn(request, cluster);
   return changeReleases(request, cluster, {
-    says: `is expedited${place === ANY_POLICY ? '' : ` under policy ${place}`}: it waits for no window, age, interval or pause`,
-    patchOf: ({ spec }) => {
-      const before = spec.expediteFor ?? [];
-      return isMeant(before, place) ? undefined : { spec: { expediteFor: [...before, place] } };
-    },
-    undoOf: (before) => undoOf(before),
-    ahead: { spec: { expediteFor: [place] } },
+    says: `is expedited${policy === ANY_POLICY ? '' : ` under policy ${policy}`}: it waits for no window, age, interval or pause`,
+    ...naming('expediteFor', policy),
+    ahead: { spec: { expediteFor: [policy] } },
   });
-}
-
-function undoOf({ metadata, spec }: ReleaseResource): string {
-  const patch = JSON.stringify({ spec: { expediteFor: spec.expediteFor ?? [] } });
-  return `kubectl patch ${RELEASE_SHORT_NAME} ${metadata.name} --type merge --patch '${patch}'`;
 }

@@ -1,16 +1,14 @@
-import type { ReleaseResource } from '../../api/resources.ts';
 import { DECIDED_ANNOTATION, decidedText } from '../../api/release/decided.ts';
-import { ANY_POLICY, isMeant, RELEASE_SHORT_NAME } from '../../api/release/names.ts';
+import { ANY_POLICY } from '../../api/release/names.ts';
 import type { Leaving } from '../../controller/plan/answer/leaving.ts';
 import { BY_OPTION, CHANGE_OPTIONS, requestOf } from '../change.ts';
-import { changeReleases } from '../change-releases.ts';
+import { changeReleases, naming, policyIn } from '../change-releases.ts';
 import type { Answer, Cluster, Command, CommandRequest } from '../command.ts';
 import { explain } from '../errors.ts';
 import { inspect } from '../inspect.ts';
 import { versionIn } from '../known-releases.ts';
 import { connectToOperator } from '../operator.ts';
 import { table } from '../output/terminal.ts';
-import { mustExist } from './approve.ts';
 
 export const rollback: Command = {
   name: 'rollback',
@@ -31,28 +29,17 @@ is offered. Stays so until it is undone, or the release is allowed.`,
 };
 
 async function rollBack(request: CommandRequest): Promise<Answer> {
-  const { policy } = request.values;
-  const place = typeof policy === 'string' ? policy : ANY_POLICY;
   const cluster = await connectToOperator(request);
-  if (place !== ANY_POLICY) await mustExist(cluster, place);
-  const seen = await lookedAt(request, cluster, place);
-  const metadata = { annotations: { [DECIDED_ANNOTATION]: decidedText('Rollback', requestOf(request)) } };
-  const whose = place === ANY_POLICY ? 'all nodes' : `nodes of policy ${place}`;
+  const policy = await policyIn(request, cluster);
+  const seen = await lookedAt(request, cluster, policy);
+  const annotations = { [DECIDED_ANNOTATION]: decidedText('Rollback', requestOf(request)) };
+  const whose = policy === ANY_POLICY ? 'all nodes' : `nodes of policy ${policy}`;
   const answer = await changeReleases(request, cluster, {
     says: `${whose} go back from it, and none starts on it`,
-    patchOf: ({ spec }) => {
-      const before = spec.rollbackFor ?? [];
-      return isMeant(before, place) ? undefined : { metadata, spec: { rollbackFor: [...before, place] } };
-    },
-    undoOf: (before) => undoOf(before),
+    ...naming('rollbackFor', policy, { annotations }),
     ahead: undefined,
   });
   return withNodes(answer, seen);
-}
-
-function undoOf({ metadata, spec }: ReleaseResource): string {
-  const patch = JSON.stringify({ spec: { rollbackFor: spec.rollbackFor ?? [] } });
-  return `kubectl patch ${RELEASE_SHORT_NAME} ${metadata.name} --type merge --patch '${patch}'`;
 }
 
 /** What nodes will do, or why that is not known: who has to take nodes back does not wait for that. */
@@ -61,7 +48,7 @@ interface Seen {
   readonly notKnown: readonly string[];
 }
 
-async function lookedAt({ names, clock }: CommandRequest, cluster: Cluster, place: string): Promise<Seen> {
+async function lookedAt({ names, clock }: CommandRequest, cluster: Cluster, policy: string): Promise<Seen> {
   const [words = ''] = names;
   try {
     const { snapshot, leaving, unknown } = await inspect(cluster, clock.now());
@@ -69,7 +56,7 @@ async function lookedAt({ names, clock }: CommandRequest, cluster: Cluster, plac
     const named = objects.filter(({ name }) => name === words);
     const meant = new Set(named.length > 0 ? named : objects.filter(({ version }) => version === versionIn(words)));
     const others = objects.filter((one) => !meant.has(one));
-    const taken = [...meant].map((one) => Object.assign({}, one, { rollbackFor: [place] }));
+    const taken = [...meant].map((one) => Object.assign({}, one, { rollbackFor: [policy] }));
     const versions = new Set([...meant].map(({ version }) => version));
     const nodes = leaving({ ...snapshot.releases, objects: [...others, ...taken] }).filter(({ runs }) =>
       versions.has(runs),
