@@ -24,7 +24,7 @@ export interface NodeWriterPorts {
   readonly logger: Logger;
 }
 
-interface NodeWriterOptions<T> extends NodeWriterPorts {
+export interface NodeWriterOptions<T> extends NodeWriterPorts {
   /** What is written, for the log. */
   readonly what: string;
   readonly dueIn: (planned: Planned) => readonly Due<T>[];

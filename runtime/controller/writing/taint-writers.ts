@@ -2,7 +2,7 @@ import { taintPatch, untaintPatch, WAITING_TAINT } from '../../api/marks/taints.
 import type { NodePatch } from '../../api/marks/patches.ts';
 import type { Node } from '../../kube/objects.ts';
 import type { nodesOf } from '../../kube/resources.ts';
-import { type NodeWriter, nodeWriter, type NodeWriterPorts } from './node-writer.ts';
+import { type NodeWriter, nodeWriter, type NodeWriterOptions, type NodeWriterPorts } from './node-writer.ts';
 
 interface TaintWriterOptions extends NodeWriterPorts {
   readonly nodes: Pick<ReturnType<typeof nodesOf>, 'get' | 'patch'>;
@@ -13,28 +13,32 @@ const PACE_MS = 20;
 
 /** Puts the taint on nodes that new pods are to avoid, and takes it away (rule P14). */
 export const preferenceWriter = (options: TaintWriterOptions): NodeWriter =>
-  nodeWriter<boolean>({
-    ...options,
+  taintWriter(options, {
     what: 'the taint of a node that waits',
     paceMs: PACE_MS,
     dueIn: ({ preferences }) => preferences.map(({ node, isAvoided: wanted }) => ({ node, wanted })),
-    write: (node, wanted, signal) => patched(options, node, taintPatch(node, WAITING_TAINT, wanted), signal),
+    patchOf: (node, wanted: boolean) => taintPatch(node, WAITING_TAINT, wanted),
   });
 
 /** Takes away the taint of machines that have arrived (rule P16). @param key of the taint */
 export const arrivalWriter = (options: TaintWriterOptions, key: string): NodeWriter =>
-  nodeWriter<string>({
-    ...options,
+  taintWriter(options, {
     what: 'the taint of a node that arrives',
     dueIn: ({ arrivals }) => arrivals.map((node) => ({ node, wanted: key })),
-    write: (node, wanted, signal) => patched(options, node, untaintPatch(node, wanted), signal),
+    patchOf: (node, wanted: string) => untaintPatch(node, wanted),
   });
 
-async function patched(
-  { nodes }: TaintWriterOptions,
-  { metadata: { name } }: Node,
-  patch: NodePatch | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  if (patch) await nodes.patch(name, { ...patch, metadata: { ...patch.metadata } }, signal);
+interface TaintWrites<T> extends Pick<NodeWriterOptions<T>, 'what' | 'paceMs' | 'dueIn'> {
+  readonly patchOf: (node: Node, wanted: T) => NodePatch | undefined;
+}
+
+function taintWriter<T>(options: TaintWriterOptions, { patchOf, ...writes }: TaintWrites<T>): NodeWriter {
+  return nodeWriter<T>({
+    ...options,
+    ...writes,
+    write: async (node, wanted, signal) => {
+      const patch = patchOf(node, wanted);
+      if (patch) await options.nodes.patch(node.metadata.name, { ...patch, metadata: { ...patch.metadata } }, signal);
+    },
+  });
 }
