@@ -11,7 +11,7 @@ import {
 } from '../../api/policy/model.ts';
 import { compareSemver } from '../../api/shadow/semver.ts';
 import { nameOf } from './events.ts';
-import type { ConditionReport } from '../plan/answer/deadlines.ts';
+import type { ConditionReport } from '../plan/answer/due-dates.ts';
 import type { PolicyReport, ReleaseReport } from '../plan/answer/report.ts';
 import { compare } from '../plan/facts/snapshot.ts';
 

@@ -1,7 +1,7 @@
 import type { PolicyNodes } from '../../../api/policy/model.ts';
 import type { InvalidPolicy } from '../../../api/policy/policy.ts';
 import { attemptOf, nodesNamedIn, partsOf, type When } from '../facts/checks.ts';
-import { type ConditionReport, deadlineOf, type DeadlineKnown } from './deadlines.ts';
+import { type ConditionReport, dueDateOf, type DueDateKnown } from './due-dates.ts';
 import type { Group } from '../groups/groups.ts';
 import type { Dependencies, PassedOver } from '../groups/dependencies.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
@@ -62,7 +62,7 @@ interface Checked {
 }
 
 /** What was decided on the nodes of all policies. */
-interface Decided extends DeadlineKnown {
+interface Decided extends DueDateKnown {
   readonly starts: Starts;
   readonly dependencies: Pick<Dependencies, 'passedOver'>;
   /** When time alone changes what becomes of updates that run. */
@@ -75,7 +75,7 @@ export function reportOn(group: Group, decided: Decided): PolicyReport | undefin
   if (!view.resource || rules.name === undefined) return undefined;
   const { uid, generation } = view.resource;
   const { passed, changesAt: passesAt } = decided.dependencies.passedOver(group);
-  const deadline = deadlineOf(group, decided);
+  const deadline = dueDateOf(group, decided);
   const nextChangeAt = nextAfter(group.now, [changesAt(group, decided), passesAt, deadline?.changesAt ?? NEVER]);
   const { nodes, active } = countOf(group);
   return {

@@ -21,14 +21,14 @@ export interface ConditionReport {
   readonly message: string;
 }
 
-export interface DeadlineKnown {
+export interface DueDateKnown {
   readonly starts: Pick<Starts, 'nearest' | 'starting'>;
   readonly ledgers: Pick<Ledgers, 'of'>;
   /** Nodes that may be updating at once over all policies. */
   readonly capacity: number;
 }
 
-export interface Deadline {
+export interface DueDate {
   readonly condition: ConditionReport;
   /** When time alone changes it. */
   readonly changesAt: number;
@@ -37,7 +37,7 @@ export interface Deadline {
 const ON_TIME: ConditionReport = { status: 'False', reason: 'OnTime', message: 'no release is known to become late' };
 
 /** Undefined where the policy has no date. */
-export function deadlineOf(group: Group, known: DeadlineKnown): Deadline | undefined {
+export function dueDateOf(group: Group, known: DueDateKnown): DueDate | undefined {
   const { completeWithinMs } = group.rules;
   if (completeWithinMs === undefined) return undefined;
   const all = group.releases.all
@@ -60,9 +60,9 @@ interface Estimate {
   readonly because: string;
 }
 
-function estimateOf(release: OsRelease, group: Group, known: DeadlineKnown): Estimate {
+function estimateOf(release: OsRelease, group: Group, known: DueDateKnown): Estimate {
   const { now, rules } = group;
-  const nodes = group.members.filter((info) => isLeft(info, release));
+  const nodes = group.members.filter((info) => isBehind(info, release));
   const left = countNodes(nodes);
   // What is offered from now on is in no ledger yet, and due once it is.
   const offeredAt = instantOf(known.ledgers.of(release)?.ledger.firstOfferedAt) ?? NEVER;
@@ -82,7 +82,7 @@ function estimateOf(release: OsRelease, group: Group, known: DeadlineKnown): Est
   return { release, left, dueAt, endsAt, movesFrom, because: most.ms > 0 ? most.because : wait.because };
 }
 
-function isLeft({ node, shadow }: AssessedNode, { family, version }: OsRelease): boolean {
+function isBehind({ node, shadow }: AssessedNode, { family, version }: OsRelease): boolean {
   const { current_version: current, target_version: target } = shadow?.status ?? {};
   return node.family === family && current !== version && (target === version || shadow?.spec.version === version);
 }
@@ -106,7 +106,7 @@ interface Waiting {
 }
 
 /** What has to pass before the last of them can start. */
-function waitOf({ release, nodes }: Waiting, group: Group, { starts }: DeadlineKnown): { ms: number; because: string } {
+function waitOf({ release, nodes }: Waiting, group: Group, { starts }: DueDateKnown): { ms: number; because: string } {
   const { now, rules } = group;
   const nearest = starts.starting.has(group) ? undefined : starts.nearest.get(group);
   const because = nearest ? `${nearest.reason}${settingText(nearest.reason)}` : 'updates that are under way';
