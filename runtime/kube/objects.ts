@@ -133,6 +133,16 @@ export function readySince({ status }: Pick<Node, 'status'>): number | undefined
   return ready?.status === 'True' ? instantOf(ready.lastTransitionTime) : undefined;
 }
 
+/** Its init containers first. */
+export const containersOf = ({ status }: Pick<Pod, 'status'>): readonly ContainerStatus[] => [
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.containerStatuses ?? []),
+];
+
+/** Why its containers do not run yet, each in one word: `ImagePullBackOff`. */
+export const waitingReasons = (pod: Pick<Pod, 'status'>): readonly string[] =>
+  containersOf(pod).flatMap(({ state }) => state?.waiting?.reason ?? []);
+
 /** Whether all containers of the pod have ended for good. */
 export function isPodTerminal({ status }: Pick<Pod, 'status'>): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';

@@ -3,7 +3,7 @@ import type { ShadowObject } from '../../api/resources.ts';
 import { type DisplacedOwner, type DisplacedWorkloads, MAX_OWNERS } from '../../api/shadow/model.ts';
 import { Collection, listAll, queryOf, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
 import { isDefinite } from '../../kube/errors.ts';
-import { isPodTerminal, isReady, type Pod, type Workload } from '../../kube/objects.ts';
+import { isPodTerminal, isReady, type Pod, waitingReasons, type Workload } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { podsPath } from '../../kube/resources.ts';
 import { rfc3339 } from '../../lib/clock.ts';
@@ -132,10 +132,5 @@ function reasonOf({ metadata, status = {} }: Pod): string {
   if (metadata.deletionTimestamp !== undefined) return 'Terminating';
   const { phase = 'Pending', conditions } = status;
   const unplaced = conditions?.find(({ type, status: value }) => type === 'PodScheduled' && value === 'False');
-  return waitsFor(status) ?? unplaced?.reason ?? (phase === 'Running' ? 'NotReady' : phase);
-}
-
-function waitsFor({ initContainerStatuses, containerStatuses }: NonNullable<Pod['status']>): string | undefined {
-  const containers = [...(initContainerStatuses ?? []), ...(containerStatuses ?? [])];
-  return containers.flatMap(({ state }) => state?.waiting?.reason ?? [])[0];
+  return waitingReasons({ status })[0] ?? unplaced?.reason ?? (phase === 'Running' ? 'NotReady' : phase);
 }

@@ -1,4 +1,11 @@
-import { type ContainerStatus, isPodTerminal, type OwnerReference, type Pod } from '../../kube/objects.ts';
+import {
+  containersOf,
+  type ContainerStatus,
+  isPodTerminal,
+  type OwnerReference,
+  type Pod,
+  waitingReasons,
+} from '../../kube/objects.ts';
 import { instantOf, MINUTE_MS } from '../../lib/clock.ts';
 
 /** A pod has so long to become Ready, and a node to come up. */
@@ -82,22 +89,16 @@ const CRASHES = 3;
 
 function healthOf(pod: Pod, { createdAt, unreadySince, now }: Times): Witness['health'] {
   if (now - createdAt < GRACE_MS) return undefined;
-  const containers = containersOf(pod);
-  if (containers.some(isCrashing)) return 'crash';
+  if (containersOf(pod).some(isCrashing)) return 'crash';
   if (unreadySince === undefined) return 'well';
-  return now - unreadySince < GRACE_MS ? undefined : ailmentOf(containers);
+  return now - unreadySince < GRACE_MS ? undefined : ailmentOf(pod);
 }
-
-const containersOf = ({ status }: Pod): readonly ContainerStatus[] => [
-  ...(status?.initContainerStatuses ?? []),
-  ...(status?.containerStatuses ?? []),
-];
 
 const isCrashing = ({ state, restartCount }: ContainerStatus): boolean =>
   state?.waiting?.reason === 'CrashLoopBackOff' && restartCount >= CRASHES;
 
-function ailmentOf(containers: readonly ContainerStatus[]): Ailment {
-  const reasons = containers.flatMap(({ state }) => state?.waiting?.reason ?? []);
+function ailmentOf(pod: Pod): Ailment {
+  const reasons = waitingReasons(pod);
   if (reasons.some((reason) => IMAGE.has(reason))) return 'image';
-  return reasons.some((reason) => STARTING.has(reason)) || containers.length === 0 ? 'sandbox' : 'unready';
+  return reasons.some((reason) => STARTING.has(reason)) || containersOf(pod).length === 0 ? 'sandbox' : 'unready';
 }
