@@ -90,3 +90,10 @@ test('a plan is made when it becomes late, and nobody is late who has the releas
   expect([condition?.status, requeueAt]).toEqual(['False', minutes(120) + 1]);
   expect(late({ completeWithinMs: 1 }, { a: updated }).condition?.status).toBe('False');
 });
+
+test('a plan is made when it is later by another hour, and not for a date that no ledger has yet', () => {
+  const nodes = { a: took(HOUR) };
+  expect(late({ completeWithinMs: HOUR, paused: true }, nodes).requeueAt).toBe(NOW + 1);
+  const { condition, requeueAt } = late({ completeWithinMs: HOUR / 2, paused: true }, nodes, { ledger: EMPTY });
+  expect([condition?.status, requeueAt]).toEqual(['False', undefined]);
+});
