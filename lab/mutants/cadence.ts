@@ -6,7 +6,7 @@ export const cadenceMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'widens by nodes that have not soaked',
     file: 'runtime/controller/plan/releases/proof.ts',
-    find: 'this.#allWellAt.filter((instant) => instant <= now).length',
+    find: 'this.provers.wellAt.filter((instant) => instant <= now).length',
     replace: 'this.#allWellAt.length',
     tests: ['test/controller/plan/widening.test.ts'],
   },

@@ -6,6 +6,7 @@ const PROPERTIES = ['test/controller/plan/policies.test.ts'];
 const RULINGS = 'runtime/controller/plan/facts/rulings.ts';
 const WELL = 'runtime/controller/plan/releases/well.ts';
 const PROOF = 'runtime/controller/plan/releases/proof.ts';
+const PROVERS = 'runtime/controller/plan/releases/provers.ts';
 const RELEASES = 'runtime/controller/plan/releases/releases.ts';
 
 /** Rules P: what a policy says of the nodes that it rules, one mutant for each gate. */
@@ -165,9 +166,9 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'F2',
     does: 'starts more while those that are to prove a release soak',
-    file: PROOF,
-    find: 'new Map([...this.#restingAt(resting), ...atRisk])',
-    replace: 'new Map([...atRisk])',
+    file: PROVERS,
+    find: 'new Map([...there, ...this.atRisk(',
+    replace: 'new Map([...this.atRisk(',
     tests: PROPERTIES,
   },
   {
@@ -189,7 +190,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'F2',
     does: 'waits for ever for a machine that is gone',
-    file: PROOF,
+    file: PROVERS,
     find: 'return goneAt > this.#rules.now;',
     replace: 'return goneAt > 0;',
     tests: ['test/controller/plan/blame.test.ts'],

@@ -11,7 +11,7 @@ import { firstOf } from './output/output.ts';
 const MAX_NAMED = 5;
 
 /** That a release is halted, and why. */
-export function haltedText({ version, family, policy, failures, failed, mayFail }: Halted): string {
+export function haltedText({ version, family, policy, failures, failed, mayFail, overAll }: Halted): string {
   const where = policy === undefined ? '' : ` for policy ${policy}`;
   if (mayFail === undefined) return `${version} (${family}) is halted${where} by people`;
   const alike = Map.groupBy(failed, ({ reason, runs }) =>
@@ -19,7 +19,7 @@ export function haltedText({ version, family, policy, failures, failed, mayFail 
   );
   const named = [...alike].map(([how, nodes]) => `${firstOf(namesOf(nodes), MAX_NAMED)} ${how}`);
   const who = named.length > 0 ? named.join('; ') : `it failed on ${failures} ${failures === 1 ? 'node' : 'nodes'}`;
-  return `${version} (${family}) is halted${where}: ${who}; ${mayFail} may fail`;
+  return `${version} (${family}) is halted${where}: ${who}; ${mayFail} may fail${overAll ? ' under all policies together' : ''}`;
 }
 
 const DECIDED = { Automatic: undefined, Halt: 'people have halted it', Allow: 'people let it go on' } as const;

@@ -2,7 +2,6 @@ import type { Reason } from '../../../runtime/controller/plan/facts/reasons.ts';
 import { BEGINS_AT, type Instant } from '../types.ts';
 import type { ShadowFacts } from './facts.ts';
 import type { Fleet, Standing } from './liveness.ts';
-import { mayFail } from './reach.ts';
 import type { ReleaseFacts } from './release-facts.ts';
 import type { Group } from './rulings.ts';
 import type { SeenNode } from './seen-node.ts';
@@ -165,23 +164,8 @@ function hasFailed(
 
 const LOST: ReadonlySet<string> = new Set(['NotReturned', 'SoakFailed']);
 
-/** As many have failed over all policies together as may (F2), though none has halted it alone: it waits for a person. */
-function isSpent({ node: { facts }, shadow, fleet: { picture } }: Asked): boolean {
-  const target = shadow.status?.target;
-  const failures = [...picture.releases.values()].flatMap((one) =>
-    one.version === target && one.isOf(facts.family) ? [one.failures] : [],
-  );
-  const limits = picture.rulings.groups.flatMap((group) => {
-    const { length } = picture.membersOf(group).filter((one) => one.facts.family === facts.family);
-    return length > 0 ? [mayFail(group, length)] : [];
-  });
-  return Math.max(...failures) >= Math.max(...limits);
-}
-
 /** Nodes that are not Ready take places for a while, and say nothing where they have no update to wait for. */
-function waitingFor(asked: Asked): Standing {
-  const { now, fleet } = asked;
-  if (isSpent(asked)) return 'kept';
+function waitingFor({ now, fleet }: Asked): Standing {
   const places = fleet.places(now);
   if (places === 'stuck') return 'kept';
   return places === 'silent' ? { wrong: 'it waits for nodes of which nobody is told' } : 'going';

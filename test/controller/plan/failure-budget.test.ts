@@ -5,10 +5,14 @@ import {
   moment,
   monitoring,
   node,
+  NOW,
   type Parts,
+  permit,
+  plan,
+  POLICY,
   reasons,
   rebooting,
-  permit,
+  ruling,
   staging,
   started,
   UNPROVEN_TOO,
@@ -165,5 +169,46 @@ describe('the failure budget', () => {
 
   test('a percentage is never below two nodes', () => {
     expect(started(fleet({ a: failed, b: {}, c: {} }), { maxConcurrent: MANY })).toEqual(['b', 'a']);
+  });
+
+  describe('of several policies together', () => {
+    const pool = (name: string) => ({
+      selector: { matchLabels: { pool: name } },
+      maxFailed: MANY,
+      maxConcurrent: MANY,
+    });
+    const inPools = (shadows: Readonly<Record<string, Parts>>): World => {
+      const nodes = Object.keys(shadows).map((name) => node(name, { labels: { pool: name.slice(0, 1) } }));
+      return fleet(shadows, { nodes, policies: [ruling('a', pool('a')), ruling('b', pool('b'))] });
+    };
+    const spent = { a1: failed, a2: failed, b1: failed };
+    const said = (world: World) => plan(world, { ...POLICY, maxConcurrent: MANY }, NOW);
+
+    test('where they have used up what may fail, the release is halted for people, whom these failures are named', () => {
+      const { verdicts, halted, policies } = said(inPools({ ...spent, a3: {}, b2: {} }));
+      const message = 'too many nodes of all policies together failed on 1.1.0';
+      expect(verdicts).toContainEqual(expect.objectContaining({ node: 'a3', reason: 'RolloutHalted', message }));
+      expect(verdicts).toContainEqual(expect.objectContaining({ node: 'b2', reason: 'RolloutHalted', message }));
+      const failures = ['a1', 'a2', 'b1'].map((name) => expect.objectContaining({ node: name }));
+      expect(halted).toMatchObject([
+        { policy: 'a', failed: failures, mayFail: 3, overAll: true },
+        { policy: 'b', failed: failures, mayFail: 3, overAll: true },
+      ]);
+      expect(policies.map((one) => one.halted)).toMatchObject([{ status: 'True' }, { status: 'True' }]);
+    });
+
+    test('those that may still prove it are waited for, by their policy alone', () => {
+      const proving = said(inPools({ ...spent, a3: rebooting, a4: {}, b2: {} }));
+      expect(proving.verdicts).toContainEqual(expect.objectContaining({ node: 'a4', reason: 'Unproven' }));
+      expect(proving.halted.map(({ policy }) => policy)).toEqual(['b']);
+    });
+
+    test('a node that is called off for that says so', () => {
+      const staged = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } as const;
+      const { commands } = said(inPools({ ...spent, a3: staged }));
+      expect(commands).toContainEqual(
+        expect.objectContaining({ kind: 'call-off', because: expect.objectContaining({ reason: 'RolloutHalted' }) }),
+      );
+    });
   });
 });

@@ -109,7 +109,7 @@ test('forty policies together lose no more nodes to an unproven release than one
   const afterFailures = withLedger(world, { failures });
   expect(started(afterFailures, unlimited)).toEqual(['p0', 'p1', 'p2']);
   expect(plan(afterFailures, { ...POLICY, ...unlimited }, NOW).verdicts).toContainEqual(
-    expect.objectContaining({ node: 'p39', message: '1.1.0 is yet to be proven by other nodes' }),
+    expect.objectContaining({ node: 'p39', reason: 'RolloutHalted' }),
   );
 });
 

@@ -18,7 +18,7 @@ export function offers({ all }: Groups, { all: nodes }: Fleet): Offers {
       if (!release.wanted) continue;
       const name = { family, version, ...(rules.name !== undefined && { policy: rules.name }) };
       offered.push(name);
-      if (release.isHalted) halted.push({ ...name, ...whyHalted(release, nodes) });
+      if (release.isHalted || release.proof.spent) halted.push({ ...name, ...whyHalted(release, nodes) });
     }
   }
   return { offered, halted };
@@ -28,11 +28,13 @@ function whyHalted(
   { failures, entries, proof }: OsRelease,
   nodes: Fleet['all'],
 ): Omit<Halted, keyof ReleaseUnderPolicy> {
+  const { spent } = proof;
   const versions = new Map(nodes.map(({ node }) => [node.name, node.version]));
-  const failed = entries.map(({ node, reason }) => ({ node, reason, runs: versions.get(node) }));
+  const failed = (spent?.entries ?? entries).map(({ node, reason }) => ({ node, reason, runs: versions.get(node) }));
   return {
-    failures,
+    failures: spent?.entries.length ?? failures,
     failed: failed.toSorted((a, b) => compare(a.node, b.node)),
-    ...(!proof.isHaltedByPeople && { mayFail: proof.haltsAt }),
+    ...(!proof.isHaltedByPeople && { mayFail: spent?.mayFail ?? proof.haltsAt }),
+    ...(spent && { overAll: true }),
   };
 }

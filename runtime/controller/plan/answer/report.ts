@@ -193,9 +193,11 @@ function progressing(group: Group, active: number, { starting, nearest: under }:
 }
 
 function halted({ releases }: Group): ConditionReport {
-  const stopped = releases.all.filter(({ wanted, isHalted }) => wanted && isHalted);
+  const stopped = releases.all.filter(({ wanted, isHalted, proof }) => wanted && (isHalted || proof.spent));
   if (stopped.length === 0) return NOT_HALTED;
   const names = stopped.map(({ family, version, failures, proof }) => {
+    const { spent } = proof;
+    if (spent) return `too many nodes failed: ${version} on ${family} (${spent.entries.length} under all policies)`;
     if (proof.isHaltedByPeople) return `people have halted ${version} on ${family}`;
     const why = proof.hasFailedCheck ? 'a check failed' : 'too many nodes failed';
     return `${why}: ${version} on ${family} (${failures} failed)`;

@@ -55,13 +55,19 @@ interface OfPolicy {
   readonly atRisk: (as: Risk) => ReadonlyMap<string, number>;
 }
 
+/** As many nodes have failed on an unproven release over all policies as may, though none has halted it. */
+export interface Spent {
+  readonly entries: readonly Failure[];
+  readonly mayFail: number;
+}
+
 /** Who is put at risk by an unproven release over all policies together (rule F2). */
 class OverPolicies {
-  readonly #failed: number;
+  readonly #failed: readonly Failure[];
   readonly #policies: OfPolicy[] = [];
   readonly #places = new Map<Risk, Place>();
 
-  constructor(failed: number) {
+  constructor(failed: readonly Failure[]) {
     this.#failed = failed;
   }
 
@@ -69,17 +75,29 @@ class OverPolicies {
     this.#policies.push(policy);
   }
 
+  /** To be asked for, as places are, once every node has been counted; undefined where further ones may fail. */
+  get spent(): Spent | undefined {
+    const mayFail = this.#greatest;
+    return this.#failed.length >= mayFail ? { entries: this.#failed, mayFail } : undefined;
+  }
+
+  get #greatest(): number {
+    return Math.max(...this.#policies.flatMap(({ limit }) => limit() ?? []));
+  }
+
   /** To be asked for once every node has been counted. */
   place(risk: Risk): Place {
     const known = this.#places.get(risk);
     if (known) return known;
-    const greatest = Math.max(...this.#policies.flatMap(({ limit }) => limit() ?? []));
     const atRisk = new Map(this.#policies.flatMap((one) => [...one.atRisk(risk)]));
-    const place = placeOf(greatest, atRisk, atRisk.size + this.#failed);
+    const place = placeOf(this.#greatest, atRisk, atRisk.size + this.#failed.length);
     this.#places.set(risk, place);
     return place;
   }
 }
+
+const failuresIn = (entries: readonly (readonly [string, Failure])[]): readonly Failure[] =>
+  entries.map(([, failure]) => failure);
 
 /** For which values it was proven under this very policy, by the proof that the policy asks for now. */
 function provenIn(
@@ -120,7 +138,7 @@ export class Books {
       failed: new Set(ofNodes.map(([node]) => node)),
       counted: limit !== undefined && !isCurrent ? Math.max(own.length, limit) : own.length,
       countedNodes: own.length - ownChecks,
-      entries: own.map(([, failure]) => failure),
+      entries: failuresIn(own),
       decision,
       isRolledBack: this.#ledgers.isRolledBack(release, name),
       isExpedited: this.#ledgers.isExpedited(release, name),
@@ -131,7 +149,7 @@ export class Books {
       hasFailedCheck: ownChecks > 0,
       checks: checksIn(before),
       before,
-      over: this.#overOf(keyOf(release), decision === 'Allow' ? 0 : ofNodes.length),
+      over: this.#overOf(keyOf(release), decision === 'Allow' ? [] : failuresIn(ofNodes)),
     };
   }
 
@@ -149,7 +167,7 @@ export class Books {
     return Math.max(-Infinity, ...known.flatMap((time) => Math.min(instantOf(time) ?? -Infinity, this.#terms.now)));
   }
 
-  #overOf(key: string, failed: number): OverPolicies {
+  #overOf(key: string, failed: readonly Failure[]): OverPolicies {
     const known = this.#over.get(key) ?? new OverPolicies(failed);
     this.#over.set(key, known);
     return known;

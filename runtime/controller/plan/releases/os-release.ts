@@ -21,6 +21,8 @@ export interface Halted extends ReleaseUnderPolicy {
   readonly failed: readonly FailedNode[];
   /** How many may fail; absent where people have halted it. */
   readonly mayFail?: number;
+  /** Failures and limit are those of all policies together: none has halted it alone. */
+  readonly overAll?: true;
 }
 
 interface FailedNode extends Pick<Failure, 'node' | 'reason'> {
@@ -65,7 +67,7 @@ export interface OsRelease extends OsReleaseName {
    * - Lost nodes do not count as on their way.
    */
   readonly completeAt: number;
-  /** Why a node does not start on it, or is not disturbed for it, while others have to prove it first. */
+  /** Why a node does not start on it, or is not disturbed for it, while others have to prove it first, or until people make that possible. */
   unprovenTo(node: NodeView): Finding;
   /** Why no more nodes start on it at once, or are disturbed for it, though it is proven. */
   readonly widening: Finding;

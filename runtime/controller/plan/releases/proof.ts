@@ -1,12 +1,12 @@
 import { MAX_PROVEN_VALUES, type UnderPolicy } from '../../../api/release/model.ts';
-import type { Book, Risk } from './books.ts';
+import type { Book, Risk, Spent } from './books.ts';
 import { standing } from '../facts/checks.ts';
 import { saysOf } from '../facts/counts.ts';
 import { type Claim, type Place, placeOf } from '../facts/places.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
-import type { NodeInfo } from '../facts/snapshot.ts';
+import { Provers } from './provers.ts';
 import { type Proven, provenWith, type ProvingCounts, type ProvingRules } from './proving.ts';
-import { enoughWellFrom, lostAt, wellFrom } from './well.ts';
+import { enoughWellFrom } from './well.ts';
 
 /** While a release is unproven, this many more may fail on it than prove it: one broken machine does not stop a fleet. */
 const SPARE_FAILURES = 2;
@@ -21,15 +21,11 @@ const SPARE_FAILURES = 2;
  * Where its policy has it proven per value of a label, nodes of each value go by their own proof. Until one value has proven it, they are bounded like one.
  */
 export class Proof {
+  /** All of them are to be counted before anything else is asked. */
+  readonly provers: Provers;
   readonly #rules: ProvingRules;
   readonly #family: { readonly counts: ProvingCounts };
   readonly #book: Book;
-  /** By UID, until when each counts: nodes on their way to it, except for those that have failed on it. */
-  readonly #at: Readonly<Record<Risk, Map<string, number>>> = { moving: new Map(), disturbed: new Map() };
-  /** By UID, with whom those on their way go by a proof. */
-  readonly #with = new Map<string, string>();
-  /** Nodes at rest on it, by whose proof they are. */
-  readonly #resting = new Map<string, NodeInfo[]>();
   readonly #places = new Map<string, Place>();
   readonly #enoughAt = new Map<string, number>();
 
@@ -38,29 +34,11 @@ export class Proof {
     this.#rules = rules;
     this.#family = family;
     this.#book = book;
+    this.provers = new Provers(rules);
     book.over.join({
       limit: () => (family.counts.neededIn.size === 0 || this.proven ? undefined : this.mayFail),
       atRisk: (as) => this.#unprovenAt(as),
     });
-  }
-
-  /** The node is at rest and runs the release. */
-  rest(info: NodeInfo): void {
-    const key = provenWith(info.node, this.#rules.proof);
-    const known = this.#resting.get(key);
-    if (known) known.push(info);
-    else this.#resting.set(key, [info]);
-  }
-
-  /** The node is on its way, and has not failed on the release. @param goneAt from when on it is lost */
-  risk(as: Risk, node: Proven, goneAt: number): void {
-    if (!this.#isThere(goneAt)) return;
-    this.#at[as].set(node.uid, goneAt);
-    this.#with.set(node.uid, provenWith(node, this.#rules.proof));
-  }
-
-  #isThere(goneAt: number): boolean {
-    return goneAt > this.#rules.now;
   }
 
   /** What was proven stays so. */
@@ -127,6 +105,24 @@ export class Proof {
     if (!this.isHalted || this.isHaltedByPeople) return false;
     const { before, countedNodes } = this.#book;
     return !this.hasFailedCheck || before.provenAt == null || this.#isTooMany(countedNodes);
+  }
+
+  /** What keeps it from being proven without people, though it is not halted: as many nodes have failed over all policies as may. */
+  get spent(): Spent | undefined {
+    if (this.isHalted) return undefined;
+    return this.#unproven.map((key) => this.#spentWith(key)).find((one) => one !== undefined);
+  }
+
+  /** The same for one node. */
+  spentFor(node: Proven): Spent | undefined {
+    return this.#spentWith(provenWith(node, this.#rules.proof), node.uid);
+  }
+
+  /** Where enough nodes are there to prove it, only these are waited for. @param but UID of a node that is none of them */
+  #spentWith(key: string, but = ''): Spent | undefined {
+    if (this.proven) return undefined;
+    const { used, limit, taken } = this.#provingPlace('moving', key);
+    return used - Number(taken.has(but)) < limit ? this.#book.over.spent : undefined;
   }
 
   /** What the ledger is to say of it. @param at RFC 3339 */
@@ -197,7 +193,7 @@ export class Proof {
     if (known !== undefined) return known;
     const { now, proof } = this.#rules;
     const count = this.#family.counts.neededIn.get(key) ?? this.needed;
-    const at = enoughWellFrom(this.#resting.get(key) ?? [], { count, soakMs: proof.soakMs, now });
+    const at = enoughWellFrom(this.provers.resting(key), { count, soakMs: proof.soakMs, now });
     this.#enoughAt.set(key, at);
     return at;
   }
@@ -224,17 +220,21 @@ export class Proof {
 
   #placesOf(as: Risk, key: string): readonly Place[] {
     if (this.#isProvenWith(key))
-      return this.#widens ? [this.#place(`${as}, widening`, () => placeOf(this.atOnce, this.#at[as]))] : [];
+      return this.#widens ? [this.#place(`${as}, widening`, () => placeOf(this.atOnce, this.provers.atRisk(as)))] : [];
     const { decision, counted, over } = this.#book;
     const failed = decision === 'Allow' ? 0 : counted;
     const atRisk = this.#unprovenAt(as);
     const isFirst = this.#keys.length > 1 && this.#unproven.length === this.#keys.length;
     return [
-      this.#place(`${as} by ${key}`, () => this.#proving(as, key)),
+      this.#provingPlace(as, key),
       ...(isFirst ? [this.#place(`${as} by all`, () => this.#proving(as))] : []),
       this.#place(as, () => placeOf(this.mayFail, atRisk, atRisk.size + failed)),
       ...(this.proven ? [] : [over.place(as)]),
     ];
+  }
+
+  #provingPlace(as: Risk, key: string): Place {
+    return this.#place(`${as} by ${key}`, () => this.#proving(as, key));
   }
 
   #place(name: string, make: () => Place): Place {
@@ -245,16 +245,14 @@ export class Proof {
 
   /** Who is to prove it: nodes of one value, or all. */
   #proving(as: Risk, key?: string): Place {
-    const atRisk = [...this.#at[as]].filter(([uid]) => key === undefined || this.#with.get(uid) === key);
-    const resting = key === undefined ? [...this.#resting.values()].flat() : (this.#resting.get(key) ?? []);
     const needed = key === undefined ? this.needed : (this.#family.counts.neededIn.get(key) ?? this.needed);
-    return placeOf(needed, new Map([...this.#restingAt(resting), ...atRisk]));
+    return placeOf(needed, this.provers.all(as, key));
   }
 
   /** Nodes on their way that it is not proven to. */
   #unprovenAt(as: Risk): ReadonlyMap<string, number> {
-    if (this.#rules.proof.per === undefined) return this.#at[as];
-    return new Map([...this.#at[as]].filter(([uid]) => !this.#isProvenWith(this.#with.get(uid) ?? '')));
+    if (this.#rules.proof.per === undefined) return this.provers.atRisk(as);
+    return this.provers.atRisk(as, (key) => !this.#isProvenWith(key));
   }
 
   get #widens(): boolean {
@@ -264,26 +262,13 @@ export class Proof {
   /** Nodes that may update to it at once: once it is proven, a multiple of those that have been well on it for the soak, but never fewer than prove it. */
   get atOnce(): number {
     const { proof, now } = this.#rules;
-    const well = this.#allWellAt.filter((instant) => instant <= now).length;
+    const well = this.provers.wellAt.filter((instant) => instant <= now).length;
     return Math.max(this.needed, (proof.widen ?? 0) * well);
   }
 
   /** When time alone lets more of them update at once. */
   get widensAt(): number {
-    return this.#widens ? nextAfter(this.#rules.now, this.#allWellAt) : NEVER;
-  }
-
-  get #allWellAt(): readonly number[] {
-    return this.#wellAt([...this.#resting.values()].flat());
-  }
-
-  #wellAt(infos: readonly NodeInfo[]): readonly number[] {
-    return infos.map((info) => wellFrom(info, this.#rules.proof.soakMs));
-  }
-
-  #restingAt(infos: readonly NodeInfo[]): readonly (readonly [uid: string, goneAt: number])[] {
-    const all = infos.map((info) => [info.node.uid, lostAt(info, this.#rules)] as const);
-    return all.filter(([, goneAt]) => this.#isThere(goneAt));
+    return this.#widens ? nextAfter(this.#rules.now, this.provers.wellAt) : NEVER;
   }
 
   /** Nodes that prove it. */

@@ -207,7 +207,7 @@ class Tally implements OsRelease {
     this.isReached ||= finishedAt !== undefined && !cameDown;
     if (this.failed.has(info.node.uid)) return;
     this.#canaries.push(info.node);
-    this.proof.rest(info);
+    this.proof.provers.rest(info);
   }
 
   /** Policies that come after this one do not wait for a node that is away or that pauses after a failure: that may take a day. */
@@ -223,8 +223,8 @@ class Tally implements OsRelease {
     if (this.failed.has(info.node.uid)) return;
     const goneAt = Math.min(lostAt(info, this.#rules), givenBackAt(info));
     this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
-    this.proof.risk('moving', info.node, goneAt);
-    if (isDisturbed(info, this.version)) this.proof.risk('disturbed', info.node, goneAt);
+    this.proof.provers.risk('moving', info.node, goneAt);
+    if (isDisturbed(info, this.version)) this.proof.provers.risk('disturbed', info.node, goneAt);
   }
 
   begin(info: AssessedNode): void {
@@ -244,6 +244,8 @@ class Tally implements OsRelease {
   }
 
   unprovenTo(node: NodeView): Finding {
+    if (this.proof.spentFor(node))
+      return found('RolloutHalted', `too many nodes of all policies together failed on ${this.version}`);
     const { awaitsChecks, openChecks } = this.proof;
     if (awaitsChecks)
       return found('Unproven', `${this.version} is yet to be proven by the check ${listed(openChecks)}`);

@@ -1,0 +1,63 @@
+import type { NodeInfo } from '../facts/snapshot.ts';
+import type { Risk } from './books.ts';
+import { type Proven, provenWith, type ProvingRules } from './proving.ts';
+import { lostAt, wellFrom } from './well.ts';
+
+type Until = readonly [uid: string, goneAt: number];
+
+/** Who can prove a release to the nodes of one policy and family: those at rest on it, and those on their way. Who has failed on it is none of them. */
+export class Provers {
+  readonly #rules: ProvingRules;
+  /** By UID, until when each counts: nodes on their way to it. */
+  readonly #at: Readonly<Record<Risk, Map<string, number>>> = { moving: new Map(), disturbed: new Map() };
+  /** By UID, with whom those on their way go by a proof. */
+  readonly #with = new Map<string, string>();
+  /** Nodes at rest on it, by whose proof they are. */
+  readonly #resting = new Map<string, NodeInfo[]>();
+
+  constructor(rules: ProvingRules) {
+    this.#rules = rules;
+  }
+
+  /** The node is at rest and runs the release. */
+  rest(info: NodeInfo): void {
+    const key = provenWith(info.node, this.#rules.proof);
+    const known = this.#resting.get(key);
+    if (known) known.push(info);
+    else this.#resting.set(key, [info]);
+  }
+
+  /** The node is on its way. @param goneAt from when on it is lost */
+  risk(as: Risk, node: Proven, goneAt: number): void {
+    if (!this.#isThere(goneAt)) return;
+    this.#at[as].set(node.uid, goneAt);
+    this.#with.set(node.uid, provenWith(node, this.#rules.proof));
+  }
+
+  #isThere(goneAt: number): boolean {
+    return goneAt > this.#rules.now;
+  }
+
+  /** Those at rest on it that go by one proof, or all. */
+  resting(key?: string): readonly NodeInfo[] {
+    return key === undefined ? [...this.#resting.values()].flat() : (this.#resting.get(key) ?? []);
+  }
+
+  /** Those on their way, by UID, until when each counts. @param isMeant by whose proof they go. @default all */
+  atRisk(as: Risk, isMeant?: (key: string) => boolean): ReadonlyMap<string, number> {
+    if (!isMeant) return this.#at[as];
+    return new Map([...this.#at[as]].filter(([uid]) => isMeant(this.#with.get(uid) ?? '')));
+  }
+
+  /** Both together, of one proof or of all. */
+  all(as: Risk, key?: string): ReadonlyMap<string, number> {
+    const resting = this.resting(key).map((info): Until => [info.node.uid, lostAt(info, this.#rules)]);
+    const there = resting.filter(([, goneAt]) => this.#isThere(goneAt));
+    return new Map([...there, ...this.atRisk(as, key === undefined ? undefined : (one) => one === key)]);
+  }
+
+  /** From when on each of those at rest has been well for the soak. */
+  get wellAt(): readonly number[] {
+    return this.resting().map((info) => wellFrom(info, this.#rules.proof.soakMs));
+  }
+}
