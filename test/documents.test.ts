@@ -22,12 +22,12 @@ test.each(documents)('the links of %s lead to a file and a heading that are ther
 const KB = 1000;
 /** What somebody who takes the operator over has to read. A page that outgrows its place says something that another page says, or that nobody needs. */
 const LONGEST: readonly [documents: string | readonly string[], kb: number][] = [
-  ['CHANGELOG.md', 7],
+  ['CHANGELOG.md', 6],
   ['CONTRIBUTING.md', 8],
   ['docs/benchmarks.md', 15],
   ['docs/eks.md', 7],
   ['lab/simulation/README.md', 20],
-  [['*.md', 'docs/**/*.md'], 236],
+  [['*.md', 'docs/**/*.md'], 225],
 ];
 
 test.each(LONGEST)('%s has less than %d KB', (patterns, kb) => {

@@ -7,7 +7,7 @@ const notifying = new ControllerMetrics();
 notifying.addNotifications();
 
 test.each([
-  ['docs/operating.md', /^## Metrics of the controller\n(.*?)^## /ms, NONE, 0],
+  ['docs/operating.md', /^- \*\*Controller:\*\*(.*?)$/m, NONE, 0],
   [
     'docs/notifications.md',
     /^## Metrics\n(.*?)(?:^## |$(?![^]))/ms,
@@ -19,7 +19,7 @@ test.each([
   (file, place, registry, others) => {
     const text = readFileSync(file, 'utf8');
     const section = place.exec(text)?.[1] ?? '';
-    const documented = [...section.matchAll(/^\| `(\w+)(?:\{([\w,]+)\})?`/gm)].map(([, name, labels = '']) => ({
+    const documented = [...section.matchAll(/`(brupop_\w+)(?:\{([\w,]+)\})?`/g)].map(([, name, labels = '']) => ({
       name,
       labels,
     }));
