@@ -7,7 +7,7 @@ export const cadenceMutants: readonly Mutant[] = [
     does: 'widens by nodes that have not soaked',
     file: 'runtime/controller/plan/releases/proof.ts',
     find: 'this.provers.wellAt.filter((instant) => instant <= now).length',
-    replace: 'this.#allWellAt.length',
+    replace: 'this.provers.wellAt.length',
     tests: ['test/controller/plan/widening.test.ts'],
   },
   {

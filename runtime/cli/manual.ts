@@ -50,7 +50,7 @@ export const MANUAL: Readonly<Record<string, Manual>> = {
   retry: { examples: ['retry node-1', 'retry -l pool=db'], fields: CHANGES },
   halt: { examples: ["halt 1.40.0 --by 'ann: kernel bug'"], fields: CHANGES },
   allow: { examples: ['allow 1.40.0'], fields: CHANGES },
-  expedite: { examples: ['expedite 1.40.0', 'expedite 1.40.0 --policy prod'], fields: CHANGES },
+  expedite: { examples: ["expedite 1.40.0 --by 'ann: CVE'", 'expedite 1.40.0 --policy prod'], fields: CHANGES },
   approve: { examples: ['approve 1.40.0 --policy prod'], fields: CHANGES },
   rollback: {
     examples: ['rollback 1.40.0 --dry-run', "rollback 1.40.0 --policy prod --by 'ann: kernel bug'"],

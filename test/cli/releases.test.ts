@@ -118,6 +118,18 @@ describe('halt and allow', () => {
     expect(await shown()).toMatch(/by a person: allow, offered/);
   });
 
+  test('are shown with who has expedited them, besides who has decided on them, until they are expedited no more', async () => {
+    const shown = async (): Promise<string | undefined> => (await linesOf('releases', NAME))[0];
+    const at = rfc3339(stage.clock.now());
+    await run('halt', '1.1.0');
+    await run('expedite', '1.1.0');
+    expect(await shown()).toContain(`by a person: halt by ann, ${at}, expedited (all nodes) by ann, ${at}`);
+    const { value } = await run('releases', NAME);
+    expect(value).toMatchObject({ releases: [{ expedited: { by: 'ann', at } }] });
+    await stage.patch(`${RELEASES_PATH}/${NAME}`, { spec: { expediteFor: [] } });
+    expect(await shown()).not.toContain('expedited');
+  });
+
   test('name the release that may be meant, and write nothing', async () => {
     await expect(run('allow', '1.1.1')).rejects.toThrow(`there is no release 1.1.1: did you mean ${NAME}?`);
     await expect(run('halt', '1.1.o')).rejects.toThrow(`did you mean ${NAME}?`);

@@ -1,9 +1,12 @@
-import { askedIn, askedText } from '../shadow/asked.ts';
+import { type Asked, askedIn, askedText } from '../shadow/asked.ts';
 import { GROUP } from '../shadow/names.ts';
 import type { Decided, Decision } from './model.ts';
 
 /** On a BottlerocketRelease: what was decided last by `kubectl brupop`, when (RFC 3339), and by whom, in that person's words. */
 export const DECIDED_ANNOTATION = `${GROUP}/decided`;
+
+/** On a BottlerocketRelease: when it was expedited last by `kubectl brupop`, and by whom. */
+export const EXPEDITED_ANNOTATION = `${GROUP}/expedited`;
 
 /** `Rollback` is what the command of this name writes, whatever the decision. */
 export const decidedText = (decision: Decision | 'Rollback', decided: Decided): string =>
@@ -11,6 +14,7 @@ export const decidedText = (decision: Decision | 'Rollback', decided: Decided): 
 
 interface Spec {
   readonly decision?: Decision | undefined;
+  readonly expediteFor?: readonly string[] | null | undefined;
   readonly rollbackFor?: readonly string[] | null | undefined;
 }
 
@@ -30,4 +34,10 @@ export function decidedOn({ metadata, spec }: Annotated): Decided | undefined {
   const { by, at } = askedIn(said) ?? {};
   const says = isRolledBack(spec) ? 'Rollback' : spec.decision;
   return by !== undefined && at !== undefined && decision === says ? { by, at } : undefined;
+}
+
+/** Who has expedited it; undefined where nobody has, or that is not known. */
+export function expeditedOn({ metadata, spec }: Annotated): Asked | undefined {
+  const isExpedited = (spec.expediteFor?.length ?? 0) > 0;
+  return isExpedited ? askedIn(metadata.annotations?.[EXPEDITED_ANNOTATION]) : undefined;
 }

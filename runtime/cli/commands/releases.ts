@@ -8,7 +8,7 @@ import type { Command } from '../command.ts';
 import { timeValue } from '../output/output.ts';
 import { reachIn, readWaves } from '../waves/waves.ts';
 import { provenIn } from '../proven.ts';
-import { decidedOn, isRolledBack } from '../../api/release/decided.ts';
+import { decidedOn, expeditedOn, isRolledBack } from '../../api/release/decided.ts';
 import { ANY_POLICY } from '../../api/release/names.ts';
 import { byWhom } from '../../api/shadow/asked.ts';
 import { paint, table, type Terminal } from '../output/terminal.ts';
@@ -54,6 +54,7 @@ function releaseValue(release: ReleaseResource, reach: Reach | undefined): objec
     family: spec.family,
     ...decisionsOf(spec),
     decided: decidedOn(release),
+    expedited: expeditedOn(release),
     state: status?.state,
     publishedSince: status?.published?.firstSeenAt,
     reach: reach && { ...reach, halfBy: timeValue(reach.halfBy), allBy: timeValue(reach.allBy) },
@@ -127,7 +128,7 @@ function decisionTexts(release: ReleaseResource): readonly string[] {
   const ahead = spec.expediteFor?.map(nodesOfText) ?? [];
   return [
     ...(said === undefined ? [] : [`${said}${byWhom(decidedOn(release))}`]),
-    ...(ahead.length > 0 ? [`expedited (${ahead.join(', ')})`] : []),
+    ...(ahead.length > 0 ? [`expedited (${ahead.join(', ')})${byWhom(expeditedOn(release))}`] : []),
   ];
 }
 
