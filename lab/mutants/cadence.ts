@@ -42,4 +42,12 @@ export const cadenceMutants: readonly Mutant[] = [
     replace: '.slice(0, 0)',
     tests: ['test/controller/plan/cadence.test.ts'],
   },
+  {
+    rule: 'P15',
+    does: 'promises a release in time that more nodes wait for than go at once over all policies',
+    file: 'runtime/controller/plan/answer/due-dates.ts',
+    find: 'const atOnce = Math.min(group.capacity, known.capacity);',
+    replace: 'const atOnce = group.capacity;',
+    tests: ['test/controller/plan/due-dates.test.ts'],
+  },
 ];

@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts';
 const TESTS = ['test/controller/checks.test.ts'];
 const OF_NODES = ['test/controller/node-checks.test.ts'];
 
-/** Rules F2, F3 and L8, as far as they are about checks of policies, M10 and M11. */
+/** Rules F2, F3 and L8, as far as they are about checks of policies. */
 export const checkMutants: readonly Mutant[] = [
   {
     rule: 'P12',
@@ -52,29 +52,5 @@ export const checkMutants: readonly Mutant[] = [
     find: '[...unreadable(policy), ...rivals]',
     replace: 'rivals',
     tests: OF_NODES,
-  },
-  {
-    rule: 'M10',
-    does: 'goes to the next node as soon as this one is back, whatever its drain has displaced',
-    file: 'runtime/controller/plan/nodes/settle.ts',
-    find: "if (now < settlesUntil(info, rules)) return 'waiting';",
-    replace: '',
-    tests: ['test/controller/settle.test.ts'],
-  },
-  {
-    rule: 'M10',
-    does: 'waits for owners of the name, whoever they are by now',
-    file: 'runtime/apiserver/drain/displaced.ts',
-    find: 'found?.metadata.uid === uid && ',
-    replace: '',
-    tests: ['test/apiserver/drain/displaced.test.ts'],
-  },
-  {
-    rule: 'M11',
-    does: 'evicts at once whose work the policy lets finish',
-    file: 'runtime/drain/drain.ts',
-    find: '  if (wait) return whileFinishing(letFinish(list, wait), wait, now);\n',
-    replace: '',
-    tests: ['test/apiserver/drain/let-finish.test.ts'],
   },
 ];

@@ -17,6 +17,7 @@ import { policyMutants } from './policies.ts';
 import { permitMutants } from './permits.ts';
 import { taintMutants } from './taints.ts';
 import { versionMutants } from './versions.ts';
+import { workloadMutants } from './workloads.ts';
 
 /** Rules that are broken on purpose: `npm run lab -- mutants` runs the tests that must notice, and `npm run lab -- simulate --planted` storms. */
 export const MUTANTS: readonly Mutant[] = [
@@ -38,4 +39,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...cadenceMutants,
   ...taintMutants,
   ...versionMutants,
+  ...workloadMutants,
 ];

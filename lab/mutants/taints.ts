@@ -34,4 +34,20 @@ export const taintMutants: readonly Mutant[] = [
     replace: 'isKnown ? Math.min(latest, endOf(info, starts, world)) : NEVER',
     tests: ['test/controller/plan/arrivals.test.ts'],
   },
+  {
+    rule: 'P16',
+    does: 'keeps pods away from a machine under a pause',
+    file: 'runtime/controller/plan/gates/arrivals.ts',
+    find: "return name === 'proof' || (forbidsHint === true && !isWaitedFor);",
+    replace: "return name === 'proof' || (forbidsHint === true && !isWaitedFor && name !== 'paused');",
+    tests: ['test/controller/plan/arrivals.test.ts', 'test/controller/arrivals.test.ts'],
+  },
+  {
+    rule: 'P16',
+    does: 'tries a release first on machines that have just joined',
+    file: 'runtime/controller/plan/gates/joined.ts',
+    find: 'if (!isArriving || !release || release.proof.proven)',
+    replace: 'if (release !== undefined || !isArriving)',
+    tests: ['test/controller/plan/arrivals.test.ts'],
+  },
 ];

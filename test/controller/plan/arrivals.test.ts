@@ -71,6 +71,7 @@ describe('they start', () => {
   test('on no release that is yet to be proven: they take pods instead', () => {
     const world = joining({ a: {} });
     expect([started(world), over(world)]).toEqual([['a'], ['x', 'y']]);
+    expect(started(joining({ a: { status: null } }))).toEqual([]);
   });
 });
 
