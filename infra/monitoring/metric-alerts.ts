@@ -3,6 +3,7 @@ import { type Alert, gone, highest, lowest } from './alert.ts';
 
 const EXPIRY = 'brupop_apiserver_certificate_expiry_timestamp_seconds';
 const NOTIFICATIONS = 'notifications.md#when-something-does-not-arrive';
+const AFTERWARDS = 'operating.md#workloads-after-an-update';
 /** The beginning of its addresses, which holds for every family. */
 const [PUBLIC = ''] = PUBLIC_REPOSITORY.metadata.split('{');
 
@@ -47,6 +48,27 @@ export const METRIC_ALERTS: readonly Alert[] = [
     description:
       'The condition WillMissDeadline of the policy says by how much, and which gate and setting take most of the time. Change that setting, or let the release start ahead of its time: kubectl brupop expedite VERSION.',
     runbook: 'policies.md#status',
+  },
+  {
+    name: 'BrupopWorkloadsWarned',
+    severity: 'warning',
+    expression: `${highest('brupop_controller_workloads_warned')} > 0`,
+    during: '0m',
+    summary:
+      'Pods are clearly worse on {{ $value }} updated node(s) than on nodes that were not updated. Their policy only warns.',
+    description:
+      'kubectl brupop why NODE names their owners and what ails them. Where the release is at fault: kubectl brupop halt VERSION.',
+    runbook: AFTERWARDS,
+  },
+  {
+    name: 'BrupopWorkloadsNotBack',
+    severity: 'warning',
+    expression: `${highest('increase(brupop_controller_workloads_not_back_total[1h])')} > 0`,
+    during: '0m',
+    summary: 'Updates ended while workloads that their drains had moved did not run again as before.',
+    description:
+      'kubectl brupop history --since 1h names the nodes and the workloads. The rollout goes on: where it must not, settleFails counts such nodes as failed on the release.',
+    runbook: AFTERWARDS,
   },
   {
     name: 'BrupopNotificationsFailing',

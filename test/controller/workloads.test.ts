@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { RELEASES_PATH } from '../../runtime/api/resources.ts';
+import type { Manager } from '../../runtime/controller/manager.ts';
 import { definePolicies } from '../policies.ts';
 import { Stage } from './stage.ts';
 
 /** What the apiserver says of a node's pods is told, and counts against the release where its policy wants that. */
 
 let stage: Stage;
+let controller: Manager;
 afterEach(() => stage.end());
 
 const MINUTE = 60_000;
@@ -17,7 +19,7 @@ async function begun(proof: object): Promise<void> {
     all: { nodeSelector: {}, maxConcurrent: 1, maxFailed: 1, proof: { nodes: 1, ...proof } },
   });
   await stage.pass(31_000);
-  stage.start();
+  controller = stage.start();
   await stage.pass(MINUTE);
 }
 
@@ -34,6 +36,9 @@ const saysWorse = async (worse: string | null): Promise<void> => {
   });
   await stage.pass(10_000);
 };
+/** By the metric that an alert asks for. */
+const warned = async (): Promise<string | undefined> =>
+  /^brupop_controller_workloads_warned (\d+)$/m.exec(await controller.metrics.registry.metrics())?.[1];
 const shadowOf = async (name: string) => (await stage.shadows.get(`brs-${name}`))!;
 const saidOf = async (name: string) => (await shadowOf(name)).status?.conditions?.[0];
 const ledger = async () => {
@@ -70,9 +75,11 @@ describe('worse pods', () => {
       reason: 'UpToDate',
       message: expect.stringContaining(`WorkloadsWorse: ${WORSE}`),
     });
-    expect((await ledger())?.failures ?? {}).toEqual({});
+    expect([await warned(), (await ledger())?.failures ?? {}]).toEqual(['1', {}]);
     await stage.pass(31 * MINUTE);
     expect((await ledger())?.state).toBe('Proven');
+    await saysWorse(null);
+    expect(await warned()).toBe('0');
   });
 
   test('halt the release where the policy says so, within a moment, until they are well', async () => {
@@ -82,7 +89,7 @@ describe('worse pods', () => {
     expect(Object.values((await ledger())?.failures ?? {})).toEqual([
       expect.objectContaining({ node: 'a', policy: 'all', reason: 'WorkloadsWorse' }),
     ]);
-    expect(await saidOf('b')).toMatchObject({ reason: 'RolloutHalted' });
+    expect([await warned(), await saidOf('b')]).toMatchObject(['0', { reason: 'RolloutHalted' }]);
     expect(await stage.events()).toContain('WorkloadsWorse');
     await stage.pass(60 * MINUTE);
     expect(await stage.permits()).toEqual([]);

@@ -116,6 +116,11 @@ const CASES: Readonly<Record<string, Case>> = {
   BrupopPolicyNotAccepted: onMetric('brupop_controller_policy_accepted', [0, 1], 'policy'),
   BrupopArrivingTooLong: onMetric('brupop_controller_overdue_arrivals', [1, 0]),
   BrupopWillMissDeadline: onMetric('brupop_controller_policy_will_miss_deadline', [1, 0], 'policy'),
+  BrupopWorkloadsWarned: onMetric('brupop_controller_workloads_warned', [1, 0]),
+  BrupopWorkloadsNotBack: {
+    fires: replicas('brupop_controller_workloads_not_back_total', '', '0x4 1x90', '0x90'),
+    quiet: replicas('brupop_controller_workloads_not_back_total', '', '1x90'),
+  },
   BrupopNotificationsFailing: onMetric('brupop_controller_notifications_failing', [1, 0], 'target'),
   BrupopNotificationsUnusable: onMetric('brupop_controller_notifications_config_unusable', [1, 0]),
   BrupopRepositoryFailing: onMetric('brupop_controller_repository_failing', [1, 0], 'metadata'),

@@ -7,6 +7,8 @@ import { NotificationMetrics } from './notification-metrics.ts';
 import type { Command } from '../plan/facts/commands.ts';
 import { arrivesUntil, bearsArriving } from '../plan/facts/arriving.ts';
 import type { Plan } from '../plan/plan.ts';
+import { nodeInfos } from '../plan/nodes/join.ts';
+import { worseOn } from '../plan/nodes/evidence.ts';
 import { isQueued, REASONS, type SetbackReason, SETBACKS } from '../plan/facts/reasons.ts';
 import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
 import type { Planner, Preview } from '../deciding/planner.ts';
@@ -77,6 +79,10 @@ export class ControllerMetrics {
     'brupop_controller_workloads_not_back_total',
     'Updates that ended while workloads which their drain has moved did not run again',
   );
+  readonly #warned = this.#gauge(
+    'brupop_controller_workloads_warned',
+    'Nodes whose pods are clearly worse on what they run than elsewhere, where their policy only warns of it',
+  );
   readonly #setbacks = this.#counter(
     'brupop_controller_setbacks_total',
     'Nodes whose update made no progress or did not end well, by the verdict on them',
@@ -129,6 +135,9 @@ export class ControllerMetrics {
     this.#permits.set(permits.length);
     this.#halted.set(halted.length);
     this.#overdue.set(snapshot.nodes.filter((node) => isOverdue(node, preview)).length);
+    const failed = new Set(verdicts.flatMap(({ node, reason }) => (reason === 'WorkloadsWorse' ? node : [])));
+    const worse = nodeInfos(snapshot).filter((info) => worseOn(info) !== undefined);
+    this.#warned.set(worse.filter(({ node }) => !failed.has(node.name)).length);
     for (const [cache, ms] of this.#freshness?.ages() ?? []) this.#ages.set({ cache }, ms / 1000);
     this.#queue.set(reasons.filter(isQueued).length);
   }

@@ -17,6 +17,7 @@ const SECTIONS: Readonly<Partial<Record<Reason, string>>> = {
   AgentMissing: 'a-node-does-not-update',
   Reverted: 'a-node-has-to-go-back-to-its-older-version',
   Unstable: 'a-node-has-to-go-back-to-its-older-version',
+  WorkloadsWorse: 'workloads-after-an-update',
   CannotLookForUpdates: 'a-host-cannot-look-for-updates',
 };
 

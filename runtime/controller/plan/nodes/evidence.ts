@@ -27,7 +27,7 @@ export const isFailedByPods = (info: AssessedNode): boolean =>
   info.ruling.rules.proof.failsWorse === true && worseOn(info) !== undefined;
 
 /** Whose pods are clearly worse on what it runs than elsewhere. */
-function worseOn({ shadow, phase }: Pick<NodeInfo, 'shadow' | 'phase'>): string | undefined {
+export function worseOn({ shadow, phase }: Pick<NodeInfo, 'shadow' | 'phase'>): string | undefined {
   const { workloads, current_version: version } = shadow?.status ?? {};
   return BACK.has(phase.kind) && workloads?.version === version ? workloads?.worse : undefined;
 }
