@@ -14,8 +14,16 @@ export const bootMutants: readonly Mutant[] = [
     rule: 'B1',
     does: 'reboots by a drain of long ago',
     file: 'runtime/agent/steps/reboot.ts',
-    find: 'if (clock.monotonic() - drainedAt <= DRAINED_MS) return;',
+    find: 'if (!isOld(at)) return;',
     replace: 'return;',
+    tests: ['test/agent/boots.test.ts'],
+  },
+  {
+    rule: 'B1',
+    does: 'takes a drain for the last one that came before the probe',
+    file: 'runtime/agent/steps/reboot.ts',
+    find: 'drainedAt: isProbed ? drainedAt : -Infinity',
+    replace: 'drainedAt',
     tests: ['test/agent/boots.test.ts'],
   },
   {

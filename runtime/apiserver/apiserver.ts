@@ -8,11 +8,12 @@ import { tokenReviewPort } from '../kube/reviews.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { serverTime } from '../kube/server-clock.ts';
 import { volumePort } from '../kube/volumes.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, MINUTE_MS } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { EVENT_REPORTERS } from '../api/shadow/names.ts';
 import { Authenticator } from './auth/authenticator.ts';
+import { ExpiringCache } from '../lib/expiring-cache.ts';
 import type { ApiserverConfig } from './config.ts';
 import { createApp } from './http/app.ts';
 import { RefusalLog } from './http/refusal-log.ts';
@@ -67,6 +68,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     shadows: recentShadows(shadowsOf(transport, namespace), clock),
     evictions: evictionPort(transport),
     volumes: volumePort(transport),
+    webhooks: new ExpiringCache({ clock, random, ttlMs: MINUTE_MS, maxEntries: 1 }),
     events: nodeEvents(eventRecorder(transport, { component: EVENT_REPORTERS.apiserver, instance, clock, logger })),
     metrics,
     clock,

@@ -7,6 +7,8 @@ import type { VolumePort } from '../kube/volumes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
+import type { ExpiringCache } from '../lib/expiring-cache.ts';
+import type { FatalWebhook } from '../drain/webhooks.ts';
 import type { Metrics } from './metrics.ts';
 import type { Shadows } from './recent-shadows.ts';
 
@@ -26,6 +28,8 @@ export interface Ports {
   readonly shadows: Shadows;
   readonly evictions: EvictionPort;
   readonly volumes: VolumePort;
+  /** Those without which a drain cannot go on: one list for the drains of a minute. */
+  readonly webhooks: ExpiringCache<readonly FatalWebhook[]>;
   readonly events: NodeEvents;
   readonly metrics: Metrics;
   readonly clock: Clock;

@@ -5,6 +5,7 @@ import { API_VERSION, KIND, shadowName } from '../api/shadow/names.ts';
 import { parseAgentStatus } from '../api/shadow/parse.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
+import { displacedOnReturn } from './drain/displaced.ts';
 import { notAllowed, RefusedError } from './refusal.ts';
 import { tellRefusedReport } from './refused-writes.ts';
 import { expectNode, expectOwnShadow, retryOnConflict } from './snapshot.ts';
@@ -56,14 +57,15 @@ export interface StatusReport {
  * (StatusRefused) where the Kubernetes API never takes such a status
  */
 export async function putStatus(
-  ports: ShadowPorts & Pick<Ports, 'events'>,
+  ports: ShadowPorts & Pick<Ports, 'events' | 'transport' | 'clock' | 'logger'>,
   { agent, status, version }: StatusReport,
 ): Promise<Status> {
   const sent = parseAgentStatus(status);
   const put = async (): Promise<Status> => {
     const { resourceVersion, ...stored } = await storedFor(ports, agent, { sent, version });
     if (version !== undefined && version !== resourceVersion) throw outdated();
-    const patch = { metadata: { resourceVersion }, status: statusPatch(sent, stored) };
+    const displaced = await displacedOnReturn(ports, sent, stored);
+    const patch = { metadata: { resourceVersion }, status: { ...statusPatch(sent, stored), ...displaced } };
     const write = ports.shadows.patchStatus(shadowName(agent.nodeName), patch);
     return (await write.catch((error: unknown) => refuse(ports, agent, error))).status as Status;
   };

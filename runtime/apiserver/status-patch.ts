@@ -27,8 +27,10 @@ export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored)
 }
 
 /** Whether the patch for it depends on what is stored. */
-export const dependsOnStored = (sent: AgentStatus): boolean =>
-  sent.current_state === 'StagedAndPerformedUpdate' || isOfOlder(sent);
+export const dependsOnStored = (sent: AgentStatus): boolean => MERGED.has(sent.current_state) || isOfOlder(sent);
+
+/** What has begun before ends with the first, and what a drain has displaced is looked at with the second. */
+const MERGED: ReadonlySet<Status['current_state']> = new Set(['StagedAndPerformedUpdate', 'MonitoringUpdate']);
 
 /** What an agent sends that does not know why an update has failed. */
 const isOfOlder = ({ last_failure, failed_versions }: AgentStatus): boolean =>

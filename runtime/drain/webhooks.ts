@@ -16,31 +16,39 @@ const CONFIGURATIONS = ['validatingwebhookconfigurations', 'mutatingwebhookconfi
   collectionPath({ group: 'admissionregistration.k8s.io', version: 'v1', plural }),
 );
 
-/**
- * The Services whose only ready pods are on the node, and that serve webhooks for nodes, pods or evictions with `failurePolicy: Fail`: without them
- * nothing can be evicted, cordoned or released. @throws as `KubeTransport.request`
- */
-export async function lastBackendsOn(transport: KubeTransport, node: string): Promise<readonly LastBackend[]> {
+/** A webhook that a Service serves, and without which nothing can be evicted, cordoned or released. */
+export interface FatalWebhook {
+  readonly name: string;
+  readonly service: ServiceReference;
+}
+
+/** The webhooks for nodes, pods or evictions with `failurePolicy: Fail`. @throws as `KubeTransport.request` */
+export async function fatalWebhooks(transport: KubeTransport): Promise<readonly FatalWebhook[]> {
   const lists = await Promise.all(
-    CONFIGURATIONS.map((path) => listAll(transport, { path, project: webhooksIn, pageSize: SMALL_PAGE_SIZE })),
+    CONFIGURATIONS.map((path) => listAll(transport, { path, project: fatalIn, pageSize: SMALL_PAGE_SIZE })),
   );
-  const served = lists.flat(2).filter(stopsDrains);
-  const byService = Map.groupBy(served, ({ clientConfig }) => nameOf(clientConfig?.service));
+  return lists.flat(2);
+}
+
+/** The Services that serve these webhooks, and whose only ready pods are on the node. @throws as `KubeTransport.request` */
+export async function lastBackendsOn(
+  transport: KubeTransport,
+  node: string,
+  fatal: readonly FatalWebhook[],
+): Promise<readonly LastBackend[]> {
+  const byService = Map.groupBy(fatal, ({ service }) => `${service.namespace}/${service.name}`);
   const found = [...byService].map(async ([service, webhooks]): Promise<readonly LastBackend[]> => {
-    const of = webhooks[0]?.clientConfig?.service;
+    const of = webhooks[0]?.service;
     return of && (await isAlone(transport, of, node)) ? [{ service, webhooks: webhooks.map(({ name }) => name) }] : [];
   });
   return (await Promise.all(found)).flat();
 }
 
-const webhooksIn = ({ webhooks }: WebhookConfiguration): readonly Webhook[] => webhooks ?? [];
-
-const nameOf = (service: ServiceReference | undefined): string => `${service?.namespace}/${service?.name}`;
-
 /** Version v1 of the API fails where nothing is said. */
-function stopsDrains({ failurePolicy, clientConfig, rules }: Webhook): boolean {
-  return failurePolicy !== 'Ignore' && clientConfig?.service !== undefined && (rules ?? []).some(coversDrains);
-}
+const fatalIn = ({ webhooks = [] }: WebhookConfiguration): readonly FatalWebhook[] =>
+  webhooks.flatMap(({ name, failurePolicy, clientConfig: { service }, rules = [] }) =>
+    failurePolicy !== 'Ignore' && service !== undefined && rules.some(coversDrains) ? { name, service } : [],
+  );
 
 const NEEDED = new Set(['nodes', 'pods', 'pods/eviction', 'pods/*', '*/eviction', '*', '*/*']);
 

@@ -54,7 +54,7 @@ describe('an activation that was cut off between its flags and its status', () =
 });
 
 test('a host that cannot be deactivated is asked until it is, and the failure says so', async () => {
-  build().operator.answer = (ask) =>
+  build({ hostTimes: { refreshMs: 11_000 } }).operator.answer = (ask) =>
     ask === 'cordonAndDrain' && world.asked('activate-update') > 0 ? { kind: 'deadline', message: '504' } : undefined;
   world.host.inject('deactivate');
   await world.until(() => world.restored);

@@ -4,7 +4,7 @@ import { seeds, stride } from '../random.ts';
 import { reports } from './hand.ts';
 import { everyMoment } from './moments.ts';
 import { type DriverName, DRIVERS } from './drivers.ts';
-import { type World } from './world.ts';
+import type { World, WorldOptions } from './world.ts';
 
 interface Path {
   readonly end: 'updated' | FailureReason;
@@ -12,6 +12,7 @@ interface Path {
   readonly arrange: (world: World) => void;
   /** An unplanned reboot may come when the host is activated, and then completes the update. */
   readonly activated?: true;
+  readonly hostTimes?: WorldOptions['hostTimes'];
 }
 
 const drainFails = (world: World, when: () => boolean): void => {
@@ -31,6 +32,8 @@ const PATHS: Readonly<Record<string, Path>> = {
     end: 'DrainFailed',
     arrange: (world) => drainFails(world, () => world.asked('activate-update') > 0),
     activated: true,
+    // It is drained once more only where it took long.
+    hostTimes: { refreshMs: 11_000, prepareMs: 300, rebootMs: 2000, shutdownMs: 500 },
   },
   'whose reboot never comes': {
     end: 'RebootFailed',
@@ -68,7 +71,12 @@ async function expectEnd(world: World, end: Path['end']): Promise<void> {
 }
 
 const cases = DRIVERS.flatMap((driver) =>
-  Object.entries(PATHS).map(([name, path]) => ({ path, name, driver, options: { driver, times: TIMES } })),
+  Object.entries(PATHS).map(([name, path]) => ({
+    path,
+    name,
+    driver,
+    options: { driver, times: TIMES, ...(path.hostTimes && { hostTimes: path.hostTimes }) },
+  })),
 );
 
 describe.each(cases)(`${MOMENTS} by $driver $name`, ({ path, driver, options }) => {

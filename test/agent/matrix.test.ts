@@ -19,7 +19,7 @@ const STEPS = {
   prepare: (world: World, ask: string) => ask === 'putStatus' && world.asked('refresh-updates') === 1,
   leave: (_: World, ask: string) => ask === 'excludeFromLb',
   drain: (_: World, ask: string) => ask === 'cordonAndDrain',
-  reboot: (world: World, ask: string) => ask === 'cordonAndDrain' && world.asked('activate-update') === 1,
+  reboot: (world: World, ask: string) => ask === 'putStatus' && world.asked('activate-update') === 1,
   back: (_: World, ask: string) => ask === 'uncordon',
 } as const;
 type StepName = keyof typeof STEPS;

@@ -14,8 +14,9 @@ async function by(...actions: readonly string[]): Promise<void> {
 }
 
 describe('trace 10: the second drain fails once the host is activated, and an unplanned reboot follows: the old system boots', () => {
+  const hostTimes = { refreshMs: 11_000 };
   const failing = (): void => {
-    build().operator.answer = (ask) =>
+    build({ hostTimes }).operator.answer = (ask) =>
       ask === 'cordonAndDrain' && world.asked('activate-update') > 0 ? { kind: 'deadline', message: '504' } : undefined;
   };
 
@@ -38,7 +39,7 @@ describe('trace 10: the second drain fails once the host is activated, and an un
   });
 
   test('while the node is at rest again, though the host was too busy to be deactivated when the attempt ended', async () => {
-    build();
+    build({ hostTimes });
     world.operator.answer = (ask) => {
       if (ask !== 'cordonAndDrain' || world.asked('activate-update') === 0) return undefined;
       world.host.inject('busy', { forMs: 180_000 });

@@ -83,10 +83,10 @@ describe('a status that says its shadow’s version, of an agent whose shadow th
 
   test('is one request, even if others wrote the shadow meanwhile', async () => {
     const replica = await seen();
-    await world.setSpec({ state: 'MonitoringUpdate', version: '1.39.0' });
-    await put(replica.service, { ...atRest, current_state: 'MonitoringUpdate' }, await versionNow());
+    await world.setSpec({ state: 'RebootedIntoUpdate', version: '1.39.0' });
+    await put(replica.service, { ...atRest, current_state: 'RebootedIntoUpdate' }, await versionNow());
     expect(asked(replica)).toEqual(['PATCH status']);
-    expect((await world.shadow()).status?.current_state).toBe('MonitoringUpdate');
+    expect((await world.shadow()).status?.current_state).toBe('RebootedIntoUpdate');
   });
 
   test('is refused where the shadow has changed since, and where it is gone', async () => {

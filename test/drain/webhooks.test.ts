@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lastBackendsOn } from '../../runtime/drain/webhooks.ts';
+import { fatalWebhooks, lastBackendsOn } from '../../runtime/drain/webhooks.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 
 /** Of an API server that has these webhooks in one configuration, all served by the Service `kyverno/web`, and its endpoints. */
@@ -23,8 +23,10 @@ const clientConfig = { service: { namespace: 'kyverno', name: 'web' } };
 const rule = (...resources: string[]): object => ({ apiGroups: [''], resources, operations: ['*'] });
 const FATAL = { name: 'nodes.example', clientConfig, rules: [rule('nodes')] };
 const ON_N1 = { nodeName: 'n1', conditions: { ready: true } };
-const found = (webhooks: readonly object[], endpoints: readonly object[] = [ON_N1]): Promise<unknown> =>
-  lastBackendsOn(serving(webhooks, endpoints), 'n1');
+async function found(webhooks: readonly object[], endpoints: readonly object[] = [ON_N1]): Promise<unknown> {
+  const transport = serving(webhooks, endpoints);
+  return lastBackendsOn(transport, 'n1', await fatalWebhooks(transport));
+}
 
 test.each([
   ['nodes', FATAL],

@@ -3,12 +3,12 @@ import { UpdateGoneError } from '../hosts/errors.ts';
 import type { HostStatus } from '../hosts/port.ts';
 import { withOffer } from '../status.ts';
 import type { OwnNode, StepContext } from './context.ts';
-import { forgetOlderBoot, isRequested, probe, recordRequest } from './record.ts';
+import { forgetOlderBoot, isRecorded, isRequested, probe, recordRequest } from './record.ts';
 import { hasStaged, type Staging, targetChanged } from './stage.ts';
 
 /** How long a host may fail to say what is staged. The node is in service meanwhile. */
 const LOOKING_MS = 20 * 60_000;
-/** For how long a node that was seen drained counts as drained, until the host is asked to reboot. */
+/** For how long a node that was seen drained counts as drained, until the request to reboot is on record. */
 const DRAINED_MS = 10_000;
 
 interface RebootContext extends StepContext {
@@ -17,18 +17,19 @@ interface RebootContext extends StepContext {
 
 /**
  * Takes a node in service through its drain and its reboot into `version`. Activation comes after the drain, so that an unplanned reboot
- * while a drain hangs boots the old system. The drain is checked once more after the activation.
+ * while a drain hangs boots the old system. Where the activation took long, the drain is checked once more after it.
  * @throws StepFailedError when the attempt has failed, for example because the host does not go down
  */
 export async function rebootInto(context: RebootContext, version: string, signal: AbortSignal): Promise<never> {
-  const { apiserver, host, hostWork, logger } = context;
+  const { host, hostWork, logger } = context;
   await forgetOlderBoot(context, signal);
   const found = await ensureStaged(context, version, signal);
   await expectOffered(context, version, signal);
   await leaveLoadBalancers(context, signal);
-  await apiserver.act('cordonAndDrain', signal);
+  const isProbed = isRecorded(context, version);
+  const drainedAt = await drain(context, signal);
   if (found === 'staged') await failStepAs('activate', () => activate(context, version, signal));
-  await drainLast(context, version, signal);
+  await drainLast(context, { version, drainedAt: isProbed ? drainedAt : -Infinity }, signal);
   // The last check before the reboot, which cannot be undone: the step may have been called off while the record was being written.
   signal.throwIfAborted();
   logger.info('rebooting', { version });
@@ -139,19 +140,31 @@ async function seenNode({ readNode, logger }: RebootContext, signal: AbortSignal
   }
 }
 
+/** @returns when the node was seen drained, by the monotonic clock */
+async function drain({ apiserver, clock }: RebootContext, signal: AbortSignal): Promise<number> {
+  await apiserver.act('cordonAndDrain', signal);
+  return clock.monotonic();
+}
+
+interface Drained {
+  readonly version: string;
+  /** When the node was seen drained after the probe was. */
+  readonly drainedAt: number;
+}
+
 /**
- * Ends with a drain and with the record of the request, which is written right after it: nothing is known of a node that was drained a while
- * ago. A cluster that keeps no records gets the reboot without one.
+ * Ends with the record of the request, soon after a drain: nothing is known of a node that was drained a while ago. A cluster that keeps no
+ * records gets the reboot without one.
  */
-async function drainLast(context: RebootContext, version: string, signal: AbortSignal): Promise<void> {
-  const { apiserver, clock, logger } = context;
+async function drainLast(context: RebootContext, { version, drainedAt }: Drained, signal: AbortSignal): Promise<void> {
+  const { clock, logger } = context;
+  const isOld = (at: number): boolean => clock.monotonic() - at > DRAINED_MS;
   let isKept = await probe(context, version, signal);
   if (!isKept) logger.warn('the cluster keeps no record of the reboot', { version });
-  for (;;) {
-    await apiserver.act('cordonAndDrain', signal);
-    const drainedAt = clock.monotonic();
+  for (let at = drainedAt; ; at = -Infinity) {
+    if (isOld(at)) at = await drain(context, signal);
     isKept &&= await recordRequest(context, version, signal);
-    if (clock.monotonic() - drainedAt <= DRAINED_MS) return;
+    if (!isOld(at)) return;
   }
 }
 

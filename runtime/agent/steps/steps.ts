@@ -1,6 +1,6 @@
-import { aborted } from '../../lib/abort.ts';
+import { aborted, childAbort } from '../../lib/abort.ts';
 import { rfc3339 } from '../../lib/clock.ts';
-import type { ReachableState, Step } from '../decide.ts';
+import type { Step } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
 import type { HostStatus } from '../hosts/port.ts';
 import { currentStatus, reachedStatus, idleStatus } from '../status.ts';
@@ -14,6 +14,8 @@ import { Wishes } from './wish.ts';
 type StepHandler<S> = (step: S, signal: AbortSignal) => Promise<void>;
 type StepHandlers = { readonly [K in Step['kind']]: StepHandler<Extract<Step, { readonly kind: K }>> };
 
+/** For how long the version is kept back while the node is released. */
+const RELEASE_MS = 5_000;
 /** Pause between two looks for what is not back. */
 const SETTLE_PAUSE_MS = 5_000;
 /** Pause before the Node is read again. */
@@ -55,12 +57,10 @@ export function createSteps(context: StepContext): StepHandler<Step> {
     },
     reached: async (step, signal) => {
       if (step.release && !isReleased) {
-        // What holds a release up may hold it up for long, and the version is no secret meanwhile.
-        await apiserver.tell(currentStatus, signal);
-        await releaseNode(context, signal);
+        await releaseAndTell(context, signal);
         isReleased = true;
       }
-      await reportReached(context, step.state, signal);
+      await apiserver.report((view) => reachedStatus(view, step.state), signal);
     },
     settle: (_step, signal) => settle(context, signal),
   };
@@ -70,17 +70,6 @@ export function createSteps(context: StepContext): StepHandler<Step> {
 async function identify({ apiserver, clock }: StepContext, signal: AbortSignal): Promise<void> {
   await apiserver.identify();
   await clock.sleep(IDENTIFY_PAUSE_MS, signal);
-}
-
-/** Mostly all that the drain has displaced is back by now, and then nobody waits. */
-async function reportReached(
-  { apiserver, view }: StepContext,
-  state: ReachableState,
-  signal: AbortSignal,
-): Promise<void> {
-  const isBack = state === 'MonitoringUpdate';
-  if (isBack && view.value.shadow?.status?.displaced) await apiserver.tryTo('lookForDisplaced', signal);
-  await apiserver.report((now) => reachedStatus(now, state), signal);
 }
 
 /** Ends with its step, once the shadow says that all is back or the controller goes on. */
@@ -106,6 +95,22 @@ async function rest(context: StepContext, succeeded: boolean, signal: AbortSigna
   }
   const time = rfc3339(clock.now());
   await apiserver.report((view) => idleStatus(view, succeeded, time), signal);
+}
+
+/** Mostly the node is back in service at once. What holds its release up may hold it up for long, and the version is no secret meanwhile. */
+async function releaseAndTell(context: StepContext, signal: AbortSignal): Promise<void> {
+  const { apiserver, clock } = context;
+  const held = childAbort(signal);
+  const telling = clock
+    .sleep(RELEASE_MS, held.signal)
+    .then(() => apiserver.tell(currentStatus, signal))
+    .catch(() => undefined);
+  await releaseNode(context, signal).finally(() => {
+    held.abort(new Error('the node is in service'));
+    held.release();
+  });
+  // Two statuses at once would be a conflict.
+  await telling;
 }
 
 async function releaseNode({ apiserver, times }: StepContext, signal: AbortSignal): Promise<void> {

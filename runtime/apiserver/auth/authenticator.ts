@@ -12,7 +12,7 @@ import { TOKEN_AUDIENCE } from '../../api/shadow/names.ts';
 import { kubernetesRefusal, RefusedError } from '../refusal.ts';
 import { agentClaims, agentNode, precheckToken } from './claims.ts';
 import type { Credentials } from './credentials.ts';
-import { ExpiringCache } from './expiring-cache.ts';
+import { ExpiringCache } from '../../lib/expiring-cache.ts';
 
 /** How long a token that was found good counts as good, at most. */
 const TTL_MS = 10_000;

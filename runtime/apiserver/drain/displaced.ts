@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ShadowObject } from '../../api/resources.ts';
-import { type DisplacedOwner, type DisplacedWorkloads, MAX_OWNERS } from '../../api/shadow/model.ts';
+import {
+  type AgentStatus,
+  type DisplacedOwner,
+  type DisplacedWorkloads,
+  MAX_OWNERS,
+  type Status,
+} from '../../api/shadow/model.ts';
 import { Collection, listAll, queryOf, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
 import { isDefinite } from '../../kube/errors.ts';
 import { isPodTerminal, isReady, type Pod, waitingReasons, type Workload } from '../../kube/objects.ts';
@@ -61,8 +67,25 @@ async function read({ transport }: OwnerPorts, { kind, namespace, name, uid }: O
 const readyOf = (owner: Workload | undefined): number => owner?.status?.readyReplicas ?? 0;
 
 /**
- * Looks whether what the last drain has displaced is back, and writes down what is not (`status.displaced`). The agent of the node asks for it, once
- * its host is back, for as long as something is missing. So it costs no right that evicting pods does not take anyway, and nobody keeps a list.
+ * What the status says of it with which the agent reports that it is back: mostly all of it is, and then nobody waits. Nothing where that is not
+ * known, since the agent asks again. Never rejects.
+ */
+export async function displacedOnReturn(
+  ports: Pick<Ports, 'transport' | 'logger' | 'clock'>,
+  { current_state: reached }: Pick<AgentStatus, 'current_state'>,
+  { spec, status }: Pick<ShadowObject, 'spec' | 'status'>,
+): Promise<Pick<Status, 'displaced'>> {
+  const isNew = reached === 'MonitoringUpdate' && spec.state === reached && status?.current_state !== reached;
+  if (!isNew || !status?.displaced) return {};
+  return missingOf(ports, status.displaced).then(
+    (displaced) => ({ displaced }),
+    () => ({}),
+  );
+}
+
+/**
+ * Looks whether what the last drain has displaced is back, and writes down what is not (`status.displaced`). The agent of the node asks for it for
+ * as long as something is missing. So it costs no right that evicting pods does not take anyway, and nobody keeps a list.
  * @throws RefusedError 409 where the node has no shadow; the transport's errors
  */
 export async function lookForDisplaced(ports: Ports, agent: VerifiedAgent): Promise<void> {
@@ -78,7 +101,10 @@ export async function lookForDisplaced(ports: Ports, agent: VerifiedAgent): Prom
 }
 
 /** Null where all are back. An owner that is gone, or has been told to have fewer pods, is waited for no longer. */
-async function missingOf(ports: Ports, before: DisplacedWorkloads): Promise<DisplacedWorkloads | null> {
+async function missingOf(
+  ports: OwnerPorts & Pick<Ports, 'clock'>,
+  before: DisplacedWorkloads,
+): Promise<DisplacedWorkloads | null> {
   const found = await inParallel(before.owners, AT_ONCE, async (owner) => {
     const text = await whatIsMissing(ports, owner);
     return text === undefined ? [] : [{ owner, text }];

@@ -109,12 +109,12 @@ function lastDue(pods: readonly DrainPod[]): string | null {
   return Number.isFinite(due) ? rfc3339(due) : null;
 }
 
-/** Least time between two writes, milliseconds. */
-const INTERVAL_MS = 2_000;
+/** Least time between two writes, milliseconds: most drains of a few pods are over by then. */
+const INTERVAL_MS = 5_000;
 /** What has not changed is said again after this time, or nobody could tell it from what a replica said before it was cut off. */
 const SAID_AGAIN_MS = 30_000;
 
-/** Keeps `status.drain` up to date while a drain runs: the newest state, at most every two seconds, and each half minute in any case. */
+/** Keeps `status.drain` up to date while a drain runs: the newest state, at most every five seconds, and each half minute in any case. */
 export class StatusWriter {
   readonly #ports: StatusPorts;
   readonly #signal: AbortSignal;

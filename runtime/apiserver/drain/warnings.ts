@@ -4,7 +4,7 @@ import { drainMayTimeOut, drainStopsWebhooks, podsStuck } from './events.ts';
 import { podsLeft } from '../../drain/filter.ts';
 import { podName } from '../../drain/pod.ts';
 import { outlasting } from '../../drain/preflight.ts';
-import { lastBackendsOn } from '../../drain/webhooks.ts';
+import { fatalWebhooks, lastBackendsOn } from '../../drain/webhooks.ts';
 
 /** Tells, when a drain begins, which of its pods may take longer than the drain may. */
 export function tellMayTimeOut(ports: Ports, { node, id, list }: Drain, { timeoutMs }: DrainSettings): void {
@@ -16,12 +16,18 @@ export function tellMayTimeOut(ports: Ports, { node, id, list }: Drain, { timeou
 }
 
 /** Tells, when a drain begins, which webhooks it may stop, and with them itself. It waits for nothing of that. Never rejects. */
-export async function tellLastBackends({ transport, events, logger }: Ports, { node, id }: Drain): Promise<void> {
+export async function tellLastBackends(
+  { transport, webhooks, events, logger }: Ports,
+  { node, id }: Drain,
+): Promise<void> {
   const { name } = node.metadata;
-  const found = await lastBackendsOn(transport, name).catch((error: unknown) => {
-    logger.debug('webhooks not read before a drain', { node: name, error });
-    return [];
-  });
+  const known = webhooks.get('fatal', () => fatalWebhooks(transport));
+  const found = await known
+    .then((fatal) => lastBackendsOn(transport, name, fatal))
+    .catch((error: unknown) => {
+      logger.debug('webhooks not read before a drain', { node: name, error });
+      return [];
+    });
   if (found.length === 0) return;
   void events.record(node, drainStopsWebhooks(found));
   logger.warn('the only ready pods behind webhooks are on the node', { node: name, drain: id, services: found });

@@ -18,9 +18,9 @@ test('a drain counts none of the operator’s own pods where they stay: not in i
   await settle();
   expect((await world.shadow()).status?.drain?.pods_left).toBe(1);
   await world.addPod('web-2');
-  await world.clock.advance(4_000);
+  await world.clock.advance(6_000);
   expect((await world.shadow()).status?.drain?.pods_left).toBe(2);
-  await world.clock.advance(56_000);
+  await world.clock.advance(54_000);
   expect(await outcome(drain)).toBe('504 DrainTimeout');
   await expect(drain).rejects.toThrow(/left: shop\/web-1 \([^)]*\). shop\/web-2 \([^)]*\)$/);
 });

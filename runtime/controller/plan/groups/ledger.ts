@@ -141,7 +141,7 @@ function underPolicy(ledger: Ledger, group: Group, { release, now }: At): Ledger
   const seen = releases.of(release.family, release.version);
   return under(ledger, name, {
     ...seen.proof.standing(at),
-    lastFinishedAt: laterOf(before.lastFinishedAt, seen.finishedAt),
+    lastFinishedAt: laterOf(before.lastFinishedAt, rules.pauseBetweenMs === 0 ? -Infinity : seen.finishedAt),
     completedAt: before.completedAt ?? (seen.completeAt <= now ? at : null),
     lastSeenAt: isRecent(before.lastSeenAt, now) ? before.lastSeenAt : at,
   });

@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
-import type { Random } from '../../lib/random.ts';
+import type { Clock } from './clock.ts';
+import type { Random } from './random.ts';
 
 interface ExpiringCacheOptions {
   readonly clock: Pick<Clock, 'monotonic'>;

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { ExpiringCache } from '../../../runtime/apiserver/auth/expiring-cache.ts';
-import { VirtualClock } from '../../../lab/sim/clock.ts';
-import { seeded } from '../../random.ts';
+import { ExpiringCache } from '../../runtime/lib/expiring-cache.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
+import { seeded } from '../random.ts';
 
 const TTL_MS = 10_000;
 
