@@ -153,7 +153,7 @@ export const failureMutants: readonly Mutant[] = [
   {
     rule: 'F5',
     does: 'counts from the end that a node states',
-    file: 'runtime/controller/seeing/observations.ts',
+    file: 'runtime/controller/seeing/silences.ts',
     find: '{ uid, since: now, lastEnd }',
     replace: '{ uid, since: Math.min(now, lastEnd), lastEnd }',
     tests: ['test/controller/hearsay.test.ts', 'test/controller/observations.test.ts'],

@@ -112,7 +112,7 @@ export const furtherFailures: readonly Mutant[] = [
   {
     rule: 'F5',
     does: 'counts an end without a time as one in 1970',
-    file: 'runtime/controller/seeing/observations.ts',
+    file: 'runtime/controller/seeing/silences.ts',
     find: '{ uid, since: now, lastEnd }',
     replace: '{ since: lastEnd === -Infinity ? 0 : now, lastEnd }',
     tests: ['test/controller/hearsay.test.ts', 'test/controller/observations.test.ts'],

@@ -30,7 +30,7 @@ export const hintMutants: readonly Mutant[] = [
     rule: 'L8',
     does: 'calls off a drain that a replica of the older operator may begin',
     file: 'runtime/controller/writing/actions/specs.ts',
-    find: 'isToldToDrain(phase) && !(await drainsAreOurs(ports, signal))',
+    find: 'isAsked && !(await drainsAreOurs(ports, signal))',
     replace: 'false',
     tests: ['test/controller/refused-drain.test.ts'],
   },

@@ -232,8 +232,8 @@ export const permitMutants: readonly Mutant[] = [
     rule: 'L8',
     does: 'calls off a node whose drain has begun',
     file: 'runtime/controller/writing/actions/specs.ts',
-    find: '!mayCallOff(phase)',
-    replace: '!live.status',
+    find: ' : mayCallOff(phase)',
+    replace: ' : live.status !== undefined',
     tests: ['test/controller/refused-drain.test.ts'],
   },
   {

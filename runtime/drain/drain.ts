@@ -6,6 +6,7 @@ import { readMarks } from '../api/marks/marks.ts';
 import type { LetFinish } from '../api/shadow/let-finish.ts';
 import { selects } from '../lib/selector.ts';
 import { type FilterTerms, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
+import type { Cover } from './cover.ts';
 import type { DrainPod } from './pod.ts';
 
 /** What to do with a drain that could not end as things are. */
@@ -55,6 +56,8 @@ export interface Drain {
   readonly progress: DrainProgress;
   /** While it lets work finish, whose. */
   readonly wait: Wait | undefined;
+  /** What covers its pods, as it stands there. */
+  readonly cover: Cover;
   /** resourceVersion of the shadow after that. */
   readonly shadowVersion: string;
 }

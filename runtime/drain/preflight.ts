@@ -6,10 +6,10 @@ import { BUDGETS_PATH } from '../kube/resources.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { instantOf, rfc3339 } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { selects } from '../lib/selector.ts';
 import { readMarks } from '../api/marks/marks.ts';
 import { RETRY_ANNOTATION } from '../api/shadow/names.ts';
 import type { DrainRefusal } from '../api/shadow/model.ts';
+import { covers } from './cover.ts';
 import type { Blocked, DrainSettings, Preflight } from './drain.ts';
 import { type DrainPod, isFinished } from './pod.ts';
 
@@ -71,28 +71,35 @@ export function outlasting(pods: readonly DrainPod[], timeoutMs: number): readon
   return timeoutMs === 0 ? [] : pods.filter(({ graceSeconds }) => graceSeconds * 1000 > timeoutMs);
 }
 
+interface Checked {
+  /** By UID: the pods that no eviction can move as things are, and why. */
+  readonly blocked: Blocked;
+  /** Every budget; none where they could not be read. */
+  readonly budgets: readonly PodDisruptionBudget[];
+}
+
 /**
- * By UID: the pods that no eviction can move as things are, and why.
+ * Checks pods against the budgets that there are.
  * @throws what the transport throws, but only with `refuse` and after a failed drain. With `warn` the drain goes on without a warning where budgets cannot be read
  */
 export async function precheck(
   { transport, logger }: { readonly transport: KubeTransport; readonly logger: Logger },
   pods: readonly DrainPod[],
   { preflight, again }: Pick<DrainSettings, 'preflight'> & { readonly again: Again | undefined },
-): Promise<Blocked> {
-  if (pods.length === 0) return new Map();
+): Promise<Checked> {
+  if (pods.length === 0) return NONE;
   try {
-    return unevictable(
-      pods,
-      await listAll(transport, { path: BUDGETS_PATH, project: budgetFields, pageSize: SMALL_PAGE_SIZE }),
-      again,
-    );
+    const listed = { path: BUDGETS_PATH, project: budgetFields, pageSize: SMALL_PAGE_SIZE };
+    const budgets = await listAll(transport, listed);
+    return { blocked: unevictable(pods, budgets, again), budgets };
   } catch (error) {
     if (preflight === 'refuse' || again) throw error;
     logger.warn('disruption budgets not read before a drain', { error });
-    return new Map();
+    return NONE;
   }
 }
+
+const NONE: Checked = { blocked: new Map(), budgets: [] };
 
 /** A budget without its `managedFields`, which would take most of the memory. */
 function budgetFields({ metadata, spec, status }: PodDisruptionBudget): PodDisruptionBudget {
@@ -137,10 +144,6 @@ function whyNever(pod: DrainPod, budgets: readonly PodDisruptionBudget[], wasLef
 /** A pod may end before it is due, but the last drain has waited in vain. */
 function whyTooLate({ due }: DrainPod, again: Again | undefined): string | undefined {
   return again && (instantOf(due) ?? -Infinity) > again.deadline ? `may take until ${due} to end` : undefined;
-}
-
-function covers({ metadata, spec }: PodDisruptionBudget, pod: DrainPod): boolean {
-  return metadata.namespace === pod.namespace && selects(spec?.selector, pod.labels);
 }
 
 /**

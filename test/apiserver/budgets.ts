@@ -13,9 +13,9 @@ export const NO_SPARE = {
 /** And where there are two of which one may go. */
 const SPARE = { ...NO_SPARE, disruptionsAllowed: 1, expectedPods: 2 };
 
-/** A budget over the pods `app=web`. */
-export async function addBudget(objects: Objects, name: string, namespace = 'shop'): Promise<void> {
-  const spec = { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 };
+/** A budget over the pods of an app. */
+export async function addBudget(objects: Objects, name: string, namespace = 'shop', app = 'web'): Promise<void> {
+  const spec = { selector: { matchLabels: { app } }, minAvailable: 1 };
   await objects.create(path(namespace), { metadata: { name }, spec });
   await objects.patch(`${path(namespace)}/${name}/status`, { status: NO_SPARE });
 }

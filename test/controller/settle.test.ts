@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { POLICIES_PATH } from '../../runtime/api/resources.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
-import type { DisplacedWorkloads } from '../../runtime/api/shadow/model.ts';
+import type { DisplacedWorkloads } from '../../runtime/api/shadow/displaced.ts';
 import { PAUSED_ANNOTATION, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { Checked, MINUTE, verdictOn } from './checked.ts';

@@ -57,6 +57,7 @@ const WAITS = {
   }),
   NoRoom: ({ shadow }) => shadow.status?.draining === true && 'going',
   DrainBlocked: ({ shadow }) => shadow.status?.draining === true && 'going',
+  BudgetsCrossed: () => 'going',
 } satisfies Judges;
 
 /** Of a node that is not well. */

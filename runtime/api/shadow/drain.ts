@@ -21,6 +21,11 @@ export const isOfRoom = (blocked_by: readonly string[]): boolean =>
 export const lackIn = (blocked_by: readonly string[]): string =>
   blocked_by.map((text) => text.slice(NO_ROOM.length)).join(', ');
 
+const BUDGET = /^PodDisruptionBudget (\S+) \(pod /;
+/** The budgets that keep pods from their eviction: `namespace/name`. A pod with two is refused for ever, whoever is back. */
+export const budgetsIn = (blocked_by: readonly string[]): ReadonlySet<string> =>
+  new Set(blocked_by.flatMap((text) => BUDGET.exec(text)?.[1] ?? []));
+
 /** Whoever drains says every half minute that it is still so. */
 const BELIEVED_MS = 60_000;
 

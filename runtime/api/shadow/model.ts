@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MAX_CRASHES, MAX_FAILED_VERSIONS } from './failed-versions.ts';
 import type { NOT_OF_AGENTS } from './names.ts';
+import { displacedWorkloads } from './displaced.ts';
 import { unreadyBefore, workloadEvidence } from './evidence.ts';
 import { SEMVER_PATTERN } from './semver.ts';
 import { STATES, STATES_V1 } from './states.ts';
@@ -98,25 +99,6 @@ const failedDrain = z
     due: timestamp.nullish().describe('By when those of them that were ending have to be gone, as their grace says.'),
   })
   .describe('What a drain that failed has left. Absent once another one has begun.');
-
-/** Owners of evicted pods that one drain remembers. */
-export const MAX_OWNERS = 50;
-
-const displacedOwner = z.object({
-  kind: z.string().describe('ReplicaSet or StatefulSet.'),
-  namespace: z.string(),
-  name: z.string(),
-  uid: z.string(),
-  ready: z.int().min(1).describe('Its pods that were ready before the drain.'),
-});
-
-const displacedWorkloads = z
-  .object({
-    owners: z.array(displacedOwner).max(MAX_OWNERS).describe('Those that are not back as they were, fifty at most.'),
-    looked_at: timestamp.nullish().describe('When they were looked at first after the update; null before that.'),
-    missing: z.array(z.string()).describe('What is not back, e.g. "StatefulSet shop/db: 2 of 3 ready (Pending)".'),
-  })
-  .describe('Whose pods the last drain has evicted. Absent once all of them are back.');
 
 /** The reasons that our agents give, or gave: none says ActivateFailed any more. The schema allows any text, so that a status with a newer reason is not refused as a whole. */
 export const FAILURE_REASONS = [
@@ -282,8 +264,6 @@ export type Status = z.infer<typeof statusV2>;
 export type RebootRecord = z.infer<typeof rebootRecord>;
 export type DrainProgress = z.infer<typeof drainProgress>;
 export type DrainRefusal = z.infer<typeof drainRefusal>;
-export type DisplacedWorkloads = z.infer<typeof displacedWorkloads>;
-export type DisplacedOwner = z.infer<typeof displacedOwner>;
 export type FailingCheck = z.infer<typeof failingCheck>;
 export type StagedAhead = z.infer<typeof stagedAhead>;
 export type UpdateSettings = Readonly<z.infer<typeof updateSettings>>;

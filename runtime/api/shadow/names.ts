@@ -82,6 +82,8 @@ export const LAST_ATTEMPT_ANNOTATION = `${GROUP}/last-attempt`;
 export const STAGE_ANNOTATION = `${GROUP}/stage`;
 /** On a shadow: whose work its node's drain lets finish first (rule M11). */
 export const LET_FINISH_ANNOTATION = `${GROUP}/let-finish`;
+/** On a shadow: which drain its own blocked, and was called off for (rule M12). */
+export const CROSSED_ANNOTATION = `${GROUP}/crossed`;
 /** On a shadow that is given out as v1, and on no other: its spec and status as of v2. */
 export const CONVERSION_DATA_ANNOTATION = `${GROUP}/conversion-data`;
 

@@ -7,7 +7,7 @@ import { joinParts } from '../../lib/parts.ts';
 import { randomId } from '../../lib/random.ts';
 import { readMarks } from '../../api/marks/marks.ts';
 import { cordonPatch, drainOn, type NodePatch } from '../../api/marks/patches.ts';
-import type { DisplacedWorkloads, DrainProgress, DrainRefusal } from '../../api/shadow/model.ts';
+import type { DrainProgress, DrainRefusal, Status } from '../../api/shadow/model.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
 import { notAllowed, RefusedError } from '../refusal.ts';
@@ -24,7 +24,7 @@ import { type DrainPod, podsOn } from '../../drain/pod.ts';
 import { afterFailed } from '../../drain/preflight.ts';
 import { otherNodeTakesPods } from '../../drain/reschedule.ts';
 import { endOfEvidence, type EvidencePatch } from './evidence.ts';
-import { type Judgement, judgeDrain, tellNoRoom, waitsForRoom } from './judge.ts';
+import { coverIn, type Judgement, judgeDrain, tellNoRoom, waitsForRoom } from './judge.ts';
 import { isSame, progressOf, waitOf } from './status.ts';
 import { tellLastBackends, tellMayTimeOut, tellStuck } from './warnings.ts';
 
@@ -167,7 +167,8 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall, give
   const judged = await judgeDrain(ports, { node, shadow }, ahead);
   const stated = judged ? { ...judged.progress, pods_left: left.length } : laterProgress(shadow, marked, left);
   const progress = { ...stated, ...waitOf({ list, wait }) };
-  const drain = { ...marked, seen, list, progress, wait, shadowVersion: shadow.metadata.resourceVersion };
+  const shown = { progress, cover: coverIn(shadow, judged), shadowVersion: shadow.metadata.resourceVersion };
+  const drain = { ...marked, ...shown, seen, list, wait };
   return { shadow, drain, begins, cordon: cordonPatch(node, letting(attempt, wait)), judged };
 }
 
@@ -217,7 +218,7 @@ interface StatusPatch extends EvidencePatch {
   readonly drain_refused?: DrainRefusal | null;
   readonly drain_failed?: null;
   readonly no_room?: string | null;
-  readonly displaced?: DisplacedWorkloads | null;
+  readonly displaced?: Status['displaced'];
 }
 
 /**

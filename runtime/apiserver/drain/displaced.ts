@@ -1,12 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ShadowObject } from '../../api/resources.ts';
-import {
-  type AgentStatus,
-  type DisplacedOwner,
-  type DisplacedWorkloads,
-  MAX_OWNERS,
-  type Status,
-} from '../../api/shadow/model.ts';
+import { type DisplacedOwner, type DisplacedWorkloads, MAX_OWNERS } from '../../api/shadow/displaced.ts';
+import type { AgentStatus, Status } from '../../api/shadow/model.ts';
 import { Collection, listAll, queryOf, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
 import { isDefinite } from '../../kube/errors.ts';
 import { isPodTerminal, isReady, type Pod, waitingReasons, type Workload } from '../../kube/objects.ts';
@@ -29,12 +24,12 @@ const PLURALS: Readonly<Record<string, string>> = { ReplicaSet: 'replicasets', S
 const AT_ONCE = 5;
 
 /**
- * Whose pods a drain that begins is about to evict, and how many of each owner's were ready. One that has begun before in this attempt, as in
+ * Whose pods a drain that begins is about to evict, how many of each owner's were ready, and what covers them. One that has begun before in this attempt, as in
  * another boot, may have displaced some already: then what was known counts. What cannot be read is not waited for. Never rejects.
  */
 export async function displacedBy(
   ports: OwnerPorts,
-  { list }: Pick<Drain, 'list'>,
+  { list, cover }: Pick<Drain, 'list' | 'cover'>,
   { status }: ShadowObject,
 ): Promise<DisplacedWorkloads | null> {
   const known = new Map((status?.displaced?.owners ?? []).map((owner) => [owner.uid, owner]));
@@ -44,7 +39,8 @@ export async function displacedBy(
     return ready > 0 ? [{ ...owner, ready }] : [];
   });
   const all = [...known.values(), ...found.flat()].slice(0, MAX_OWNERS);
-  return all.length > 0 ? { owners: all, looked_at: null, missing: [] } : null;
+  if (all.length === 0 && cover.length === 0) return null;
+  return { owners: all, looked_at: null, missing: [], budgets: cover.length > 0 ? [...cover] : null };
 }
 
 type Owner = Omit<DisplacedOwner, 'ready'>;
@@ -112,6 +108,7 @@ async function missingOf(
   const missing = found.flat();
   if (missing.length === 0) return null;
   return {
+    ...before,
     owners: missing.map(({ owner }) => owner),
     looked_at: before.looked_at ?? rfc3339(ports.clock.now()),
     missing: missing.map(({ text }) => text).toSorted(),

@@ -1,6 +1,7 @@
 import { noRoomText } from '../../api/shadow/drain.ts';
 import type { DrainProgress, DrainRefusal } from '../../api/shadow/model.ts';
 import { readMarks } from '../../api/marks/marks.ts';
+import { type Cover, coverOf, withEvicted } from '../../drain/cover.ts';
 import type { Drain, DrainSettings, Preflight } from '../../drain/drain.ts';
 import type { DrainPod } from '../../drain/pod.ts';
 import { afterFailed, precheck, preflightOn, refusedSince } from '../../drain/preflight.ts';
@@ -30,6 +31,8 @@ export interface Judgement {
   readonly refused: DrainRefusal | undefined;
   /** What its pods need and is not free elsewhere. */
   readonly lack: string | undefined;
+  /** What covers its pods. */
+  readonly cover: Cover;
 }
 
 /** Undefined for one that has begun. @throws what the transport throws, but for what only would be warned of */
@@ -41,16 +44,17 @@ export async function judgeDrain(
   if (!begins) return undefined;
   const now = ports.clock.now();
   const again = afterFailed({ node, shadow }, now + (settings.timeoutMs || Infinity));
-  const unevictable = await precheck(ports, left, { ...settings, again });
+  const { blocked: unevictable, budgets } = await precheck(ports, left, { ...settings, again });
   const repeats = left.some(({ uid }) => again?.left.has(uid) === true && unevictable.has(uid));
   const refused = refusedSince(shadow, now);
   const preflight = preflightOn(node, { ...settings, refused, repeats, now });
   const lack = await lookForRoom(ports, { node, shadow }, left);
   const reasons = reasonsOf(left, unevictable);
   const progress = { ...progressOf(since, left, unevictable), ...begun };
+  const cover = coverOf(left, budgets);
   // As with budgets: a node that bears our marks already would keep them for as long as it waits.
   if (lack === undefined || !waitsForRoom({ shadow }) || readMarks(node))
-    return { progress, reasons, preflight, refused, lack };
+    return { progress, reasons, preflight, refused, lack, cover };
   const text = noRoomText(lack);
   return {
     progress: { ...progress, blocked_by: [text, ...progress.blocked_by] },
@@ -59,7 +63,14 @@ export async function judgeDrain(
     // How long a lack of room lasts says nothing of budgets.
     refused: preflight === 'refuse' && unevictable.size > 0 ? refused : undefined,
     lack,
+    cover,
   };
+}
+
+/** What covers the pods of its drain, and is to stand in its status. */
+export function coverIn({ status }: NodeSnapshot['shadow'], judged: Judgement | undefined): Cover {
+  const known = status?.displaced?.budgets ?? [];
+  return judged ? withEvicted(judged.cover, known) : known;
 }
 
 /** Its policy wants it so. */

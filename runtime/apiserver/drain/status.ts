@@ -9,6 +9,7 @@ import { shadowName } from '../../api/shadow/names.ts';
 import type { Ports } from '../ports.ts';
 import { NO_WAIT, stamped, tellRefusedReport } from '../refused-writes.ts';
 import { retryOnConflict } from '../snapshot.ts';
+import { type Cover, coverNow } from '../../drain/cover.ts';
 import { type Blocked, type Drain, letFinish } from '../../drain/drain.ts';
 import { podsLeft } from '../../drain/filter.ts';
 import { type DrainPod, podName } from '../../drain/pod.ts';
@@ -122,6 +123,9 @@ export class StatusWriter {
   readonly #since: string;
   readonly #changed = new Wakeup();
   #wanted: DrainProgress;
+  /** What covers its pods, and as it was written last. */
+  #cover: Cover;
+  #writtenCover: Cover;
   #written: DrainProgress;
   #version: string;
   /** When it has to be said again, milliseconds since the Unix epoch. */
@@ -134,7 +138,7 @@ export class StatusWriter {
 
   constructor(
     ports: StatusPorts,
-    { node, since, progress, shadowVersion }: Omit<Drain, 'list' | 'seen'>,
+    { node, since, progress, cover, shadowVersion }: Omit<Drain, 'list' | 'seen'>,
     signal: AbortSignal,
   ) {
     this.#ports = ports;
@@ -143,12 +147,16 @@ export class StatusWriter {
     this.#since = since;
     this.#wanted = progress;
     this.#written = progress;
+    this.#cover = cover;
+    this.#writtenCover = cover;
     this.#version = shadowVersion;
     this.#dueAt = (instantOf(progress.reported_at) ?? ports.clock.now()) + SAID_AGAIN_MS;
   }
 
   report({ list, wait }: Pick<Drain, 'list' | 'wait'>, blocked: Blocked): void {
-    this.#wanted = { ...progressOf(this.#since, podsLeft(list), blocked), ...waitOf({ list, wait }) };
+    const left = podsLeft(list);
+    this.#wanted = { ...progressOf(this.#since, left, blocked), ...waitOf({ list, wait }) };
+    this.#cover = coverNow(this.#cover, left);
     this.#changed.ring();
     if (!this.#isRunning) void this.#run();
   }
@@ -183,10 +191,14 @@ export class StatusWriter {
   async #patch(drain: DrainProgress): Promise<void> {
     const { shadows, clock } = this.#ports;
     const name = shadowName(this.#node.metadata.name);
+    const cover = this.#cover;
+    const displaced = cover !== this.#writtenCover && { displaced: { budgets: cover } };
     try {
-      const patch = { metadata: { resourceVersion: this.#version }, status: { drain: stamped(drain, clock.now()) } };
+      const status = { drain: stamped(drain, clock.now()), ...displaced };
+      const patch = { metadata: { resourceVersion: this.#version }, status };
       this.#version = (await shadows.patchStatus(name, patch, this.#signal)).metadata.resourceVersion;
       this.#written = drain;
+      this.#writtenCover = cover;
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
       const shadow = await shadows.get(name, this.#signal);

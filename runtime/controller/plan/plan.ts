@@ -243,8 +243,8 @@ function nextStep(info: AssessedNode, { stop, terms }: Ahead, timestamp: string)
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
   if (stop?.kind === 'wait') return undefined;
   if (stop) {
-    const { kind, because } = stop;
-    return { kind, because, node: node.name, shadow: shadow.name, spec: calledOff(shadow, timestamp) };
+    const spec = calledOff(shadow, timestamp);
+    return { ...stop, kind: 'call-off', node: node.name, shadow: shadow.name, spec };
   }
   const onwards = progress({ shadow, phase }, health.soak, timestamp);
   const spec = withTerms(onwards, { shadow, phase }, terms());

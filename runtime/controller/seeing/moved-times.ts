@@ -4,6 +4,7 @@ export const PERMIT_TIMES = ['since', 'rebootAskedAt'] as const;
 export const SHADOW_TIMES = [
   'stateSeenAt',
   'stepBeganAt',
+  'stalledSince',
   'rebootAskedAt',
   'failedAt',
   'finishedAt',

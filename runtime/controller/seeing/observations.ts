@@ -1,5 +1,5 @@
 import { instantOf, type Moment } from '../../lib/clock.ts';
-import type { ShadowCondition } from '../../api/shadow/model.ts';
+import type { DrainProgress, ShadowCondition } from '../../api/shadow/model.ts';
 import { conditionUpToDate } from '../plan/facts/conditions.ts';
 import type { PermitView } from '../plan/facts/permit.ts';
 import { isAtRest, isCalledOff, isUnderWay, isUndisturbed, type Phase, phaseOf } from '../plan/facts/phase.ts';
@@ -7,6 +7,7 @@ import type { Reason } from '../plan/facts/reasons.ts';
 import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
 import { unreadyTimes } from '../plan/nodes/trial.ts';
 import { moved, NODE_TIMES, SHADOW_TIMES, PERMIT_TIMES } from './moved-times.ts';
+import { type Silence, silencesOf } from './silences.ts';
 import type { AgentView, NodeFacts, ShadowFacts } from './views.ts';
 
 /** A shadow with all that this process has observed of it. Whether the view is stale is not known here. */
@@ -95,30 +96,14 @@ export class Observations {
     });
   }
 
-  /**
-   * By node name, since when no container of its agent runs. If a container has ended since the last look, the agent was running in
-   * between.
-   */
+  /** By node name, since when no container of its agent runs. */
   silence(
     nodes: readonly Pick<NodeView, 'name' | 'uid'>[],
     agents: Iterable<AgentView>,
     now: number,
   ): ReadonlyMap<string, number> {
-    const running = new Set<string>();
-    const ends = new Map<string, number>();
-    for (const { node, running: runs, stoppedAt = -Infinity } of agents) {
-      if (runs) running.add(node);
-      else ends.set(node, Math.max(stoppedAt, ends.get(node) ?? -Infinity));
-    }
-    const silences = new Map<string, Silence>();
-    for (const { name, uid } of nodes) {
-      if (running.has(name)) continue;
-      const lastEnd = ends.get(name) ?? -Infinity;
-      const before = this.#silences.get(name);
-      silences.set(name, before && goesOn(before, { uid, lastEnd }) ? before : { uid, since: now, lastEnd });
-    }
-    this.#silences = silences;
-    return new Map([...silences].map(([name, { since }]) => [name, since]));
+    this.#silences = silencesOf(this.#silences, { nodes, agents, now });
+    return new Map([...this.#silences].map(([name, { since }]) => [name, since]));
   }
 }
 
@@ -179,6 +164,7 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks
     stale: false as const,
     stateSeenAt: last && inSameStates(last.facts, facts) ? last.view.stateSeenAt : now,
     stepBeganAt: stepBeganAt(facts, looks),
+    stalledSince: stalledSince(facts, looks),
     rebootAskedAt: request === undefined ? undefined : askedAt(request, looks),
     failedAt: failedAt(facts, looks),
     finishedAt: finishedAt(facts, looks),
@@ -215,6 +201,19 @@ function stepBeganAt({ spec }: ShadowFacts, { last, now }: Looks): number {
   const before = last?.facts.spec;
   const isSame = before?.state === spec.state && (before.state_transition_timestamp ?? null) === (text ?? null);
   return last && isSame ? last.view.stepBeganAt : notLater(instantOf(text), now);
+}
+
+/** Which pods refuse to go may change with each try; that one has gone is progress. */
+function stalledSince({ spec, status }: ShadowFacts, { last, now }: Looks): number | undefined {
+  const drain = status?.drain;
+  if (!drain || spec.state !== 'RebootedIntoUpdate') return undefined;
+  return stillStalled(drain, last) ?? now;
+}
+
+function stillStalled({ started_at, pods_left }: DrainProgress, last: SeenShadow | undefined): number | undefined {
+  const before = last?.facts.status?.drain;
+  const isSame = before?.started_at === started_at && before.pods_left === pods_left;
+  return isSame ? last?.view.stalledSince : undefined;
 }
 
 function failedAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
@@ -285,14 +284,3 @@ const failureOf = ({ status }: ShadowFacts): string | null => status?.state_tran
 
 /** A stated time that lies in the future, because another clock is ahead, counts as when it was first seen. */
 const notLater = (stated: number | undefined, seen: number): number => Math.min(stated ?? seen, seen);
-
-const goesOn = (before: Silence, { uid, lastEnd }: Pick<Silence, 'uid' | 'lastEnd'>): boolean =>
-  before.uid === uid && lastEnd <= before.lastEnd;
-
-interface Silence {
-  /** Of the Node: another under its name has its own time. */
-  readonly uid: string;
-  since: number;
-  /** When the last container of the agent ended, by the clock of its node. */
-  readonly lastEnd: number;
-}

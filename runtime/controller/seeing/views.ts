@@ -24,6 +24,7 @@ import {
   UPDATED_FROM_ANNOTATION,
   VERSION_BEFORE_ANNOTATION,
 } from '../../api/shadow/names.ts';
+import { crossedIn } from '../../api/shadow/crossed.ts';
 import { hintIn } from '../../api/shadow/hint.ts';
 import { ownersOf } from '../../api/shadow/owner.ts';
 import { familyOf, isSemver, versionOfOsImage } from '../../api/shadow/semver.ts';
@@ -194,6 +195,7 @@ export type ShadowFacts = Omit<
   | 'offeredAt'
   | 'stateSeenAt'
   | 'stepBeganAt'
+  | 'stalledSince'
   | 'rebootAskedAt'
   | 'failedAt'
   | 'finishedAt'
@@ -215,10 +217,17 @@ export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFa
     lastUpdateMs: secondsIn(metadata, LAST_UPDATE_ANNOTATION),
     lastRebootMs: secondsIn(metadata, LAST_REBOOT_ANNOTATION),
     hint: hintIn(metadata.annotations),
+    ...crossedOf(metadata),
     lastAttempt: metadata.annotations?.[LAST_ATTEMPT_ANNOTATION],
     updatedFrom: updatedFrom({ metadata, status }),
     finishStatedAt: instantOf(metadata.annotations?.[LAST_UPDATE_FINISHED_ANNOTATION]),
   };
+}
+
+/** Nearly no shadow has one. */
+function crossedOf({ annotations }: ShadowObject['metadata']): Pick<ShadowView, 'crossed'> {
+  const crossed = crossedIn(annotations);
+  return crossed ? { crossed } : {};
 }
 
 /** Its last start may have led to no other version: it was called off, or failed. */

@@ -44,7 +44,8 @@ export function commandCarriedOut(
     return { regarding, type: 'Normal', reason: 'UpdateStarted', message };
   }
   if (command.kind === 'call-off') {
-    const message = `update to ${command.spec.version} called off before the node was drained: ${command.because.message}`;
+    const when = command.crossed ? 'in the middle of its drain' : 'before the node was drained';
+    const message = `update to ${command.spec.version} called off ${when}: ${command.because.message}`;
     return { regarding, type: 'Normal', reason: 'UpdateCalledOff', message };
   }
   return { regarding, type: 'Warning', reason: 'UpdateRescued', message: RESCUED };

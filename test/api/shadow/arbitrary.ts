@@ -56,6 +56,9 @@ export const optional = {
   displaced: maybe(
     some(fc.record({ owners: fc.constant([]), missing: fc.array(fc.string(), { maxLength: 3 }) }), {
       looked_at: maybe(time),
+      budgets: maybe(
+        fc.array(fc.record({ name: fc.string(), pods: fc.integer({ min: 1 }), left: fc.array(fc.uuid()) })),
+      ),
     }),
   ),
   unready_before: maybe(fc.array(fc.uuid(), { maxLength: 3 })),

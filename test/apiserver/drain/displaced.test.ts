@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import type { DisplacedWorkloads } from '../../../runtime/api/shadow/model.ts';
+import type { DisplacedWorkloads } from '../../../runtime/api/shadow/displaced.ts';
 import { ApiStatusError } from '../../../runtime/kube/errors.ts';
 import { type Replica, started, World } from '../world.ts';
 

@@ -1,3 +1,4 @@
+import type { Crossed } from '../../../api/shadow/crossed.ts';
 import type { LetFinish } from '../../../api/shadow/let-finish.ts';
 import type { ShadowCondition, Spec, VersionWish } from '../../../api/shadow/model.ts';
 import type { BadEnd } from '../../../api/release/model.ts';
@@ -77,7 +78,7 @@ export interface Start extends PermitTerms {
   readonly annotations: Readonly<Record<string, string | null>>;
 }
 
-/** Ends an update whose node has not been disturbed for it yet. This is neither a start nor a failure. */
+/** Ends an update whose node has not been disturbed for it yet, or whose drain blocks another one. This is neither a start nor a failure. */
 export interface CallOff {
   readonly kind: 'call-off';
   readonly node: string;
@@ -85,6 +86,8 @@ export interface CallOff {
   readonly spec: Spec;
   /** Why it may not go on. */
   readonly because: Finding;
+  /** Where it ends a drain, for which other one. */
+  readonly crossed?: Crossed | undefined;
 }
 
 /** Gives a permit back, in the order of rule L3. */

@@ -19,7 +19,8 @@ type Step =
   | { readonly kind: 'asked'; readonly refusedBy: readonly string[]; readonly silent: boolean }
   /** Cordoned, and nobody is evicted: its drain lets work finish first. */
   | { readonly kind: 'finishing' }
-  | { readonly kind: 'draining' }
+  /** `isUnasked`: its agent keeps records, and has asked for no reboot yet, so that it ends the drain when it is told to. */
+  | { readonly kind: 'draining'; readonly isUnasked: boolean }
   /** A reboot was requested (rules B1 and F1). `request` stays the same text for as long as the request does. */
   | { readonly kind: 'rebooting'; readonly request: string }
   /** The agent has `reported` that it is back, was `told` to monitor, or is `soaking`. */
@@ -187,11 +188,16 @@ function outOfServiceStep(said: Reported, node: Host): Step {
   if (refusedBy.length > 0) return { kind: 'asked', refusedBy, silent: false };
   const request = requestOf(said, node);
   if (request !== undefined) return { kind: 'rebooting', request };
-  if (node.marks) return { kind: node.marks.waitsUntil === undefined ? 'draining' : 'finishing' };
   const { current_state: reached, drain, reboot } = said.status;
+  if (node.marks) return drainStep(node.marks, reboot);
   const isUnanswered = drain == null && reboot?.requested_at == null && !node.unschedulable;
   return { kind: 'asked', refusedBy, silent: isUnanswered && reached === 'StagedAndPerformedUpdate' };
 }
+
+const drainStep = ({ waitsUntil }: Marks, reboot: Status['reboot']): Step =>
+  waitsUntil === undefined
+    ? { kind: 'draining', isUnasked: reboot != null && reboot.requested_at == null }
+    : { kind: 'finishing' };
 
 /** A drain that is refused has cordoned nothing, whoever has. */
 function refusalsOf({ current_state: reached, reboot, drain }: Status, { marks }: Host): readonly string[] {

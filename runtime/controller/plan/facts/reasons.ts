@@ -49,6 +49,7 @@ export const VERDICTS = {
   Pausing: { ...QUIET, ends: 'time', condition: IN_TURN, is: ['ahead'] },
   NewlyRuled: { ...QUIET, ends: 'time', condition: IN_TURN, is: ['ahead'] },
   BackingOff: { ...QUIET, ends: 'time', is: ['ahead'] },
+  BudgetsCrossed: { ...QUIET, ends: 'others', is: [] },
   Checking: { ...QUIET, ends: 'running', is: [] },
   WorkFinishing: { ...QUIET, ends: 'running', is: [] },
   WorkloadsNotBack: { ...QUIET, ends: 'running', is: [] },

@@ -3,6 +3,7 @@ import type { PolicyStatus } from '../../../api/policy/model.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
 import type { Asked, Pause } from '../../../api/shadow/asked.ts';
+import type { Crossed } from '../../../api/shadow/crossed.ts';
 import type { Hint } from '../../../api/shadow/hint.ts';
 import type { Ledger } from '../../../api/release/ledger.ts';
 import type { Decided, Decision, PublishedReleases, SaidOfPlaces } from '../../../api/release/model.ts';
@@ -216,6 +217,8 @@ export interface ShadowView {
   readonly stateSeenAt: number;
   /** Since when spec has been as it is: as it states, but not later than first seen. */
   readonly stepBeganAt: number;
+  /** Since when this process has seen its drain with as many pods left; undefined while it has none. */
+  readonly stalledSince?: number | undefined;
   /** Since when this process has seen that a reboot was requested in this attempt; undefined where none was. */
   readonly rebootAskedAt: number | undefined;
   /** When its last attempt failed, and when its last update was finished, but not later than first seen; undefined where that is not known. */
@@ -232,6 +235,8 @@ export interface ShadowView {
   readonly lastRebootMs?: number | undefined;
   /** What the node is named to prepare while it waits; undefined where nothing is. */
   readonly hint: Hint | undefined;
+  /** For which drain its own was called off; undefined where that is over. */
+  readonly crossed?: Crossed | undefined;
   /** Names the attempt that was its last complete update; undefined where that is not known. */
   readonly lastAttempt?: string | undefined;
   /** The version that it ran before the one that it runs; undefined where that is not known. */
@@ -274,10 +279,7 @@ export interface WindowState {
   readonly changesAt: number | undefined;
 }
 
-/**
- * A node with what belongs to it (rule B4). A shadow of a former node of the same name does not belong to it, nor does one that names no
- * owner.
- */
+/** A node with what belongs to it (rule B4): no shadow of a former node of the same name, and none that names no owner. */
 export interface NodeInfo {
   readonly node: NodeView;
   readonly shadow: ShadowView | undefined;

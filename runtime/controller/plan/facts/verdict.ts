@@ -1,5 +1,6 @@
 import { instantOf, rfc3339 } from '../../../lib/clock.ts';
 import { isOfRoom, lackIn, refusalsIn } from '../../../api/shadow/drain.ts';
+import type { Crossed } from '../../../api/shadow/crossed.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import type { Step } from './steps.ts';
 import { isSetbackReason, type Reason, type SetbackReason } from './reasons.ts';
@@ -58,6 +59,8 @@ export const verdictOn = (node: string, finding: Finding, policy: string | undef
 export interface Stop {
   readonly kind: 'call-off' | 'wait';
   readonly because: Finding;
+  /** Where it ends a drain, for which other one. */
+  readonly crossed?: Crossed;
 }
 
 export const found = (reason: Reason, message: string, until?: number): Finding => ({

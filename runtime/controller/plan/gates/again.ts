@@ -1,6 +1,7 @@
 import { claimsOf, termsOf } from '../groups/busy.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
 import { type Again, askAgainOf, firstOf, type Gate, GATES } from './gates.ts';
+import { crossingsOf, crossingStops } from './crossed.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { isCalledOff, isRefused, isToldToDrain, mayCallOff } from '../facts/phase.ts';
@@ -20,7 +21,7 @@ export type Stops = ReadonlyMap<string, Stop>;
  */
 export function stopsOf(
   unsettled: readonly AssessedNode[],
-  { waiting, isCapped }: Pick<Starts, 'waiting' | 'isCapped'>,
+  starts: Pick<Starts, 'waiting' | 'isCapped'>,
   before: World,
 ): { readonly stops: Stops; readonly stopsAt: ReadonlyMap<Group | undefined, number> } {
   const stops = new Map<string, Stop>();
@@ -37,11 +38,14 @@ export function stopsOf(
     else given = letThrough(asking, world);
   }
   for (const info of unsettled) {
-    const group = before.groups.of(info);
-    const endsAt = isCapped || (group && waiting.has(group)) ? callOffAt(info, before) : NEVER;
+    const endsAt = isWaitedFor(info, starts, before) ? callOffAt(info, before) : NEVER;
     if (stops.get(info.node.uid)?.kind === 'call-off') continue;
-    if (endsAt > before.now) note(group, endsAt);
+    if (endsAt > before.now) note(before.groups.of(info), endsAt);
     else stops.set(info.node.uid, { kind: 'call-off', because: becauseOf(info) });
+  }
+  for (const crossing of crossingsOf(unsettled, before)) {
+    for (const [uid, stop] of crossingStops(crossing, before.now)) stops.set(uid, stop);
+    note(before.groups.of(crossing.younger), crossing.due);
   }
   return { stops, stopsAt };
 }
@@ -130,6 +134,11 @@ const OVERDUE = found('ProgressDeadlineExceeded', 'its drain has not begun in ti
 
 const becauseOf = ({ shadow, phase }: AssessedNode): Finding =>
   isRefused(phase) ? drainBlockedFinding(shadow?.status) : OVERDUE;
+
+function isWaitedFor(info: AssessedNode, starts: Pick<Starts, 'waiting' | 'isCapped'>, { groups }: World): boolean {
+  const group = groups.of(info);
+  return starts.isCapped || (group !== undefined && starts.waiting.has(group));
+}
 
 /**
  * When an update is called off because other nodes wait for its permit, and its drain is refused, which does not end by itself, or has not begun in

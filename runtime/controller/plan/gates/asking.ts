@@ -23,6 +23,7 @@ export interface World {
     | 'pausedBy'
     | 'ruledSince'
     | 'drainRefusals'
+    | 'permits'
     | 'lastWords'
   >;
   readonly settings: Settings;

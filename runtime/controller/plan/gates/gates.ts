@@ -21,7 +21,7 @@ import { RULED_FOR_MS } from '../facts/rulings.ts';
 import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
 import { onlyProven, unlessArriving } from './joined.ts';
 import { byWindow } from '../groups/windows.ts';
-import { backingOff, refusedLately, updatedLately } from './pauses.ts';
+import { backingOff, crossedLately, refusedLately, updatedLately } from './pauses.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
 import { refused } from './withheld.ts';
 
@@ -70,6 +70,7 @@ export const GATES: readonly Gate[] = [
   { name: 'unasked boot', of: 'node', forbidsHint: true, again: undefined, ask: leftUnasked },
   { name: 'backoff', of: 'node', forbidsHint: true, again: undefined, ask: backingOff },
   { name: 'refused drain', of: 'node', forbidsHint: true, again: undefined, ask: refusedLately },
+  { name: 'crossed', of: 'node', forbidsHint: true, again: undefined, ask: crossedLately },
   { name: 'failed check', of: 'node', forbidsHint: true, again: undefined, ask: checkedLately },
   { name: 'interval', of: 'member', forbidsHint: true, again: undefined, ask: updatedLately, expedited: () => PASS },
   { name: 'window', of: 'member', forbidsHint: true, again: undefined, ask: outsideWindow, expedited: () => PASS },
@@ -192,9 +193,7 @@ const LEAVING = stoppedBy(found('Leaving', 'the node is being removed from the c
 /** The node does not wait for a permit of others: the controller has to clean up after its last update first. */
 const CLEANING_UP = stoppedBy(found('WaitingForSlot', 'what is left of its last update is being settled'));
 
-function stopping(because: Finding | undefined): GateResult {
-  return because ? stoppedBy(because) : PASS;
-}
+const stopping = (because: Finding | undefined): GateResult => (because ? stoppedBy(because) : PASS);
 
 function held({ info }: Asking): GateResult {
   return info.node.held ? stoppedBy(found('Held', heldText(info.node.heldBy))) : PASS;

@@ -1,6 +1,7 @@
 import { instantOf, MINUTE_MS } from '../../../lib/clock.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import type { Asking, World } from './asking.ts';
+import { crossedFinding } from './crossed.ts';
 import { isBack } from './versions.ts';
 import { isFailureOf, isRetried } from '../nodes/blame.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
@@ -40,6 +41,17 @@ export function refusedLately(
   if (refusal?.kind !== 'called-off' || refusal.retryAt <= now) return PASS;
   return stoppedBy({ ...drainBlockedFinding(status), until: refusal.retryAt });
 }
+
+/** Its drain was called off for another one, as both have blocked each other: that attempt comes first, and then a pause that grows each time. */
+export function crossedLately({ shadow }: Asking, { snapshot: { permits }, now }: World): GateResult {
+  const { crossed, stepBeganAt } = shadow;
+  if (!crossed) return PASS;
+  if (permits.some(({ id }) => id === crossed.attempt)) return stoppedBy(crossedFinding(crossed));
+  const until = stepBeganAt + Math.min(2 ** crossed.times, LONGEST_CROSSED_MINUTES) * MINUTE_MS;
+  return until <= now ? PASS : stoppedBy(crossedFinding(crossed, until));
+}
+
+const LONGEST_CROSSED_MINUTES = 60;
 
 /** A bad release is left however late it came. */
 export function updatedLately(asking: Asking, { now }: World): GateResult {

@@ -2,10 +2,13 @@ import type { ShadowObject } from '../../../api/resources.ts';
 import { rfc3339 } from '../../../lib/clock.ts';
 import type { Spec } from '../../../api/shadow/model.ts';
 import { type LetFinish, letFinishText } from '../../../api/shadow/let-finish.ts';
+import { type Crossed, crossedText } from '../../../api/shadow/crossed.ts';
+import { budgetsIn } from '../../../api/shadow/drain.ts';
 import { hintText } from '../../../api/shadow/hint.ts';
 import {
   COMPONENT_LABEL,
   COMPONENTS,
+  CROSSED_ANNOTATION,
   LAST_ATTEMPT_ANNOTATION,
   LAST_REBOOT_ANNOTATION,
   LAST_UPDATE_ANNOTATION,
@@ -17,7 +20,7 @@ import {
 } from '../../../api/shadow/names.ts';
 import type { CallOff, Completion, SetHint, SetWish } from '../../plan/facts/commands.ts';
 import { isToldToDrain, mayCallOff, phaseOf } from '../../plan/facts/phase.ts';
-import { viewOfNode } from '../../seeing/views.ts';
+import { type NodeFacts, type ShadowFacts, viewOfNode } from '../../seeing/views.ts';
 import { DroppedError } from '../write-limiter.ts';
 import { type ActionPorts, ownShadow } from './ports.ts';
 
@@ -29,7 +32,7 @@ export interface SpecWrite {
   readonly completes?: Completion;
   /** Where it asks for a drain; absent elsewhere. */
   readonly letFinish?: LetFinish | undefined;
-  /** What the shadow says besides where it starts an update. Null takes away. */
+  /** What the shadow says besides where it starts an update, or calls it off. Null takes away. */
   readonly annotations?: Readonly<Record<string, string | null>>;
 }
 
@@ -58,6 +61,7 @@ function completed(
     [LAST_UPDATE_FINISHED_ANNOTATION]: rfc3339(now),
     [LAST_ATTEMPT_ANNOTATION]: attempt ?? null,
     [VERSION_BEFORE_ANNOTATION]: versionBefore ?? null,
+    [CROSSED_ANNOTATION]: null,
   };
 }
 
@@ -94,20 +98,37 @@ export async function writeWish(
 const NO_WISH = { version_lock: null, ignore_waves: null };
 
 /**
- * The write that calls the update off (rule L8); undefined where the state is another one by now. The Node is read first: a drain that is
- * under way shows on it. A drain that begins after that changes the shadow, so that the write gets 409.
+ * The write that calls the update off (rules L8 and M12); undefined where the state is another one by now. The Node is read first: a drain that is
+ * under way, or over, shows on it. One that begins after that changes the shadow, and so does the agent once its drain is over: the write gets 409.
  */
 export async function callOff(
   ports: ActionPorts,
-  { node: nodeName, shadow, spec }: CallOff,
+  { node: nodeName, shadow, spec, crossed }: CallOff,
   signal: AbortSignal,
 ): Promise<SpecWrite | undefined> {
   const node = await ports.nodes.get(nodeName, signal);
   const live = node && (await ownShadow(ports, { shadow, nodeUid: node.metadata.uid }, signal));
-  const phase = live && phaseOf(live, viewOfNode(node));
-  if (!live || !phase || !mayCallOff(phase) || (live.spec.version ?? null) !== spec.version) return undefined;
-  if (isToldToDrain(phase) && !(await drainsAreOurs(ports, signal))) return undefined;
-  return { shadow, resourceVersion: live.resourceVersion, spec };
+  if (!live || (live.spec.version ?? null) !== spec.version) return undefined;
+  const view = viewOfNode(node);
+  const phase = phaseOf(live, view);
+  const isDue = crossed ? isStillCrossed(crossed, live, view) : mayCallOff(phase);
+  const isAsked = isToldToDrain(phase) || phase.kind === 'draining';
+  if (!isDue || (isAsked && !(await drainsAreOurs(ports, signal)))) return undefined;
+  return { shadow, resourceVersion: live.resourceVersion, spec, ...saidOf(crossed) };
+}
+
+const saidOf = (crossed: Crossed | undefined): Pick<SpecWrite, 'annotations'> =>
+  crossed ? { annotations: { [CROSSED_ANNOTATION]: crossedText(crossed) } } : {};
+
+/** Its drain waits as it did, and the node takes pods again once that ends. */
+function isStillCrossed(
+  { budgets: [awaited] }: Crossed,
+  shadow: Pick<ShadowFacts, 'spec' | 'status'>,
+  node: Pick<NodeFacts, 'marks' | 'unschedulable' | 'bootId' | 'version' | 'held'>,
+): boolean {
+  const phase = phaseOf(shadow, node);
+  const isUnasked = phase.kind === 'draining' && phase.isUnasked && node.marks?.drained === undefined;
+  return isUnasked && !node.held && budgetsIn(shadow.status?.drain?.blocked_by ?? []).has(awaited);
 }
 
 /**
