@@ -12,6 +12,7 @@ import type { Bench, Figure } from './bench.ts';
 import { cliStatus } from './cli/status.ts';
 import { controllerFootprint } from './controller/footprint.ts';
 import { planCost } from './controller/plan-cost.ts';
+import { blocked } from './rollout/blocked.ts';
 import { evidence } from './rollout/evidence.ts';
 import { moves, rollouts } from './rollout/rollouts.ts';
 
@@ -28,6 +29,7 @@ const BENCHES: readonly Bench[] = [
   rollouts,
   moves,
   evidence,
+  blocked,
   cliStatus,
 ];
 /** This file is bundled into `build/`, one below the project. */

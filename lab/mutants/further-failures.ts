@@ -125,4 +125,12 @@ export const furtherFailures: readonly Mutant[] = [
     replace: 'request === last?.request ? last.view.rebootAskedAt : now - 1_200_000;',
     tests: ['test/controller/hearsay.test.ts', 'test/controller/observations.test.ts'],
   },
+  {
+    rule: 'F2',
+    does: 'waits for a node to prove a release whose drain never gets on',
+    file: 'runtime/controller/plan/releases/provers.ts',
+    find: 'Math.min(at, this.#stuckAt.get(uid) ?? at)',
+    replace: 'at',
+    tests: ['test/controller/plan/proof.test.ts'],
+  },
 ];

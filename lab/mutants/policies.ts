@@ -167,8 +167,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'starts more while those that are to prove a release soak',
     file: PROVERS,
-    find: 'new Map([...there, ...this.atRisk(',
-    replace: 'new Map([...this.atRisk(',
+    find: 'new Map([...resting, ...coming]',
+    replace: 'new Map(coming',
     tests: PROPERTIES,
   },
   {

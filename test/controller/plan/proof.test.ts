@@ -4,6 +4,7 @@ import { UP_TO_DATE } from '../../../runtime/api/shadow/names.ts';
 import {
   DRAINED,
   fleet,
+  MARKS,
   minutes,
   moment,
   node,
@@ -125,6 +126,30 @@ describe('a node that is to prove a release and is away without having been aske
       commands: [{ kind: 'set-spec', spec: { state: 'MonitoringUpdate' } }],
       verdicts: [{ node: 'a' }, { node: 'b', reason: 'Unproven' }],
     });
+  });
+});
+
+describe('a node that is to prove a release, and whose drain lets no pod go', () => {
+  const nodes = ['a', 'b', 'c', 'd'].map((name) => node(name, name < 'c' ? { marks: MARKS, unschedulable: true } : {}));
+  const stuck = (since: number, ...blocked_by: readonly string[]): Parts => {
+    const drain = { started_at: moment(-30), pods_left: 1, blocked_by: [...blocked_by] };
+    return { ...rebooting, status: { ...rebooting.status, drain }, stalledSince: minutes(-since) };
+  };
+  const worlds = (a: Parts, b: Parts = {}): World => fleet({ a, b, c: {}, d: {} }, { nodes });
+
+  test('is waited for two minutes, which wakes the plan; then another one proves it', () => {
+    const rest = nodes.map((one) => (one.name === 'b' ? node('b') : one));
+    const world = (since: number): World => ({ ...worlds(stuck(since, 'shop/web')), nodes: rest });
+    expect([started(world(1), many), started(world(2), many)]).toEqual([[], ['b']]);
+    expect(plan(world(1), { ...POLICY, ...many }, NOW).requeueAt).toBe(minutes(1));
+  });
+
+  test('counts among those that may fail all the same', () => {
+    const two = { ...many, maxFailed: count(2) } as const;
+    expect(started(worlds(stuck(9, 'web'), rebooting), many)).toEqual([]);
+    expect(started(worlds(stuck(9, 'web'), stuck(9)), many)).toEqual([]);
+    expect(started(worlds(stuck(9, 'web'), stuck(9, 'web')), two)).toEqual([]);
+    expect(started(worlds(stuck(9, 'web'), stuck(9, 'web')), many)).toEqual(['c']);
   });
 });
 

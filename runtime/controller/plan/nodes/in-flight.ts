@@ -28,6 +28,15 @@ export function headsFor({ shadow, health, phase }: AssessedNode): string | unde
 export const givenBackAt = ({ permit, phase, health }: AssessedNode): number =>
   isCalledOff(phase) && !permit ? health.overdueFrom : NEVER;
 
+/** As long as a drain that the preflight refuses keeps a permit from others (rule L8). */
+const STUCK_MS = 120_000;
+
+/** From when on nobody waits for it to prove a release: something blocks its drain, and no pod goes. */
+export function stuckAt({ shadow, phase }: NodeInfo): number {
+  if (phase.kind !== 'draining' || shadow?.stalledSince === undefined) return NEVER;
+  return shadow.status?.drain?.blocked_by.length ? shadow.stalledSince + STUCK_MS : NEVER;
+}
+
 /**
  * A start may have been written that is not seen yet, perhaps by a leader that knew of a newer offer. Until then the node counts as on its way
  * to every version.

@@ -5,13 +5,22 @@ import { lostAt, wellFrom } from './well.ts';
 
 type Until = readonly [uid: string, goneAt: number];
 
+/** Until when a node on its way counts. */
+interface Times {
+  /** As one that the release may make fail: from then on it is lost. */
+  readonly goneAt: number;
+  /** As one that is to prove it. */
+  readonly stuckAt: number;
+}
+
 /** Who can prove a release to the nodes of one policy and family: those at rest on it, and those on their way. Who has failed on it is none of them. */
 export class Provers {
   readonly #rules: ProvingRules;
   /** By UID, until when each counts: nodes on their way to it. */
   readonly #at: Readonly<Record<Risk, Map<string, number>>> = { moving: new Map(), disturbed: new Map() };
-  /** By UID, with whom those on their way go by a proof. */
+  /** By UID, with whom those on their way go by a proof, and until when they are waited for. */
   readonly #with = new Map<string, string>();
+  readonly #stuckAt = new Map<string, number>();
   /** Nodes at rest on it, by whose proof they are. */
   readonly #resting = new Map<string, NodeInfo[]>();
 
@@ -27,9 +36,10 @@ export class Provers {
     else this.#resting.set(key, [info]);
   }
 
-  /** The node is on its way. @param goneAt from when on it is lost */
-  risk(as: Risk, node: Proven, goneAt: number): void {
+  /** The node is on its way. */
+  risk(as: Risk, node: Proven, { goneAt, stuckAt }: Times): void {
     if (!this.#isThere(goneAt)) return;
+    this.#stuckAt.set(node.uid, stuckAt);
     this.#at[as].set(node.uid, goneAt);
     this.#with.set(node.uid, provenWith(node, this.#rules.proof));
   }
@@ -49,11 +59,12 @@ export class Provers {
     return new Map([...this.#at[as]].filter(([uid]) => isMeant(this.#with.get(uid) ?? '')));
   }
 
-  /** Both together, of one proof or of all. */
+  /** Both together, of one proof or of all, but for those that are stuck. */
   all(as: Risk, key?: string): ReadonlyMap<string, number> {
     const resting = this.resting(key).map((info): Until => [info.node.uid, lostAt(info, this.#rules)]);
-    const there = resting.filter(([, goneAt]) => this.#isThere(goneAt));
-    return new Map([...there, ...this.atRisk(as, key === undefined ? undefined : (one) => one === key)]);
+    const atRisk = this.atRisk(as, key === undefined ? undefined : (one) => one === key);
+    const coming = [...atRisk].map(([uid, at]): Until => [uid, Math.min(at, this.#stuckAt.get(uid) ?? at)]);
+    return new Map([...resting, ...coming].filter(([, until]) => this.#isThere(until)));
   }
 
   /** From when on each of those at rest has been well for the soak. */

@@ -5,7 +5,7 @@ import { compareSemver } from '../../../api/shadow/semver.ts';
 import { hasFailed } from '../nodes/blame.ts';
 import type { Book } from './books.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { givenBackAt, headsFor, isAtRestOn, isDisturbed, isInDoubt } from '../nodes/in-flight.ts';
+import { givenBackAt, headsFor, isAtRestOn, isDisturbed, isInDoubt, stuckAt } from '../nodes/in-flight.ts';
 import { isCalledOff } from '../facts/phase.ts';
 import type { FamilyCounts, OsRelease, ReleaseRules } from './os-release.ts';
 import { Proof } from './proof.ts';
@@ -223,8 +223,9 @@ class Tally implements OsRelease {
     if (this.failed.has(info.node.uid)) return;
     const goneAt = Math.min(lostAt(info, this.#rules), givenBackAt(info));
     this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
-    this.proof.provers.risk('moving', info.node, goneAt);
-    if (isDisturbed(info, this.version)) this.proof.provers.risk('disturbed', info.node, goneAt);
+    const times = { goneAt, stuckAt: stuckAt(info) };
+    this.proof.provers.risk('moving', info.node, times);
+    if (isDisturbed(info, this.version)) this.proof.provers.risk('disturbed', info.node, times);
   }
 
   begin(info: AssessedNode): void {
