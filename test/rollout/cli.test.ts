@@ -10,6 +10,8 @@ import { until } from '../in-time.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../build/sim.mjs', import.meta.url));
 const QUICK = ['--nodes', '1', '--speed', '50'];
+/** There is nothing on the path that could open one. */
+const NO_BROWSER = { PATH: folder };
 
 class Run {
   readonly child: ChildProcess;
@@ -75,7 +77,7 @@ test('two at once do not disturb each other, and leave nothing; a fault that is 
 });
 
 test('Ctrl-C in mid-rollout ends every process and removes every file', async () => {
-  const run = new Run(['--nodes', '2', '--speed', '5']);
+  const run = new Run(['--nodes', '2', '--speed', '5', '--dashboard'], NO_BROWSER);
   await run.said('staging');
   expect(leftovers().length).toBeGreaterThan(1);
   run.child.kill('SIGINT');
@@ -85,14 +87,17 @@ test('Ctrl-C in mid-rollout ends every process and removes every file', async ()
   expect(leftovers()).toEqual([]);
 });
 
-test('even when it is killed, no process of its own outlives it', async () => {
-  const run = new Run(['--nodes', '2', '--speed', '5']);
-  await run.said('staging');
+test('with --dashboard its address is said; even when it is killed, no process of its own outlives it', async () => {
+  const run = new Run(['--nodes', '2', '--speed', '5', '--dashboard'], NO_BROWSER);
+  await run.said('Ctrl-C ends it.');
+  const [url = ''] = /http:\/\/\S+/.exec(run.output) ?? [];
+  expect((await fetch(url)).status).toBe(200);
   expect(leftovers().length).toBeGreaterThan(1);
   run.child.kill('SIGKILL');
   await run.exitCode();
   // The end of another's child is told to nobody.
   await until('the end of its processes', () => leftovers().length === 0);
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
 test('with --keep the cluster stays until Ctrl-C, and the result still decides the exit code', async () => {
@@ -100,21 +105,6 @@ test('with --keep the cluster stays until Ctrl-C, and the result still decides t
   await run.said('The cluster stays up');
   run.child.kill('SIGINT');
   expect(await run.exitCode()).toBe(0);
-});
-
-test('with --dashboard its address is said, and it ends with the rollout, killed or not', async () => {
-  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-    // There is nothing on the path that could open a browser.
-    const run = new Run([...QUICK, '--dashboard'], { PATH: folder });
-    await run.said('Ctrl-C ends it.');
-    const [url = ''] = /http:\/\/\S+/.exec(run.output) ?? [];
-    expect((await fetch(url)).status).toBe(200);
-    if (signal === 'SIGINT') await run.said('The cluster stays up');
-    run.child.kill(signal);
-    expect(await run.exitCode()).toBe(signal === 'SIGINT' ? 0 : null);
-    await until('the end of its processes', () => leftovers().length === 0);
-    await expect(fetch(url)).rejects.toThrow('fetch failed');
-  }
 });
 
 describe('arguments', () => {
