@@ -257,7 +257,8 @@ describe('arguments', () => {
     const { code, out } = await brupop(['--help']);
     expect(code).toBe(0);
     for (const { name, summary } of COMMANDS) expect(out).toMatch(new RegExp(`^  ${name}.*  ${summary}$`, 'm'));
-    expect((await brupop(['help-me-not', '--help'])).code).toBe(2);
+    const command = [process.execPath, PROGRAM];
+    expect((await brupop(['help-me-not', '--help'], { command })).code).toBe(2);
     expect((await brupop(['status', '--help'])).out).toMatch(/-w, --watch/);
     expect((await brupop(['--version'])).out).toBe(`kubectl-brupop ${VERSION}\n`);
   });

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 import type { UserInfo } from '../../lab/sim/cluster/api.ts';
 import { ADMIN } from '../../lab/sim/cluster/cluster.ts';
 import { type Servable, type ServedCluster, serveCluster } from '../../lab/sim/cluster/https.ts';
+import { PLAIN } from '../../runtime/cli/output/terminal.ts';
+import { runProgram } from '../../runtime/cli/program.ts';
+import { systemClock } from '../../runtime/lib/clock.ts';
 import { folder, shared } from '../folder.ts';
 import { inTime, until } from '../in-time.ts';
 
@@ -19,21 +22,29 @@ export interface Outcome {
 
 interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** What starts it. @default the Node of the tests, with the program of npm */
+  /** What starts it, as a process of its own. @default the program in this process, to which nothing but its arguments and environment is given */
   readonly command?: readonly string[];
 }
 
-/** `kubectl brupop` as a user starts it: a process of its own, to its exit code. */
-export async function brupop(
-  args: readonly string[],
-  { env = {}, command: [file = '', ...before] = [process.execPath, PROGRAM] }: RunOptions = {},
-) {
-  const child = spawn(file, [...before, ...args], { env: { PATH: process.env['PATH'], HOME: folder, ...env } });
+/** `kubectl brupop` as a user calls it, to its exit code. */
+export async function brupop(args: readonly string[], { env: given = {}, command }: RunOptions = {}): Promise<Outcome> {
+  const env = { PATH: process.env['PATH'], HOME: folder, ...given };
   const said = { out: '', err: '' };
-  child.stdout.on('data', (chunk: Buffer) => (said.out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (said.err += chunk.toString()));
-  const [code] = (await inTime(`the end of ${args.join(' ')}`, once(child, 'close'))) as [number | null];
-  return { code, ...said } satisfies Outcome;
+  const out = (chunk: Buffer | string): unknown => (said.out += chunk.toString());
+  const err = (chunk: Buffer | string): unknown => (said.err += chunk.toString());
+  const what = `the end of ${args.join(' ')}`;
+  if (!command) {
+    const { signal } = new AbortController();
+    const context = { args, env, home: env.HOME, clock: systemClock, signal, terminal: () => PLAIN };
+    const code = await inTime(what, runProgram({ ...context, out, err, redraw: out, progress: () => undefined }));
+    return { code, ...said };
+  }
+  const [file = '', ...before] = command;
+  const child = spawn(file, [...before, ...args], { env });
+  child.stdout.on('data', out);
+  child.stderr.on('data', err);
+  const [code] = (await inTime(what, once(child, 'close'))) as [number | null];
+  return { code, ...said };
 }
 
 /** A cluster that is reached over HTTPS with a kubeconfig. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import type { ApiRequest, EventStream, PlainResponse, UserInfo } from './api.ts';
@@ -57,6 +57,8 @@ class Front {
   readonly #server: Server;
   readonly #users = new Map<string, UserInfo>();
   readonly #streams = new Set<EventStream>();
+  /** Those in a handshake, too, which the server itself does not end. */
+  readonly #sockets = new Set<Socket>();
 
   constructor(cluster: Servable, server: Server) {
     this.#cluster = cluster;
@@ -73,6 +75,10 @@ class Front {
     this.#server.on('upgrade', (_request, socket) =>
       socket.end('HTTP/1.1 501 Not Implemented\r\nconnection: close\r\n\r\n'),
     );
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
     this.#server.listen(port, host);
     await once(this.#server, 'listening');
     return (this.#server.address() as AddressInfo).port;
@@ -89,7 +95,7 @@ class Front {
     for (const stream of this.#streams) stream.close();
     const closed = once(this.#server, 'close');
     this.#server.close();
-    this.#server.closeAllConnections();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 

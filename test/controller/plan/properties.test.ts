@@ -22,8 +22,8 @@ import {
 import { after, amount, certainlyBusy, policy, seen, world } from './worlds.ts';
 import { runs } from '../../random.ts';
 
-const RUNS = runs(400);
-const SAMPLE = runs(1000);
+const RUNS = runs(200);
+const SAMPLE = runs(500);
 
 test('the worlds of these properties are such that nodes start in many of them, and several in some', () => {
   const counts = fc
