@@ -41,7 +41,7 @@ const status = (some: Partial<FleetStatus> = {}): FleetStatus => ({
   noLeader: undefined,
   reaches: [],
   counts: FLEET,
-  policies: [{ name: undefined, counts: FLEET, progressing: undefined, halted: undefined, zones: [] }],
+  policies: [{ name: undefined, counts: FLEET, progressing: undefined, halted: undefined, late: undefined, zones: [] }],
   families: [{ name: 'aws-k8s-1.33/amd64', counts: FLEET, runs: ['1.0.0', '1.1.0'], offered: ['1.1.0'] }],
   halted: [],
   needsYou: [],
@@ -82,14 +82,17 @@ test('policies and zones are under the fleet, each with its bar, and only where 
   const zone = (name: string, some: Partial<Counts>) => ({ name, counts: counts(some) });
   const zones = [zone('z1', { nodes: 2, upToDate: 2 }), zone('z2', { nodes: 3, waiting: 3 })];
   const own = counts({ nodes: 5, upToDate: 2, waiting: 3 });
-  const policies = [{ name: 'prod', counts: own, progressing: 'outside its windows', halted: undefined, zones }];
-  expect(statusLines(status({ policies, families: [] }), PLAIN).slice(0, 6)).toEqual([
+  const policies = [
+    { name: 'prod', counts: own, progressing: 'outside its windows', halted: undefined, late: 'late by 2 h', zones },
+  ];
+  expect(statusLines(status({ policies, families: [] }), PLAIN).slice(0, 7)).toEqual([
     '             DONE  PROGRESS                UPDATING  WAITING  FAILED  VERSIONS',
     'fleet        5/10  [##########>>>>!!....]  2         2        1',
     'policy prod  2/5   [########............]  0         3        0',
     '  zone z1    2/2   [####################]  0         0        0',
     '  zone z2    0/3   [....................]  0         3        0',
     'policy prod: outside its windows',
+    'policy prod: late by 2 h',
   ]);
 });
 

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Inspection } from '../../runtime/cli/inspect.ts';
+import { readModel } from '../../runtime/cli/dashboard/model.ts';
 import { unknownLines } from '../../runtime/cli/output/output.ts';
 import { PLAIN } from '../../runtime/cli/output/terminal.ts';
 import { fleetLines, nodeLine, policyLines } from '../../runtime/cli/commands/why.ts';
 import { POLICY_CRD_NAME, POLICY_PLURAL } from '../../runtime/api/policy/names.ts';
-import { HOLD_ANNOTATION } from '../../runtime/api/shadow/names.ts';
+import { HOLD_ANNOTATION, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { definePolicies } from '../policies.ts';
 import { Stage } from '../controller/stage.ts';
 import { deploy, seenOn } from './deployed.ts';
@@ -32,6 +33,17 @@ describe('update policies', () => {
     expect(lines.find((line) => line.startsWith('a '))).toMatch(/^a +Frozen .*\(policy test, in 23 h 59 min\)$/);
     expect(lines.find((line) => line.startsWith('b '))).toMatch(/^b +Updating .*\(staging\)$/);
     expect([policyLines(await seen(), 'a').length, policyLines(await seen(), 'b').length]).toEqual([1, 0]);
+  });
+
+  test('say by how much a release will be late, and which setting keeps it', async () => {
+    await withPolicy({ completeWithin: '1h', windows: [{ start: '0 0 1 6 *', duration: '2h' }] });
+    await deploy(stage);
+    await stage.pass(60_000);
+    expect(policyLines(await seen(), 'a')[0]).toMatch(/will be late by \d+ h at least: .* OutsideWindow \(windows\)/);
+    const { sections } = await readModel({ transport: stage.transport, namespace: NAMESPACE }, stage.clock.now());
+    expect(sections.policies).toContainEqual(
+      expect.objectContaining({ name: 'test', late: expect.stringContaining('will be late') }),
+    );
   });
 
   test('pause after an update that failed, and not after one that was called off', async () => {

@@ -227,11 +227,12 @@ export function policyLines({ plan, now }: Shown, node?: string): readonly strin
   return shown.map((report) => policyText(report, now));
 }
 
-function policyText({ name, nodes, accepted, progressing, halted, nextChangeAt }: PolicyReport, now: number): string {
+function policyText(report: PolicyReport, now: number): string {
+  const { name, nodes, accepted, progressing, halted, deadline, nextChangeAt } = report;
   const { selected, upToDate, updating, waiting, failed } = nodes;
   const said = [
     `${selected} nodes, ${upToDate} up to date, ${updating} updating, ${waiting} waiting, ${failed} failed`,
-    ...(halted.status === 'True' ? [halted.message] : []),
+    ...[halted, deadline].flatMap((one) => (one?.status === 'True' ? one.message : [])),
     accepted.status === 'True' ? progressing.message : `not accepted: ${accepted.message}`,
   ];
   const until = nextChangeAt === undefined ? '' : ` (next change in ${durationText(nextChangeAt - now)})`;

@@ -130,7 +130,7 @@ function placeOf(holder: Holder, { plan }: Inspection): PlaceHolder {
   return { node, why: verdict?.reason === 'Updating' ? undefined : whyHeld(holder, verdict), until };
 }
 
-function cardOf({ name, counts, progressing, halted }: PolicyStatus, { snapshot, plan }: Inspection): PolicyCard {
+function cardOf({ name, counts, progressing, halted, late }: PolicyStatus, { snapshot, plan }: Inspection): PolicyCard {
   const view = snapshot.policies.find(({ policy }) => policy.name === name);
   const quantity = view?.kind === 'valid' ? view.policy.maxConcurrent : undefined;
   const atOnce = quantity === undefined ? undefined : concurrency(quantity, counts.nodes);
@@ -139,6 +139,7 @@ function cardOf({ name, counts, progressing, halted }: PolicyStatus, { snapshot,
     counts,
     says: progressing,
     halted,
+    late,
     atOnce: atOnce === Infinity ? undefined : atOnce,
     nextChangeAt: plan.policies.find((report) => report.name === name)?.nextChangeAt,
     releases: releasesOf(name, plan),

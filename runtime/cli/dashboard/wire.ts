@@ -88,6 +88,8 @@ export interface PolicyCard {
   readonly counts: Counts;
   readonly says?: string | undefined;
   readonly halted?: string | undefined;
+  /** That a release will not be complete by its date. */
+  readonly late?: string | undefined;
   /** How many of its nodes may be updating at once; absent where there is no limit, or none is known. */
   readonly atOnce?: number | undefined;
   readonly nextChangeAt?: number | undefined;

@@ -83,8 +83,8 @@ function progressLines(status: FleetStatus, terminal: Terminal): readonly string
     ...policies.flatMap((policy) => policyRows(policy, { named: hasPolicies, terminal })),
     ...families.map((family) => row(family.name || 'unknown', family.counts, terminal).concat(versionsOf(family))),
   ];
-  const notes = policies.flatMap(({ name, progressing, halted }) =>
-    [progressing, halted].flatMap((text) => (text === undefined ? [] : [`policy ${name}: ${text}`])),
+  const notes = policies.flatMap(({ name, progressing, halted, late }) =>
+    [progressing, halted, late].flatMap((text) => (text === undefined ? [] : [`policy ${name}: ${text}`])),
   );
   const waves = status.reaches.map(({ family, version, reach }) => `${version} (${family}): ${reachText(reach)}`);
   const all = [HEAD.map((cell) => paint(terminal, 'head', cell)), ...rows];

@@ -1,4 +1,5 @@
 import { needsPerson, type Reason, VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import type { ConditionReport } from '../../controller/plan/answer/due-dates.ts';
 import type { Halted } from '../../controller/plan/releases/os-release.ts';
 import type { NodeView, PolicyView } from '../../controller/plan/facts/snapshot.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
@@ -49,6 +50,8 @@ export interface PolicyStatus {
   /** Messages of its conditions; undefined for the nodes that no policy rules. */
   readonly progressing: string | undefined;
   readonly halted: string | undefined;
+  /** That a release will not be complete by its date. */
+  readonly late: string | undefined;
   readonly zones: readonly { readonly name: string; readonly counts: Counts }[];
 }
 
@@ -152,11 +155,16 @@ function policiesOf(members: readonly Member[], { snapshot, plan }: Inspection):
       name: policy.name,
       counts: countOf(own),
       progressing: report && (report.accepted.status === 'True' ? report.progressing : report.accepted).message,
-      halted: report?.halted.status === 'True' ? report.halted.message : undefined,
+      halted: ifTrue(report?.halted),
+      late: ifTrue(report?.deadline),
       zones: zonesOf(own, view),
     };
   });
 }
+
+/** What a condition says that is only told of where it is so. */
+const ifTrue = (condition: ConditionReport | undefined): string | undefined =>
+  condition?.status === 'True' ? condition.message : undefined;
 
 /** The label of a node's zone, unless its policy names another. */
 const ZONE_LABEL = 'topology.kubernetes.io/zone';

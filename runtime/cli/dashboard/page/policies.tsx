@@ -23,7 +23,7 @@ export function PolicyCards({ policies, now }: PolicyCardsProps) {
 }
 
 function Card({ policy, now }: { readonly policy: PolicyCard; readonly now: number }) {
-  const { name, counts, says, halted, atOnce, nextChangeAt, releases } = policy;
+  const { name, counts, says, halted, late, atOnce, nextChangeAt, releases } = policy;
   return (
     <article class="card">
       <h3>{name ?? "the controller's variables"}</h3>
@@ -38,7 +38,8 @@ function Card({ policy, now }: { readonly policy: PolicyCard; readonly now: numb
         {counts.failed > 0 && `, ${countText(counts.failed)} failed`}
         {atOnce !== undefined && `; ${countText(atOnce)} at once`}
       </p>
-      {halted !== undefined && <p class="halted">{halted}</p>}
+      <Warning text={halted} />
+      <Warning text={late} />
       {says !== undefined && <p class="says">{says}</p>}
       {nextChangeAt !== undefined && <p class="says">next change at {timeText(nextChangeAt, now)}</p>}
       {releases.length > 0 && (
@@ -51,6 +52,9 @@ function Card({ policy, now }: { readonly policy: PolicyCard; readonly now: numb
     </article>
   );
 }
+
+const Warning = ({ text }: { readonly text: string | undefined }) =>
+  text === undefined ? null : <p class="halted">{text}</p>;
 
 /** Badges. Halted and unproven releases stand out. */
 const BADGES: Readonly<Record<ReleaseRow['state'], string>> = {
