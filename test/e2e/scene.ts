@@ -82,7 +82,7 @@ export class Stage {
     const file = join(this.cluster.dir, 'manifests.yaml');
     let manifests = await readFile(join(DIST, 'brupop.k8s.yaml'), 'utf8');
     for (const [name, value] of Object.entries(values)) {
-      const others = manifests.replace(new RegExp(`(name: ${name}\\n +value: ).*`), `$1${JSON.stringify(value)}`);
+      const others = manifests.replace(new RegExp(`(name: ${name}\\n +value: ).*`, 'g'), `$1${JSON.stringify(value)}`);
       if (others === manifests) throw new Error(`${name} is no variable of the manifests`);
       manifests = others;
     }
