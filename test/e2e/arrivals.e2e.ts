@@ -1,15 +1,24 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { registration } from '../../lab/sim/kubernetes/kubelet/node-status.ts';
 import { WORKLOAD_NAMESPACE } from '../../lab/sim/world/workload.ts';
 import { ARRIVING_KEY } from '../../runtime/api/marks/taints.ts';
+import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../runtime/api/shadow/names.ts';
+import type { KubeList, Node } from '../../runtime/kube/objects.ts';
+import { NODES_PATH } from '../../runtime/kube/resources.ts';
+import { examples } from '../documents.ts';
+import { shell } from '../shell.ts';
 import type { History } from './history.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
 import { atRest, podsOn, versionOf } from './looks.ts';
-import { Stage } from './scene.ts';
+import { type Scene, Stage } from './scene.ts';
+import { haltOf, holdOf, pause } from './undoing.ts';
 
 const SPARES = ['node-5', 'node-6'];
+const LATE = 'node-7';
 
 let stage: Stage;
+let scene: Scene;
 
 beforeAll(async () => {
   stage = await Stage.set();
@@ -24,21 +33,67 @@ const isOld = ({ nodes }: History, name: string): boolean => versionOf(nodes.get
 const hasWork = (history: History, name: string): boolean =>
   podsOn(history, name).some(({ metadata }) => metadata.namespace === WORKLOAD_NAMESPACE);
 
+/** The Node is there with the taint when its kubelet comes, as where user data says so. */
+async function joins(name: string): Promise<void> {
+  const body = registration(name, { [MANAGED_LABEL]: MANAGED_LABEL_VALUE });
+  const taints = [{ key: ARRIVING_KEY, value: 'true', effect: 'NoSchedule' }];
+  await stage.cluster.transport.request({ method: 'POST', path: NODES_PATH, body: { ...body, spec: { taints } } });
+  scene.fleet.powerOn(name);
+}
+
+const tainted = (name: string): Promise<unknown> => kubectl('taint', 'node', name, `${ARRIVING_KEY}=true:NoSchedule`);
+
+/** The taint is given to it, and taken away. */
+async function isLetGo(name: string): Promise<void> {
+  const came = scene.until((history) => isArriving(history, name));
+  await tainted(name);
+  await came;
+  await scene.until((history) => !isArriving(history, name));
+}
+
 test('old images that join in a rollout with the taint are updated before a pod of the workload comes', async () => {
-  const scene = await stage.startFleet({ nodes: 6, spares: SPARES.length });
+  scene = await stage.startFleet({ nodes: 7, spares: SPARES.length + 1 });
   await scene.until((history) => atRest(history, '1.39.0').length > 0);
-  for (const name of SPARES) {
-    scene.fleet.powerOn(name);
-    await scene.until(({ nodes }) => nodes.has(name));
-    await kubectl('taint', 'node', name, `${ARRIVING_KEY}=true:NoSchedule`);
-  }
+  for (const name of SPARES) await joins(name);
   const early = new Set<string>();
   await scene.until((history) => {
     for (const name of SPARES) if (isOld(history, name) && hasWork(history, name)) early.add(name);
     return SPARES.every((name) => !isOld(history, name) && !isArriving(history, name));
   });
   expect([...early]).toEqual([]);
-  await scene.rolledOver();
+});
+
+test('a hold, a pause and a halt each let pods come to a machine that has joined', async () => {
+  const [hold, halt] = [holdOf(LATE), haltOf('1.39.0')];
+  scene.fleet.powerOn(LATE);
+  await scene.until(({ nodes }) => nodes.has(LATE));
+  await hold.say();
+  await isLetGo(LATE);
+  await pause.say();
+  await hold.takeBack();
+  await isLetGo(LATE);
+  await halt.say();
+  await pause.takeBack();
+  await isLetGo(LATE);
+  expect(isOld(scene.history, LATE)).toBe(true);
   // One in the turn of the fleet, and both that have joined.
   expect(await invariants(scene, { concurrency: 1 + SPARES.length })).toEqual([]);
 });
+
+test('who takes the operator away as documented in the middle of a rollout finds nothing of it on any node', async () => {
+  const [, commands = ''] = examples('docs/deploying.md', 'sh').find(([title]) => title === 'Taking it away') ?? [];
+  const lines = commands.trim().split('\n');
+  const removal = lines.findIndex((line) => line.startsWith('kubectl delete')) + 1;
+  const { kubeconfig, dir: home } = stage.cluster;
+  const follow = (some: readonly string[]) => shell(`set -e\n${some.join('\n')}`, { kubeconfig, home });
+  expect(await follow(lines.slice(0, removal))).toMatchObject({ code: 0 });
+  // Nobody is there any more who would let pods come to what joins now.
+  await tainted(LATE);
+  expect(await follow(lines.slice(removal))).toMatchObject({ code: 0 });
+  const { stdout } = await kubectl('get', 'node', '-o', 'json');
+  const nodes = (JSON.parse(stdout) as KubeList<Node>).items.map(({ metadata: { labels, annotations }, spec }) =>
+    JSON.stringify([labels, annotations, spec?.taints, spec?.unschedulable]),
+  );
+  expect(nodes).toHaveLength(7);
+  expect(nodes.filter((said) => /brupop\.bottlerocket|updater-interface|exclude-from|true\]$/.test(said))).toEqual([]);
+}, 240_000);

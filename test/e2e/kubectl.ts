@@ -8,6 +8,13 @@ export function kubectl(...args: readonly string[]): Promise<{ readonly stdout: 
   return promisify(execFile)('kubectl', args);
 }
 
+/** Applies objects as they are written. */
+export async function apply(...items: readonly object[]): Promise<void> {
+  const applied = promisify(execFile)('kubectl', ['apply', '-f', '-']);
+  applied.child.stdin?.end(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await applied;
+}
+
 /** All shadows as the webhook converts them now: each by its name, for a list may come out of the API server's cache, converted before. */
 export async function shadowsAsV1(): Promise<readonly KubeObject[]> {
   const { stdout } = await kubectl('get', 'brs', '-n', NAMESPACE, '-o', 'jsonpath={.items[*].metadata.name}');

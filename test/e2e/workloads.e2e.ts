@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { policyNamed } from '../policies.ts';
 import { comesTrue } from './come-true.ts';
 import { invariants } from './invariants.ts';
-import { kubectl } from './kubectl.ts';
+import { apply, kubectl } from './kubectl.ts';
 import { atRest, isCordoned, isMarked, podsOn, shadowOf, verdict } from './looks.ts';
 import { Plugin } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
+import { haltOf } from './undoing.ts';
 
 /** What one update of a node waits for, for the sake of the pods that run there. */
 
@@ -19,12 +18,6 @@ const BATCH = 'batch';
 let stage: Stage;
 let scene: Scene;
 let plugin: Plugin;
-
-async function apply(name: string, ...items: readonly object[]): Promise<void> {
-  const path = join(stage.cluster.dir, `${name}.json`);
-  await writeFile(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-  await kubectl('apply', '-f', path);
-}
 
 const change = (spec: object): Promise<unknown> =>
   kubectl('patch', 'bup', POLICY, '--type=merge', '-p', JSON.stringify({ spec }));
@@ -73,14 +66,13 @@ beforeAll(async () => {
   const drain = { waitFor: { matchLabels: { app: BATCH } }, upTo: '1h' };
   const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': NODE } };
   await apply(
-    'policies',
     policyNamed('others', { nodeSelector: {}, paused: true }),
     policyNamed(POLICY, { nodeSelector, priority: 10, paused: true, capacity: 'wait', drain, settle: '10m' }),
   );
   scene = await stage.startFleet({ nodes: 2 });
   await says('Paused');
   await grow();
-  await apply('pods', big(), batch());
+  await apply(big(), batch());
   await kubectl('rollout', 'status', `deployment/${BIG}`, '--timeout=60s');
   await kubectl('wait', '--for=condition=Ready', `pod/${BATCH}`, '--timeout=60s');
 }, 150_000);
@@ -100,22 +92,24 @@ test('no drain begins before there is room elsewhere, and it begins once its pol
   await says('WorkFinishing');
 }, 120_000);
 
-test('pods that are meant finish before anybody is evicted, and a pause meanwhile leaves no cordon', async () => {
+test('pods that are meant finish before anybody is evicted, and a pause or a halt meanwhile leaves no cordon', async () => {
   const before = podsThere();
   expect(verdict(scene.history, NODE)?.message).toContain(`default/${BATCH}`);
   expect(isCordoned(scene.history, NODE)).toBe(true);
   await told('DrainWaits', `default/${BATCH}`);
   expect((await plugin.run('why', NODE)).out).toMatch(new RegExp(`WorkFinishing.*default/${BATCH}`));
-  await change({ paused: true });
-  await scene.until(
-    (history) =>
-      shadowOf(history, NODE)?.spec.state === 'Idle' && !isCordoned(history, NODE) && !isMarked(history, NODE),
-  );
-  expect(podsThere()).toEqual(before);
+  const paused = { say: () => change({ paused: true }), takeBack: () => change({ paused: false }) };
+  for (const word of [paused, haltOf(scene.options.to)]) {
+    await word.say();
+    await scene.until((history) => {
+      const isIdle = shadowOf(history, NODE)?.spec.state === 'Idle';
+      return isIdle && !isCordoned(history, NODE) && !isMarked(history, NODE);
+    });
+    await word.takeBack();
+    await says('WorkFinishing');
+    expect(podsThere()).toEqual(before);
+  }
   expect(before.filter((pod) => !pod.endsWith('ends never'))).toEqual([]);
-  await change({ paused: false });
-  await says('WorkFinishing');
-  expect(podsThere()).toEqual(before);
   const status = { phase: 'Succeeded' };
   await kubectl('patch', 'pod', BATCH, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status }));
   await scene.until(() => scene.fleet.reboots.length > 0);

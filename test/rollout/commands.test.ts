@@ -86,7 +86,7 @@ when(noKubectl ? 'documented commands (skipped: no kubectl on the PATH)' : 'docu
       await until(rollout, () => [...rollout.recorder.shadows.values()].some(({ status }) => status?.drain));
       await follow('docs/deploying.md', 'Before');
       await follow('docs/deploying.md', 'As it is');
-      const policy = policyNamed('always', { nodeSelector: {}, windows: [] });
+      const policy = policyNamed('always', { nodeSelector: {}, windows: [], preferUpdated: true });
       await run(`echo '${JSON.stringify(policy)}' | kubectl apply -f -`, kubeconfig);
       for (const command of commands('docs/deploying.md', 'Taking it away')) await run(command, kubeconfig);
       expect(traces(rollout)).toEqual([]);
@@ -97,7 +97,8 @@ when(noKubectl ? 'documented commands (skipped: no kubectl on the PATH)' : 'docu
 function traces({ recorder }: Rollout): string[] {
   const nodes = [...recorder.nodes.values()].filter(
     ({ metadata, spec }) =>
-      spec?.unschedulable || /brupop|updater/.test(JSON.stringify([metadata.labels, metadata.annotations])),
+      spec?.unschedulable ||
+      /brupop|updater/.test(JSON.stringify([metadata.labels, metadata.annotations, spec?.taints])),
   );
   return [...nodes.map(({ metadata }) => metadata.name), ...recorder.shadows.keys()];
 }
