@@ -40,7 +40,7 @@ export const MANUAL: Readonly<Record<string, Manual>> = {
   leftovers: { examples: ['leftovers'], fields: 'leftovers (node, whose, what)' },
   plan: {
     examples: ['plan --until-done', 'plan --until-done --set MAX_CONCURRENT_UPDATE=3'],
-    fields: `${SEEN}, starts, drainsThatCannotEnd, drainsWithoutRoom; of a plan nextChangeAt?, nodes?, preferences?, arrivals?; with --until-done endsAt?, mostAtOnce?, left?, isCut?, typicalSeconds?, isDurationAssumed?, areChecksAssumed?`,
+    fields: `${SEEN}, starts, drainsThatCannotEnd, drainsWithoutRoom, drainsThatLetFinish; of a plan nextChangeAt?, nodes?, preferences?, arrivals?; with --until-done endsAt?, mostAtOnce?, left?, isCut?, typicalSeconds?, isDurationAssumed?, areChecksAssumed?`,
   },
   pause: { examples: ["pause --by 'ann: trade day'", 'pause prod'], fields: CHANGES },
   resume: { examples: ['resume', 'resume prod'], fields: CHANGES },

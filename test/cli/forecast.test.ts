@@ -246,7 +246,10 @@ test('of a node whose wave opens outside its window both times are said, and sta
   const nightly = { ...seen, policiesAt };
   const forecast = forecastFrom(nightly);
   expect(Math.min(...forecast.starts.map(({ at }) => at))).toBe(minutes(300));
-  const said = forecastLines({ seen: nightly, forecast, drains: { stuck: [], crowded: [] }, here: AS_IS }, PLAIN);
+  const said = forecastLines(
+    { seen: nightly, forecast, drains: { stuck: [], crowded: [], finishing: [] }, here: AS_IS },
+    PLAIN,
+  );
   expect(said.find((line) => line.includes(' n1 '))).toMatch(
     /^ *2026-01-10T17:\d+:\d+Z +n1 +1\.1\.0 .*its wave opens Sat 10 Jan, 13:01 UTC, its next window Sat 10 Jan, 17:00 UTC$/,
   );

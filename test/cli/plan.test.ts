@@ -5,6 +5,8 @@ import { overridesOf } from '../../runtime/cli/commands/plan.ts';
 import { placed, stuckOn } from '../../runtime/cli/forecast/drains.ts';
 import { forecastFrom } from '../../runtime/cli/forecast/forecast.ts';
 import { inspect } from '../../runtime/cli/inspect.ts';
+import { PLAIN } from '../../runtime/cli/output/terminal.ts';
+import { COMMANDS } from '../../runtime/cli/program.ts';
 import type { ShadowObject } from '../../runtime/api/resources.ts';
 import type { Pod } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
@@ -13,7 +15,7 @@ import { HOLD_ANNOTATION, LAST_UPDATE_ANNOTATION, NAMESPACE, shadowName } from '
 import { Stage } from '../controller/stage.ts';
 import { folder } from '../folder.ts';
 import { definePolicies, policyNamed } from '../policies.ts';
-import { deploy, seenOn } from './deployed.ts';
+import { deploy, requestOn, seenOn } from './deployed.ts';
 import { Reached } from './served.ts';
 
 /** A rollout ahead of time, and what is tried out without being written. */
@@ -184,6 +186,24 @@ test('a drain that cannot end is named with its pod and budget, and what a drain
   expect(stuckOn(new Set(['a']), { pods, budgets: [budget] }, terms)).toEqual([
     { node: 'a', pod: 'shop/web-1', because: 'PodDisruptionBudget shop/web' },
   ]);
+});
+
+test('pods that finish before the drain of a node that is ahead are named, and for how long at most', async () => {
+  stage = await Stage.with('a', 'b');
+  await definePolicies(stage, {
+    all: { nodeSelector: {}, drain: { waitFor: { matchLabels: { app: 'batch' } }, upTo: '6h' } },
+  });
+  await deploy(stage);
+  await stage.create('/api/v1/namespaces', { metadata: { name: 'shop' } });
+  for (const [name, app] of Object.entries({ job: 'batch', web: 'web' }))
+    await stage.create('/api/v1/namespaces/shop/pods', {
+      metadata: { name, labels: { app } },
+      spec: { nodeName: 'a', containers: [{ name: 'c', image: 'i' }] },
+    });
+  const plan = COMMANDS.find(({ name }) => name === 'plan')!;
+  const answer = await plan.run(requestOn(stage));
+  expect(answer.value).toMatchObject({ drainsThatLetFinish: [{ node: 'a', pods: ['shop/job'], upToSeconds: 21_600 }] });
+  expect(answer.lines(PLAIN).join('\n')).toMatch(/PODS THAT FINISH BEFORE THE DRAIN OF\n +a +shop\/job +for 6 h/);
 });
 
 test('plan and plan --until-done are told as tables and as JSON, at any time', async () => {

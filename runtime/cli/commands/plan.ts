@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
+import { Rulings } from '../../controller/plan/facts/rulings.ts';
+import type { LetFinish } from '../../api/shadow/let-finish.ts';
 import { startable } from '../../controller/plan/facts/machine.ts';
 import type { UpdatePolicyObject } from '../../api/resources.ts';
 import { instantOf } from '../../lib/clock.ts';
@@ -78,10 +80,13 @@ function checkPolicies({ plan }: Inspection, names: readonly string[]): void {
   throw new RefusedCommandError(faulty.map(({ name, accepted }) => `policy ${name}: ${accepted.message}`).join('\n'));
 }
 
-/** Names of managed nodes whose update can start. */
-function aheadIn({ snapshot: { nodes, shadows } }: Inspection): ReadonlySet<string> {
+/** Names of managed nodes whose update can start, and whose work their drains let finish. */
+function aheadIn({ snapshot }: Inspection): ReadonlyMap<string, LetFinish | undefined> {
+  const { nodes, shadows } = snapshot;
+  const { claims } = new Rulings(snapshot);
   const waiting = new Set(shadows.filter((shadow) => startable(shadow) !== undefined).map(({ name }) => name));
-  return new Set(nodes.filter(({ managed, shadowName }) => managed && waiting.has(shadowName)).map(({ name }) => name));
+  const ahead = nodes.filter(({ managed, shadowName }) => managed && waiting.has(shadowName));
+  return new Map(ahead.map((node) => [node.name, claims.of(node).rules.letFinish]));
 }
 
 /** Reads the options -f and --set. @throws UsageError */

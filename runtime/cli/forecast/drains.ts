@@ -1,3 +1,5 @@
+import type { LetFinish } from '../../api/shadow/let-finish.ts';
+import { letFinish } from '../../drain/drain.ts';
 import { filterPods, type FilterTerms, podsLeft } from '../../drain/filter.ts';
 import { type Candidate, candidateOf } from '../../drain/needs.ts';
 import { type DrainPod, drainPod, isFinished, podName } from '../../drain/pod.ts';
@@ -24,16 +26,29 @@ interface Crowded {
   readonly lack: string;
 }
 
+/** A node whose drain lets work finish before it evicts anybody. */
+interface Finishing {
+  readonly node: string;
+  /** e.g. `shop/batch-1`. */
+  readonly pods: readonly string[];
+  /** At most. */
+  readonly upToMs: number;
+}
+
 export interface Drains {
   readonly stuck: readonly Stuck[];
   readonly crowded: readonly Crowded[];
+  readonly finishing: readonly Finishing[];
   readonly unknown: readonly string[];
 }
 
-/** Makes the apiserver's preflight for each of the nodes: which drains cannot end as things are, and whose pods find no place elsewhere. */
-export async function checkDrains(cluster: Cluster, nodes: ReadonlySet<string>, now: number): Promise<Drains> {
+/**
+ * Makes the apiserver's preflight for each of the nodes: which drains cannot end as things are, whose pods find no place elsewhere, and which finish first.
+ * @param ahead whose work is let finish on each of them
+ */
+export async function checkDrains(cluster: Cluster, ahead: Ahead, now: number): Promise<Drains> {
   const { transport } = cluster;
-  if (nodes.size === 0) return { ...NONE, unknown: [] };
+  if (ahead.size === 0) return { ...NONE, unknown: [] };
   const [pods, budgets, candidates] = await Promise.all([
     ifAllowed(listAll(transport, { path: podsPath(), project: placed }), []),
     ifAllowed(budgetsOf(transport).list(), []),
@@ -48,10 +63,23 @@ export async function checkDrains(cluster: Cluster, nodes: ReadonlySet<string>, 
     returning: new Set<string>(),
     overdue: { from: Infinity, to: -Infinity },
   };
-  return { stuck: stuckOn(nodes, world, terms), crowded: crowdedOn(nodes, world, terms), unknown: [] };
+  const nodes = new Set(ahead.keys());
+  const [stuck, crowded] = [stuckOn(nodes, world, terms), crowdedOn(nodes, world, terms)];
+  return { stuck, crowded, finishing: finishingOn(ahead, world, terms), unknown: [] };
 }
 
-const NONE = { stuck: [], crowded: [] };
+const NONE = { stuck: [], crowded: [], finishing: [] };
+
+/** By name of the node. */
+type Ahead = ReadonlyMap<string, LetFinish | undefined>;
+
+function finishingOn(ahead: Ahead, { pods }: Pick<PodsAndBudgets, 'pods'>, terms: FilterTerms): readonly Finishing[] {
+  const byNode = Map.groupBy(pods, ({ node }) => node);
+  return [...ahead].flatMap(([node, said]) => {
+    const finish = said ? letFinish(filterPods(byNode.get(node) ?? [], terms), said) : [];
+    return said && finish.length > 0 ? [{ node, pods: finish.map(podName), upToMs: said.upToMs }] : [];
+  });
+}
 
 interface PlacedPod extends DrainPod {
   readonly node: string;

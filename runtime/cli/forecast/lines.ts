@@ -58,14 +58,18 @@ const policyText = (policy: string | undefined): string => (policy === undefined
 const section = (title: string, lines: readonly string[], terminal: Terminal): readonly string[] =>
   lines.length === 0 ? [] : ['', paint(terminal, 'head', title), ...lines];
 
-type Told = Pick<Drains, 'stuck' | 'crowded'>;
+type Told = Omit<Drains, 'unknown'>;
 
-function drainLines({ stuck, crowded }: Told, terminal: Terminal): readonly string[] {
+function drainLines({ stuck, crowded, finishing }: Told, terminal: Terminal): readonly string[] {
   const rows = stuck.map(({ node, pod, because }) => ['', node, pod, because]);
+  const patient = finishing.map(({ node, pods, upToMs }) => {
+    return ['', node, firstOf(pods, 3), `for ${durationText(upToMs)} at most`];
+  });
   const lacking = crowded.map(({ node, lack }) => ['', node, lack]);
   return [
     ...section('DRAINS THAT CANNOT END AS THINGS ARE', table(rows, PLAIN), terminal),
     ...section('NO ROOM ELSEWHERE FOR THE PODS OF', table(lacking, PLAIN), terminal),
+    ...section('PODS THAT FINISH BEFORE THE DRAIN OF', table(patient, PLAIN), terminal),
   ];
 }
 
@@ -128,7 +132,13 @@ function endText(forecast: Forecast, now: number): string {
 const startsOf = ({ plan }: Inspection): readonly Start[] =>
   plan.commands.filter((command) => command.kind === 'start');
 
-export function planValue(seen: Inspection, { stuck, crowded }: Told): object {
+const drainsValue = ({ stuck, crowded, finishing }: Told): object => ({
+  drainsThatCannotEnd: stuck,
+  drainsWithoutRoom: crowded,
+  drainsThatLetFinish: finishing.map(({ node, pods, upToMs }) => ({ node, pods, upToSeconds: upToMs / 1000 })),
+});
+
+export function planValue(seen: Inspection, drains: Told): object {
   const { plan, unknown, noLeader, now } = seen;
   return {
     at: rfc3339(now),
@@ -140,16 +150,11 @@ export function planValue(seen: Inspection, { stuck, crowded }: Told): object {
     nodes: plan.verdicts.map(verdictValue),
     preferences: plan.preferences,
     arrivals: plan.arrivals,
-    drainsThatCannotEnd: stuck,
-    drainsWithoutRoom: crowded,
+    ...drainsValue(drains),
   };
 }
 
-export function forecastValue(
-  { plan, unknown, noLeader, now }: Inspection,
-  forecast: Forecast,
-  { stuck, crowded }: Told,
-): object {
+export function forecastValue({ plan, unknown, noLeader, now }: Inspection, forecast: Forecast, drains: Told): object {
   return {
     at: rfc3339(now),
     noLeader: noLeaderValue(noLeader),
@@ -168,7 +173,6 @@ export function forecastValue(
     typicalSeconds: Math.round(forecast.typicalMs / 1000),
     isDurationAssumed: forecast.isDurationAssumed,
     areChecksAssumed: forecast.areChecksAssumed,
-    drainsThatCannotEnd: stuck,
-    drainsWithoutRoom: crowded,
+    ...drainsValue(drains),
   };
 }
