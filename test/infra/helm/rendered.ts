@@ -17,8 +17,10 @@ export function writeChart(folder: string, files: Readonly<Record<string, string
 }
 
 export function helm(folder: string, ...args: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync('helm', args, { cwd: folder, encoding: 'utf8' });
-  return { status: status ?? -1, stdout, stderr };
+  const { status, signal, error, stdout, stderr } = spawnSync('helm', args, { cwd: folder, encoding: 'utf8' });
+  // On a busy machine it may be killed, and would look like a chart that refuses its values and says nothing.
+  if (status === null) throw new Error(`helm ${args[0]} did not end by itself: ${signal}`, { cause: error });
+  return { status, stdout, stderr };
 }
 
 /** @param layers of values, the last of which wins */
