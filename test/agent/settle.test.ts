@@ -27,6 +27,14 @@ const afterRelease = (): readonly string[] => {
   return log.includes('uncordon') ? log.slice(log.indexOf('uncordon') + 1) : [];
 };
 
+/** The controller keeps the node where it is once that is back. */
+function holdOn(): void {
+  world.operator.before = ((before) => (ask: Parameters<typeof before>[0]) => {
+    before(ask);
+    if (ask === 'putStatus' && afterRelease().length > 0) world.operator.holding = true;
+  })(world.operator.before);
+}
+
 test('what the drain has displaced is looked at with the report that the node is back, and not again once all is', async () => {
   await displaced(3);
   await world.until(() => afterRelease().at(-1) === 'Idle ->1.39.0');
@@ -36,10 +44,7 @@ test('what the drain has displaced is looked at with the report that the node is
 
 test('what is not back is looked at again and again until it is, or the controller goes on', async () => {
   const client = await displaced(2);
-  world.operator.before = ((before) => (ask: Parameters<typeof before>[0]) => {
-    before(ask);
-    if (ask === 'putStatus' && afterRelease().length > 0) world.operator.holding = true;
-  })(world.operator.before);
+  holdOn();
   await world.until(() => afterRelease().includes('MonitoringUpdate ->1.39.0'));
   await world.advance(60_000);
   const looks = (): number => world.operator.log.filter((one) => one === LOOK).length;
@@ -52,6 +57,15 @@ test('what is not back is looked at again and again until it is, or the controll
   expect(world.operator.status.displaced ?? null).toBeNull();
   await world.advance(60_000);
   expect(looks()).toBe(last);
+});
+
+test('what is back a second later is seen to be then, and keeps the permit from others no longer', async () => {
+  const client = await displaced(2);
+  holdOn();
+  await world.until(() => afterRelease().includes('MonitoringUpdate ->1.39.0'));
+  await client.patch(`${SET}/status`, { status: { readyReplicas: 3 } });
+  await world.advance(1_500);
+  expect(world.operator.status.displaced ?? null).toBeNull();
 });
 
 test('an apiserver that knows of no such thing holds nothing up', async () => {

@@ -16,7 +16,8 @@ type StepHandlers = { readonly [K in Step['kind']]: StepHandler<Extract<Step, { 
 
 /** For how long the version is kept back while the node is released. */
 const RELEASE_MS = 5_000;
-/** Pause between two looks for what is not back. */
+/** Pauses between looks for what is not back: it mostly is in a second or two, and all others wait for that. */
+const SETTLE_PAUSES_MS = [1_000, 2_000];
 const SETTLE_PAUSE_MS = 5_000;
 /** Pause before the Node is read again. */
 const IDENTIFY_PAUSE_MS = 30_000;
@@ -74,8 +75,8 @@ async function identify({ apiserver, clock }: StepContext, signal: AbortSignal):
 
 /** Ends with its step, once the shadow says that all is back or the controller goes on. */
 async function settle({ apiserver, clock }: StepContext, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    await clock.sleep(SETTLE_PAUSE_MS, signal);
+  for (let look = 0; ; look++) {
+    await clock.sleep(SETTLE_PAUSES_MS[look] ?? SETTLE_PAUSE_MS, signal);
     await apiserver.tryTo('lookForDisplaced', signal);
   }
 }
