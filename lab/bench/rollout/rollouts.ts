@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
 import type { RolloutResult } from './program.ts';
-import { efficiency, MOVES, type Scenario, SCENARIOS } from './scenarios.ts';
+import { efficiency, MOVES, type Scenario, SCENARIOS, SETTLING } from './scenarios.ts';
 
 const needsRoot = (): string | undefined =>
   process.getuid?.() === 0 ? undefined : 'needs root, for the memory cgroups of the processes';
@@ -40,6 +40,30 @@ export const moves: Bench = {
       figures.push({ name: `${scenario.name}: moves of a pod`, value, unit: '', ...atMost(scenario) });
     }
     return figures;
+  },
+};
+
+/** What `settle` may cost a rollout whose workloads come back by themselves. */
+const MOST_FOR_SETTLING = 1 / 0.95;
+
+export const settling: Bench = {
+  name: 'settle',
+  what: 'the time of a rollout that waits for what its drains have displaced, as a share of the same without that',
+  skipped: needsRoot,
+  run: async (context) => {
+    const walls: number[] = [];
+    for (const scenario of SETTLING) {
+      context.progress(`${scenario.name}: minutes`);
+      const { wallMs } = await onControlPlane(context, scenario);
+      walls.push(wallMs / 1000);
+    }
+    const [on = NaN, off = NaN] = walls;
+    const [{ name }, { name: without }] = SETTLING;
+    return [
+      { name, value: on, unit: 's' },
+      { name: without, value: off, unit: 's' },
+      { name: 'with it, of without it', value: on / off, unit: '', atMost: MOST_FOR_SETTLING },
+    ];
   },
 };
 

@@ -48,6 +48,14 @@ export const MOVES: readonly Scenario[] = [
   { ...TWO_OF_TEN, name: '10 by 2, preferUpdated', policy: { nodeSelector: {}, preferUpdated: true } },
 ];
 
+const THIRTY_BY_TEN: Omit<Scenario, 'name'> = { nodes: 30, places: 10, zones: 1 };
+
+/** The same rollout with and without a wait for what drains have displaced. */
+export const SETTLING: readonly [on: Scenario, off: Scenario] = [
+  { ...THIRTY_BY_TEN, name: '30 by 10, settle', policy: { nodeSelector: {}, settle: '5m' } },
+  { ...THIRTY_BY_TEN, name: '30 by 10, no settle', policy: { nodeSelector: {}, settle: '0s' } },
+];
+
 /** Hosts' work, one node after the other at each place, in the time that the rollout took: more than 1 where nodes prepare while others boot. */
 export function efficiency({ nodes, places }: Scenario, wallMs: number): number {
   return (HOST_WORK_MS * nodes) / places / wallMs;
