@@ -4,7 +4,7 @@ import { Duel, type DuelOptions, PAST_THE_LEASE_MS } from './duel.ts';
 import { seeded, seeds } from '../random.ts';
 
 /** Duels of each kind, each from a seed of its own. */
-const SEEDS = seeds(30);
+const SEEDS = seeds(10);
 
 type Play = (duel: Duel, random: Random) => Promise<unknown>;
 

@@ -136,11 +136,11 @@ describe('where the API server refuses the list of permits', () => {
       stage = await Stage.with(...names);
       const end = stage.cluster.disturb(listsOfMoreThan(0), refusing(code));
       stage.start(everybody);
-      await stage.pass(minutes(30));
+      await stage.pass(minutes(10));
       expect(await started(...names)).toEqual([]);
       const message = `the start of its update ${code === 500 ? 'fails' : 'is refused'}: ${code} Denied: not on Fridays`;
       for (const name of names) expect(await verdictOn(name)).toMatchObject({ reason: 'WriteRefused', message });
-      expect(await writesIn(minutes(60))).toBeLessThan(130);
+      expect(await writesIn(minutes(20))).toBeLessThan(45);
       end();
       await stage.pass(minutes(6));
       expect(await started(...names)).toEqual(names);

@@ -68,7 +68,9 @@ async function runFile(suite: Suite, { file, report, stop }: FileRun): Promise<R
   const jest = [process.execPath, '--run', 'lab', '--', 'jest', ...jestArguments(file, report)];
   const logs = join(ROOT, suite.logs, file);
   await rm(logs, { recursive: true, force: true });
-  const env = { ...process.env, ...suite.env, CONTROLPLANE_LOGS: logs };
+  // Each file has a process of its own, which would compile the same code again.
+  const compiled = join(ROOT, 'build/compiled');
+  const env = { NODE_COMPILE_CACHE: compiled, ...process.env, ...suite.env, CONTROLPLANE_LOGS: logs };
   await runInside(jest, { env, stdout: 'ignore', stop });
   const text = await readFile(report, 'utf8').catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Result);
