@@ -1,3 +1,4 @@
+import { SMALL_PAGE_SIZE } from '../../kube/collection.ts';
 import type { Informer } from '../../kube/informer.ts';
 import { type ShadowObject, shadowsPath } from '../../api/resources.ts';
 import type { KubeObject, Node, Pod } from '../../kube/objects.ts';
@@ -89,11 +90,12 @@ export class Caches {
   readonly #wakeup = new Wakeup();
   #ready = false;
 
-  constructor({ namespace, expectations, freshness, orders, manages, ...access }: CachesOptions) {
+  constructor({ namespace, expectations, freshness, orders, manages, ...ports }: CachesOptions) {
+    const access = { ...ports, pageSize: SMALL_PAGE_SIZE };
     this.#expectations = expectations;
     this.#ordered = orders && new OrderedShadows(orders);
     orders?.onChange(() => this.#noteChange('shadows'));
-    this.#clock = access.clock;
+    this.#clock = ports.clock;
     const texts = new SharedTexts();
     this.#viewOfNode = (node) => viewOfNode(node, texts, manages);
     const nodes = { ...access, path: NODES_PATH, project: this.#viewOfNode, keepsDeleted: KEPT_DELETED };
