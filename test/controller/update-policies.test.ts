@@ -39,6 +39,29 @@ async function told(): Promise<readonly string[]> {
     .map(({ reason, count, involvedObject }) => `${involvedObject.name} ${reason} ${count}`);
 }
 
+test('where a release is proven per value of a label, each is told once, whoever leads', async () => {
+  await withPolicies(['a', 'b', 'c'], { all: { nodeSelector: {}, proof: { nodes: 1, per: 'pool' } } });
+  for (const [name, pool] of Object.entries({ a: 'x', b: 'y', c: 'y' }))
+    await stage.patchNode(name, { metadata: { labels: { pool } } });
+  const first = new AbortController();
+  stage.start({ signal: first.signal });
+  await stage.pass(40_000);
+  const parts = async (): Promise<readonly string[]> =>
+    (await stage.told()).flatMap(({ reason, message, count }) =>
+      reason === 'ReleaseProven' && message.includes('where') ? `${message} ${count}` : [],
+    );
+  await stage.update('a');
+  await stage.pass(10_000);
+  expect(await parts()).toEqual([expect.stringMatching(/^1\.1\.0 .*is proven where pool is x 1$/)]);
+  first.abort();
+  await stage.pass(60_000);
+  stage.start();
+  await stage.pass(60_000);
+  await stage.update('b');
+  await stage.pass(10_000);
+  expect((await parts()).map((one) => one.slice(-11))).toEqual(['pool is x 1', 'pool is y 1']);
+});
+
 test('a rollout is told, and stands in the status, once and for all: also after the process has ended, and where a node joins', async () => {
   await withPolicies(['a', 'b'], { all: { nodeSelector: {} } });
   const first = new AbortController();

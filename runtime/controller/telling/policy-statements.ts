@@ -100,8 +100,21 @@ function milestones(release: ReleaseReport, said: Said): readonly Statement[] {
     // For notifications alone, which remember what they have told: it has no Event, and the status does not say it.
     ...reached({ ...started, hasEvent: false, release }, { isSo: release.underWay, stampedAt: undefined }, said),
     ...reached({ ...proven, release }, { isSo: release.proven, stampedAt: last?.provenAt }, said),
+    ...provenParts(release, said),
     ...reached({ ...complete, release }, { isSo: release.complete, stampedAt: last?.completedAt }, said),
   ];
+}
+
+/** For which values of a label it is proven: the ledger keeps that, and the status does not. What a process finds when it begins was told before. */
+function provenParts(release: ReleaseReport, said: Said): readonly Statement[] {
+  const { label, values = [] } = release.provenFor ?? {};
+  const name = nameOf(release);
+  return values.map((value) => {
+    const message = `${name} is proven where ${label} is ${value || 'absent'}`;
+    const fact = `proven ${name} ${value}`;
+    const isKnown = said.before.size === 0;
+    return stated(said, { fact, value: 'reached', isKnown, event: ['Normal', 'ReleaseProven', message], release });
+  });
 }
 
 /** What a process finds when it begins was told by the one before. */

@@ -39,6 +39,8 @@ export interface ReleaseReport extends OsReleaseName {
   readonly underWay: boolean;
   /** Enough nodes run it and have been well for long enough, as of now. */
   readonly proven: boolean;
+  /** Where a policy has it proven per value of a label: which, and for which values it is. */
+  readonly provenFor?: { readonly label: string; readonly values: readonly string[] };
   /** It is proven, and no node waits for it or is on its way to it, as of now. */
   readonly complete: boolean;
   /** Nodes that have failed on it. */
@@ -118,13 +120,16 @@ export function releasesUnderVariables(groups: readonly Group[]): readonly Relea
   return group ? group.releases.all.map((one) => releaseOf(one, group)) : [];
 }
 
-function releaseOf(release: OsRelease, { members, now }: Group): ReleaseReport {
+function releaseOf(release: OsRelease, { rules, members, now }: Group): ReleaseReport {
+  const { per } = rules.proof;
+  const { proven, provenFor: values } = release.proof;
   return {
     family: release.family,
     version: release.version,
     offered: release.wanted || release.isUnderWay,
     underWay: release.hasBegun,
-    proven: release.proof.proven,
+    proven,
+    ...(per !== undefined && values && { provenFor: { label: per, values } }),
     complete: release.completeAt <= now,
     failed: release.failures,
     checked: checkedOn(release, members),

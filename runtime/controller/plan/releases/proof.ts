@@ -130,7 +130,7 @@ export class Proof {
     const { uid } = this.#rules;
     const { before, isProven } = this.#book;
     const proves = !isProven && this.proven;
-    const values = this.#provenFor;
+    const values = this.provenFor;
     return {
       ...(proves && { uid, met: saysOf(this.#rules), provenAt: at }),
       ...(values && { provenFor: { uid, met: saysOf(this.#rules), values } }),
@@ -155,7 +155,7 @@ export class Proof {
   }
 
   /** Values that have proven it, those first that are known to have; undefined where it is not proven per value, or none has. */
-  get #provenFor(): string[] | undefined {
+  get provenFor(): string[] | undefined {
     const { provenFor } = this.#book;
     if (!provenFor) return undefined;
     const all = new Set([...provenFor, ...this.#keys.filter((key) => this.#isProvenWith(key)).toSorted()]);
