@@ -97,7 +97,7 @@ export class SimulatedNetwork {
     return () => void this.#aliases.delete(agent);
   }
 
-  /** Whoever speaks for another says what that one says of itself, but has no token of his. */
+  /** An agent that speaks for another states the identity of that one, with its own token. */
   #headersOf(agent: string, headers: CallerHeaders): CallerHeaders {
     const other = this.#callers.get(this.#aliases.get(agent) ?? '');
     if (!other) {

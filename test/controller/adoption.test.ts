@@ -25,7 +25,7 @@ test('Bottlerocket nodes get the label, others do not', async () => {
   expect([await label('a'), await label('b'), await label('c')]).toEqual(['2.0.0', undefined, undefined]);
 });
 
-test('nobody gets it unless that was asked for', async () => {
+test('no node gets it unless that was asked for', async () => {
   stage = await Stage.with();
   stage.start();
   await join('a', 'Bottlerocket OS 1.0.0 (aws-k8s-1.33)');

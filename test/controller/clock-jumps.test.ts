@@ -39,7 +39,7 @@ describe('a window', () => {
     expect(await started()).toBe(true);
   });
 
-  test('that a jump has passed over lets nobody start', async () => {
+  test('that a jump has passed over lets no node start', async () => {
     errorMs = 41 * MINUTE;
     await stage.pass(5 * MINUTE);
     expect(await started()).toBe(false);

@@ -49,7 +49,7 @@ test('the write that asks for the drain says whose work finishes first, and one 
   expect(await stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
 });
 
-test('nothing is said where the policy lets nobody finish', async () => {
+test('nothing is said where the policy lets no pod finish', async () => {
   await upToAsked({});
   expect(await said()).toBeUndefined();
 });

@@ -114,7 +114,7 @@ test('nobody is rescued whose node is not Ready, whatever the cache shows', asyn
   expect(await isMarked('a')).toBe(true);
 });
 
-test('a shadow that was left by a former node of the name keeps nobody from releasing what is on the new one', async () => {
+test('a shadow that was left by a former node of the name does not keep the marks of the new one from being released', async () => {
   await rebooting();
   const [{ metadata, ...rest }] = (await listed(shadowsPath(NAMESPACE), 'brs-b')) as [ShadowObject];
   await stage.loseAgent('a');

@@ -94,7 +94,7 @@ async function unlock(host: SimulatedHost, timers: Timers): Promise<void> {
   if (!(await setLock(host, 'latest'))) timers.after(60_000, () => unlock(host, timers));
 }
 
-/** What only a person mends he mends by now: a machine that has not come back, and one whose tool for updates never ends or cannot begin. */
+/** With the fault ends what only a person can end: a machine that has not come back is started, and one whose tool for updates hangs or cannot begin is rebooted. */
 async function clear(site: Site | undefined, fault: FaultName): Promise<void> {
   if (!site) return;
   const { host } = site.machine;

@@ -93,7 +93,7 @@ export class NodeLifecycle implements Watcher {
     if (isDeepStrictEqual(byKey(present), byKey(wanted))) return;
     const { resourceVersion } = node.metadata;
     const taints = wanted.length > 0 ? wanted : null;
-    // Where somebody else was first, what he wrote is seen next, and leads here again.
+    // After a conflict, the write of the other is seen next, and leads here again.
     await hand.patch(`/api/v1/nodes/${name}`, { metadata: { resourceVersion }, spec: { taints } });
   }
 

@@ -44,7 +44,7 @@ const EDITS: readonly ((shadow: ShadowObject) => { readonly status?: boolean; re
   () => ({ status: true, body: { status: { failed_versions: null, last_failure: null } } }),
 ];
 
-/** Administrators, each of whom looks before he writes, as kubectl does. */
+/** Administrators. Each of their writes is on what was just read, as kubectl's are. */
 export function createPeople(parts: { readonly hand: Hand; readonly timers: Timers; readonly random: Random }) {
   const { hand, timers, random } = parts;
   let notes = 0;

@@ -4,7 +4,7 @@ import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { type Cordon, nodesOf, type SeenNode } from './seen-node.ts';
 
-/** U2: whoever uncordons and cordons again in so little time may not have been seen in between, milliseconds. */
+/** U2: an uncordon that is followed by a cordon within this time may not have been seen, milliseconds. */
 const UNSEEN = 1_800_000;
 
 type Of<Kind extends Entry['kind']> = Extract<Entry, { readonly kind: Kind }>;
@@ -65,7 +65,7 @@ function isUndecidable({ picture, refusedAt }: Seen, write: Write, { at, liftedA
   return !shadow.status?.draining && old.version === shadow.version;
 }
 
-/** M6: a release leaves nothing of ours. Whoever has changed the marks has said that he sees to it. */
+/** M6: a release leaves nothing of ours, but where a person has changed the marks and so cares for the rest. */
 export const nothingLeft: Rule = {
   name: 'nothing-left',
   begin: (picture) =>

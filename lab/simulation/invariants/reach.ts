@@ -38,8 +38,8 @@ interface Strike {
 }
 
 /**
- * How many hosts go down for a bad release. Who failed on it and was forgotten (F4), or was written by an older client, makes room for another;
- * who was away for so long that nobody counted on him is one more; and what is ruled anew begins anew.
+ * How many hosts go down for a bad release. A node whose failure was forgotten (F4), or dropped by an older client, makes room for another; one that
+ * was away for so long that it counted no more is one more; and where another policy rules, counting begins anew.
  */
 export const reach: Rule = {
   name: 'reach',
@@ -72,7 +72,7 @@ export const reach: Rule = {
   },
 };
 
-/** Those that began later and went down for the same release. Whoever has failed on it may always try again: none stand against him. */
+/** Those that began later and went down for the same release. A node that has failed on it may always try again, so none are counted against it. */
 function reachedWith(
   { release, isAgain }: Strike,
   strikes: ReadonlyMap<string, Strike>,

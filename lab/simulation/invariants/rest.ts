@@ -59,7 +59,7 @@ function leftOn(picture: Picture, node: SeenNode): readonly string[] {
   return isForgotten(node) ? [`${facts.name} is at rest without marks, and cordoned by ${cordon?.by}`] : NOTHING;
 }
 
-/** Whoever holds a node, or has changed its marks since it is cordoned, has said that he sees to it. */
+/** A person who holds a node, or has changed its marks since it was cordoned, cares for its cordon. */
 function isForgotten({ facts, cordon, robbedAt }: SeenNode): boolean {
   return cordon !== undefined && isOperator(cordon.by) && robbedAt < cordon.at && !facts.held;
 }

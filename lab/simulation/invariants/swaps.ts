@@ -32,7 +32,7 @@ function isSwap({ by, resource, name, subresource }: Accepted): boolean {
   return resource === 'nodes' || (resource === 'leases' && name === LEASE);
 }
 
-/** M3: who proves a Node to be drained has listed its pods since that was last changed, by whomever. */
+/** M3: a replica that proves a Node to be drained has listed its pods since anybody last changed that Node. */
 export const lastLook: Rule = {
   name: 'last-look',
   begin() {

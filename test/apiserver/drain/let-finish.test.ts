@@ -36,7 +36,7 @@ async function pass(ms: number): Promise<void> {
   await world.clock.advance(ms);
 }
 
-test('the node is cordoned, nobody is evicted, and its status says whom it waits for and until when', async () => {
+test('the node is cordoned, no pod is evicted, and its status says which pods it waits for and until when', async () => {
   await say(BATCH);
   const until = rfc3339(world.clock.now() + BATCH.upToMs);
   await drain();

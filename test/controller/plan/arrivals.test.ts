@@ -56,7 +56,7 @@ describe('they start', () => {
     ]);
   });
 
-  test('and count for nobody else: one that waits starts beside them, under way or disturbed', () => {
+  test('and take no place of others: one that waits starts beside them, under way or disturbed', () => {
     const busy = { permits: [given('x'), given('y')] };
     expect(started(joining({ c: {}, x: staging, y: staging }, busy))).toEqual(['c']);
     const undone = joining({ c: {}, x: staging, y: staging }, busy, { signs: [], marks: MARKS });

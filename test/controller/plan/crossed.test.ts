@@ -133,7 +133,7 @@ function withReturning(budgets: readonly string[]): World {
   return drains({ a: A, b: B, c: { holds: budgets, status, node: { marks } } });
 }
 
-test('of three that wait for each other in a circle the youngest is called off, and of those behind it nobody', () => {
+test('of three that wait for each other in a circle the youngest is called off, and none of those behind it', () => {
   const world = drains({
     a: { waits: ['y'], holds: ['x'], since: -30 },
     b: { waits: ['z'], holds: ['y'], since: -20 },

@@ -14,7 +14,7 @@ test('no gate that lets a node prepare its update stands before one that does no
   expect(forbids).toEqual(forbids.toSorted((a, b) => Number(b) - Number(a)));
 });
 
-test('who waits for another policy says so, and not that its own pauses', () => {
+test('a node that waits for another policy says so, and not that its own policy pauses', () => {
   const policies = [
     ruling('first', { selector: { matchLabels: { pool: 'p0' } } }),
     ruling('second', { selector: {}, priority: -1, after: ['first'], pauseBetweenMs: 600_000 }),

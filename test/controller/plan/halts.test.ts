@@ -26,7 +26,7 @@ const unlimited = { maxConcurrent: { kind: 'unlimited' }, maxFailed: { kind: 'un
 describe('a release that was proven', () => {
   const away = { nodes: [node('a', { ready: false, readyChangedAt: minutes(-1) }), node('b')] };
 
-  test('stays so while who has proven it is away', () => {
+  test('stays so while the node that has proven it is away', () => {
     const world = fleet({ a: updated, b: {} }, away);
     expect(started(withLedger(world, { policies: { '': MET } }), unlimited)).toEqual(['b']);
     expect(started(withLedger(world, {}), unlimited)).toEqual([]);
@@ -74,7 +74,7 @@ describe('a halt', () => {
 });
 
 describe('what a person decides on a release', () => {
-  test('as Halt starts nobody, and is no halt by failures', () => {
+  test('as Halt starts no node, and is no halt by failures', () => {
     const world = withLedger(fleet({ a: {} }), {}, 'Halt');
     expect(plan(world, POLICY, NOW).verdicts).toMatchObject([
       { reason: 'RolloutHalted', message: 'people have halted 1.1.0' },

@@ -59,7 +59,7 @@ test('nodes that fail on other values count for all that is not proven: together
   expect(started(typed({ ...waiting, a1: well, b1: failed, b2: failed, c1: failed }), rules)).toEqual([]);
 });
 
-test('who waits is told for which machines it is unproven', () => {
+test('a node that waits is told for which machines the release is unproven', () => {
   const soaking: Parts = { ...updated, upToDateSince: minutes(-2) };
   const { verdicts } = plan(
     typed({ ...waiting, a1: well, b1: soaking, '-1': {}, '-2': {} }),

@@ -165,7 +165,7 @@ describe('before a node is disturbed, those are counted once more that are distu
       ),
     );
 
-  test('who came back once another had taken its place is called off, and says why', () => {
+  test('a node that came back once another had taken its place is called off, and says why', () => {
     expect(kinds({ a: staged, b: rebooting })).toEqual({ 'brs-a': 'call-off' });
     expect(reasons(fleet({ a: staged, b: rebooting }), many)).toMatchObject({ a: 'Unproven' });
   });
