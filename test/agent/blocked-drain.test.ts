@@ -64,3 +64,17 @@ test('with DRAIN_PREFLIGHT=refuse an agent asks for its drain until it can end: 
   await world.clock.advance(10 * 60_000);
   expect((await world.shadow()).status).toMatchObject({ current_state: 'RebootedIntoUpdate', crash_count: 0 });
 });
+
+test('a drain that is called off in its middle ends at once: its node is back in service, its host does not go down, and nothing has failed', async () => {
+  await begin();
+  await world.clock.advance(100_000);
+  await world.setSpec({ state: 'Idle', version: '1.39.0' });
+  await world.clock.advance(5_000);
+  expect((await world.shadow()).status).toMatchObject({ current_state: 'Idle', crash_count: 0 });
+  const { metadata, spec } = await world.node();
+  expect([spec?.unschedulable, metadata.labels ?? {}, await world.marks()]).toEqual([undefined, {}, undefined]);
+  await addSpare(world, 'web');
+  await world.clock.advance(10 * 60_000);
+  expect((await world.pods()).map((pod) => pod.metadata.deletionTimestamp)).toEqual([undefined]);
+  expect((await world.shadow()).status).toMatchObject({ current_version: '1.38.0', current_state: 'Idle' });
+});
