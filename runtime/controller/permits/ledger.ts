@@ -95,8 +95,10 @@ export class PermitLedger {
   /** Says so on the Lease. @throws as `take` */
   async keep(signal: AbortSignal): Promise<void> {
     const lease = await this.#read(signal);
-    const kept = `${this.#options.identity} ${lease.spec?.leaseTransitions ?? 0}`;
-    await this.#annotate(lease, { [KEEPER_ANNOTATION]: kept }, signal);
+    const { identity } = this.#options;
+    const kept = `${identity} ${lease.spec?.leaseTransitions ?? 0}`;
+    // The answer to an earlier write may have been lost.
+    if (keeperOf(lease, identity) !== 'self') await this.#annotate(lease, { [KEEPER_ANNOTATION]: kept }, signal);
     this.#keeper = 'self';
   }
 

@@ -21,8 +21,10 @@ async function ledgerOn(permits: string) {
   const clock = new VirtualClock();
   const random = (): number => 0.5;
   let lost: 'nothing' | 'answers' = 'nothing';
+  let puts = 0;
   const transport = intercepted(new EmbeddedCluster({ clock, random }).transport(ADMIN), async ({ method }, go) => {
     const answer = await go();
+    if (method === 'PUT') puts += 1;
     if (lost === 'answers' && method === 'PUT') throw new UnreachableError('no answer');
     return answer;
   });
@@ -41,6 +43,7 @@ async function ledgerOn(permits: string) {
     other: new PermitLedger({ leases, identity: 'x', clock, random }),
     text,
     lose: (what: typeof lost) => void (lost = what),
+    puts: () => puts,
   };
 }
 
@@ -58,6 +61,15 @@ test('a permit that was taken is on the Lease, and gone from it once it is free'
   expect(JSON.parse((await text()) ?? '')).toMatchObject([KEY]);
   await ledger.free([KEY], signal);
   expect(await text()).toBe('[]');
+});
+
+test('who has said that it keeps the ledgers, and heard no answer, finds it on the Lease and writes nothing anew', async () => {
+  const { ledger, lose, puts } = await ledgerOn('[]');
+  lose('answers');
+  await expect(ledger.keep(signal)).rejects.toThrow(UnreachableError);
+  lose('nothing');
+  await ledger.keep(signal);
+  expect([ledger.isKeeper, puts()]).toEqual([true, 1]);
 });
 
 test('in a new term nothing is known of the permits that are found, though this process took them', async () => {
