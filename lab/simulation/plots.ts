@@ -1,6 +1,6 @@
 import { ofDrains, ofMarks } from './plots/drains.ts';
 import { ofFailures, ofHosts, ofLocks } from './plots/hosts.ts';
-import { ofGates } from './plots/people.ts';
+import { ofArrivals, ofGates } from './plots/people.ts';
 import type { Plot } from './plots/scene.ts';
 import { ofPermits, ofSteps } from './plots/permits.ts';
 
@@ -16,6 +16,7 @@ export const TOPICS = {
   hosts: ofHosts,
   failures: ofFailures,
   gates: ofGates,
+  arrivals: ofArrivals,
   locks: ofLocks,
 } as const satisfies Readonly<Record<string, readonly Plot[]>>;
 

@@ -70,6 +70,12 @@ export function drawTerms(random: Random, stormMs: number): PolicySpec {
     ...maybe(0.2, 'zones', [{ atOnce: 1 }, { key: ZONE, atOnce: 2 }, { key: POOL, atOnce: 1 }, { atOnce: null }]),
     ...maybe(0.3, 'windows', WINDOWS),
     ...maybe(0.3, 'preferUpdated', [true, true, false, null]),
+    ...maybe(0.4, 'capacity', ['wait', 'wait', 'warn', null]),
+    ...maybe(0.2, 'minInterval', ['10m', '45m', '0s', null]),
+    ...maybe(0.2, 'completeWithin', ['10m', '2h', null]),
+    ...maybe(0.3, 'settle', ['0s', '1m', '10m', null]),
+    ...maybe(0.2, 'settleFails', [true, false, null]),
+    ...maybe(0.3, 'drain', DRAINS),
     ...maybe(0.2, 'windowFit', ['off', 'strict', false, null]),
     ...maybe(0.5, 'proof', PROOFS),
     ...maybe(0.3, 'nodeSoak', ['0s', '30s', '2m', null]),
@@ -106,7 +112,20 @@ const PROOFS: readonly unknown[] = [
   { nodes: 1, soak: '5m' },
   { nodes: 2, soak: '12m' },
   { soak: '90s' },
-  { nodes: null },
+  { soak: '12m', compare: 'fail' },
+  { nodes: 2, soak: '15m', compare: 'fail' },
+  { soak: '5m', widen: 1 },
+  { widen: 2, compare: 'warn' },
+  { per: ZONE },
+  { nodes: 1, soak: '2m', per: POOL },
+  { nodes: null, compare: null, per: null, widen: null },
+];
+
+const DRAINS: readonly unknown[] = [
+  { waitFor: { matchLabels: { app: 'app-1' } }, upTo: '3m' },
+  { waitFor: { matchLabels: { app: 'app-2' } }, upTo: '40m' },
+  { honorDoNotDisrupt: true, upTo: '10m' },
+  null,
 ];
 
 function drawFreeze(random: Random, stormMs: number): object {

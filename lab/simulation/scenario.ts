@@ -82,6 +82,8 @@ function drawTopic(random: Random, fits: Fits): Topic | undefined {
   return random() < THEMED ? oneOf(random, topics) : undefined;
 }
 
+const FLAWS = ['does-not-boot', 'never-ready', 'agent-never-runs', 'unwell-later', 'breaks-daemon'] as const;
+
 /** Small fleets are through with a release soon, so they get more of them. One that is bad is followed by another, but for the last of some. */
 function drawReleases(
   random: Random,
@@ -97,7 +99,7 @@ function drawReleases(
     const from = Math.round(index === 0 ? random() * BEGINS : (index + random() * 0.5) * (stormMs / count));
     const isLast = index === count - 1;
     const isBad = random() < bad && (!isLast || random() < 0.3);
-    const how = oneOf(random, ['does-not-boot', 'never-ready', 'agent-never-runs', 'unwell-later'] as const);
+    const how = oneOf(random, FLAWS);
     releases.push({ version: `1.${39 + index}.0`, from, ...(isBad && { bad: how }) });
   }
   return releases;

@@ -48,7 +48,7 @@ export interface PolicyWorld {
 export interface Release {
   readonly version: string;
   readonly from: Instant;
-  readonly bad?: 'does-not-boot' | 'never-ready' | 'agent-never-runs' | 'unwell-later';
+  readonly bad?: 'does-not-boot' | 'never-ready' | 'agent-never-runs' | 'unwell-later' | 'breaks-daemon';
 }
 
 /** One thing that goes wrong. The shrinker leaves out whole entries, so none may rely on another. */

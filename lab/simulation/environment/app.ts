@@ -24,6 +24,8 @@ export interface AppSpec {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly graceSeconds?: number;
+  /** What each of its pods asks for; a pod that asks for nothing fits everywhere. */
+  readonly cpu?: string;
   readonly serviceAccountName?: string;
   readonly tolerations?: readonly Toleration[];
   /** Of its PodDisruptionBudget; none where unset. */
@@ -48,6 +50,8 @@ export class App implements Watcher {
   readonly #parts: AppParts;
   #set: Workload | undefined;
   #isDue = false;
+  /** How many of its pods are said to be. */
+  #ready = 0;
   /** There was no node for a pod. */
   #isWaiting = false;
 
@@ -109,6 +113,7 @@ export class App implements Watcher {
     if (!set) return;
     const pods = [...this.#parts.lookout.pods].filter((pod) => controllerUid(pod) === set.metadata.uid);
     await this.#count(set, pods);
+    await this.#sayReady(set, pods.filter(isReady).length);
     const active = pods.filter(isActive);
     this.#isWaiting = false;
     const taken = new Set(pods.map(claimOf));
@@ -138,6 +143,13 @@ export class App implements Watcher {
     }
   }
 
+  async #sayReady({ metadata: { namespace, name } }: Workload, readyReplicas: number): Promise<void> {
+    if (this.#ready === readyReplicas) return;
+    this.#ready = readyReplicas;
+    const status = { readyReplicas };
+    await this.#parts.hand.patch(`/apis/apps/v1/namespaces/${namespace}/replicasets/${name}/status`, { status });
+  }
+
   /** The node with the fewest of them that takes pods. */
   #place(active: readonly Pod[]): string | undefined {
     const { lookout, random } = this.#parts;
@@ -157,10 +169,10 @@ export class App implements Watcher {
     { node: nodeName, claim }: { readonly node: string; readonly claim: string | undefined },
   ): Promise<Pod | undefined> {
     const { hand, random } = this.#parts;
-    const { name, annotations = {}, graceSeconds = 30, serviceAccountName, tolerations } = this.spec;
+    const { name, annotations = {}, graceSeconds = 30, cpu, serviceAccountName, tolerations } = this.spec;
     const spec = {
       nodeName,
-      containers: [{ name, image: name }],
+      containers: [{ name, image: name, ...(cpu !== undefined && { resources: { requests: { cpu } } }) }],
       terminationGracePeriodSeconds: graceSeconds,
       ...(serviceAccountName !== undefined && { serviceAccountName }),
       ...(tolerations && { tolerations }),

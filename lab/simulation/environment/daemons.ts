@@ -34,7 +34,9 @@ interface DaemonKind {
   readonly serviceAccountName: string;
 }
 
-const PROXY: DaemonKind = { name: 'kube-proxy', namespace: 'kube-system', serviceAccountName: 'kube-proxy' };
+/** A daemon that is not the operator's. */
+export const PROXY = 'kube-proxy';
+const PROXIES: DaemonKind = { name: PROXY, namespace: 'kube-system', serviceAccountName: PROXY };
 const AGENT: DaemonKind = {
   name: 'brupop-agent',
   namespace: NAMESPACE,
@@ -73,7 +75,7 @@ export class Daemons implements Watcher {
 
   /** Creates what owns the pods. */
   async begin(): Promise<void> {
-    for (const { namespace, name } of [PROXY, AGENT]) {
+    for (const { namespace, name } of [PROXIES, AGENT]) {
       const labels = { app: name };
       const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [] } } };
       const made = await this.#parts.hand.create(`/apis/apps/v1/namespaces/${namespace}/daemonsets`, {
@@ -113,7 +115,7 @@ export class Daemons implements Watcher {
   async #sync(name: string): Promise<void> {
     const node = this.#parts.lookout.nodes.get(name);
     if (!node) return;
-    await this.#ensure(name, PROXY, 'kube-proxy');
+    await this.#ensure(name, PROXIES, PROXY);
     const managed = node.metadata.labels?.[MANAGED_LABEL] === MANAGED_LABEL_VALUE;
     await this.#ensure(name, AGENT, managed ? (this.#programs.get(name) ?? 'agent') : 'none');
   }

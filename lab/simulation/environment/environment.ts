@@ -1,3 +1,4 @@
+import { ARRIVING_KEY } from '../../../runtime/api/marks/taints.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
 import { HOUR_MS } from '../../../runtime/lib/clock.ts';
@@ -46,6 +47,7 @@ const OPERATOR: readonly AppSpec[] = [
 
 /** The last machine has booted, and its kubelet has said so. */
 const FLEET_UP_MS = 20_000;
+const ARRIVING = { key: ARRIVING_KEY, effect: 'NoSchedule' };
 /** What a host can fall back to, or be told to go back to, is older than what it runs. */
 const OLDER = '1.37.0';
 
@@ -80,6 +82,8 @@ export class KubernetesEnvironment {
   /** Nodes whose machines were dead before, and stay so. */
   readonly #lost = new Set<string>();
   #machinesBuilt = 0;
+  /** Whether user data gives the taint `arriving` to machines that join. */
+  readonly #tellsArrivals: boolean;
 
   constructor(terms: EnvironmentTerms) {
     const { scenario, cluster, time, containers } = terms;
@@ -88,6 +92,7 @@ export class KubernetesEnvironment {
     const lookout = new Lookout(hand);
     const parts = (concern: string) => ({ random: this.#chance(concern), clock: time, timers, hand, lookout });
     this.#terms = terms;
+    this.#tellsArrivals = scenario.topic === 'arrivals' || this.#chance('arrivals')() < 0.4;
     this.#timers = timers;
     this.#lookout = lookout;
     this.#controllers = hand;
@@ -195,7 +200,7 @@ export class KubernetesEnvironment {
   }
 
   #build(name: string, version = this.#versions.version): Site {
-    const { cluster, time, onHost } = this.#terms;
+    const { scenario, cluster, time, onHost } = this.#terms;
     this.#machinesBuilt += 1;
     this.#lost.delete(name);
     return new Site({
@@ -203,6 +208,7 @@ export class KubernetesEnvironment {
       version,
       family: this.#family(name),
       labels: this.labelsOf(name),
+      taints: this.#tellsArrivals && this.#machinesBuilt > scenario.nodes ? [ARRIVING] : [],
       random: this.#chance(`${name}/${this.#machinesBuilt}`),
       cluster,
       time,

@@ -5,6 +5,7 @@ import { isPodTerminal, type Pod } from '../../../runtime/kube/objects.ts';
 import { between } from './chance.ts';
 import { machineStatus, ownLabels } from '../../sim/kubernetes/kubelet/node-status.ts';
 import { archOf, type Family, osImageOf } from './family.ts';
+import type { Taint } from '../../sim/kubernetes/types.ts';
 import type { Hand } from './hand.ts';
 import type { Lookout } from './lookout.ts';
 import { kubeletStatus, READY, STARTING } from './node-status.ts';
@@ -26,6 +27,7 @@ export interface KubeletParts {
   readonly name: string;
   /** With which a Node is registered. */
   readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
   readonly family: Family;
   /** Of the machine. */
   readonly clock: Clock;
@@ -160,7 +162,7 @@ export class Kubelet {
   }
 
   async #register(boot: Boot): Promise<void> {
-    const { name, hand, labels, lookout, family } = this.#parts;
+    const { name, hand, labels, taints, lookout, family } = this.#parts;
     const info = { osImage: osImageOf(family, boot.version), bootID: boot.id };
     const status = { ...machineStatus(name, info, archOf(family)), ...this.#conditions(false) };
     // What an earlier boot had mounted is not in use any more.
@@ -168,7 +170,7 @@ export class Kubelet {
     const patched = await hand.patch(`/api/v1/nodes/${name}/status`, anew, 'strategic');
     const own = ownLabels(name, archOf(family));
     const metadata = { name, labels: { ...own, ...labels } };
-    if (!patched) await hand.create('/api/v1/nodes', { metadata, spec: {}, status });
+    if (!patched) await hand.create('/api/v1/nodes', { metadata, spec: taints.length > 0 ? { taints } : {}, status });
     if (this.#boot !== boot) return;
     this.#registered = true;
     this.#parts.heard();

@@ -1,9 +1,12 @@
+import type { Pod } from '../../../runtime/kube/objects.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../../runtime/api/shadow/names.ts';
 import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import type { Releases } from '../../sim/hosts/releases.ts';
+import type { Taint } from '../../sim/kubernetes/types.ts';
 import type { TrueTime } from '../clock.ts';
 import type { HostEntry, Release } from '../types.ts';
+import { PROXY } from './daemons.ts';
 import type { Family } from './family.ts';
 import { Hand } from './hand.ts';
 import { Kubelet } from './kubelet.ts';
@@ -11,6 +14,7 @@ import type { Lookout } from './lookout.ts';
 import { Machine } from './machine.ts';
 import type { NodeLifecycle } from './node-lifecycle.ts';
 import type { OperatorPods } from './operator-pods.ts';
+import type { Program } from './pod-run.ts';
 import type { Timers } from './timers.ts';
 
 export interface SiteParts {
@@ -19,6 +23,8 @@ export interface SiteParts {
   readonly family: Family;
   /** Of its Node, by which policies select. */
   readonly labels: Readonly<Record<string, string>>;
+  /** With which it is registered. */
+  readonly taints: readonly Taint[];
   readonly random: Random;
   readonly cluster: EmbeddedCluster;
   readonly time: TrueTime;
@@ -59,7 +65,7 @@ export class Site {
       clock: this.machine.clock,
       random,
       hand,
-      program: (pod) => pods.program(pod, place),
+      program: (pod) => pods.program(pod, place) ?? this.#flawed(pod, flaw),
       unwell: (version) => {
         const bad = flaw(version);
         return bad === 'never-ready' || bad === 'unwell-later' ? bad : undefined;
@@ -67,6 +73,12 @@ export class Site {
       heard: () => lifecycle.heard(name),
       silent: () => lifecycle.silent(name),
     });
+  }
+
+  /** What a release keeps from running that breaks what each node runs. */
+  #flawed({ metadata }: Pod, flaw: SiteParts['flaw']): Program | undefined {
+    const isBroken = metadata.labels?.['app'] === PROXY && flaw(this.machine.host.version) === 'breaks-daemon';
+    return isBroken ? { start: () => Promise.resolve('CrashLoopBackOff'), stop: () => undefined } : undefined;
   }
 
   /** It takes the name of another machine, which is gone for ever before this one boots. */

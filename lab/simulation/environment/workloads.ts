@@ -18,7 +18,8 @@ export function drawApps(nodes: number, random: Random): readonly AppSpec[] {
       namespace: SHOP,
       replicas,
       graceSeconds: oneOf(random, [5, 30, 30, 120, 600]),
-      annotations: times(random),
+      annotations: { ...times(random), ...(random() < 0.2 && { 'karpenter.sh/do-not-disrupt': 'true' }) },
+      ...(random() < 0.4 && { cpu: oneOf(random, ['1', '1500m', '1900m']) }),
       ...(random() < 0.8 && { budget: drawBudget(replicas, random) }),
     };
   });

@@ -34,7 +34,7 @@ export const concurrency: Rule = {
       see(entry) {
         if (entry.kind !== 'write') return NOTHING;
         if (entry.resource === 'nodes') capacity.add(entry.at, picture.terms.maxConcurrent(picture.managed()));
-        return startIn(entry) ? tooMany([...busy(picture)], capacity.most(entry.at)) : NOTHING;
+        return startIn(entry) ? tooMany(counted(picture, busy(picture), entry.at), capacity.most(entry.at)) : NOTHING;
       },
     };
   },
@@ -44,6 +44,12 @@ const tooMany = (nodes: readonly string[], most: number): readonly string[] =>
   nodes.length > most
     ? [`${nodes.length} nodes in update where ${most} may be: ${nodes.toSorted().join(', ')}`]
     : NOTHING;
+
+const counted = (picture: Picture, names: ReadonlySet<string>, now: Instant): readonly string[] =>
+  [...names].filter((name) => {
+    const node = picture.nodes.get(name);
+    return !node || !picture.isSpared(node, now);
+  });
 
 /** Nodes that the Lease names, whose update is under way, or that bear marks. */
 const busy = ({ lease, updates, nodes }: Picture): ReadonlySet<string> =>
@@ -67,7 +73,7 @@ export const outOfService: Rule = {
       );
       const down = [...picture.hosts].filter(([name, host]) => isDown(picture, { name, host }, now));
       const names = new Set([...cordoned, ...down].map(([name]) => name).filter((name) => !inherited.has(name)));
-      return tooMany([...names], picture.mostAtOnce);
+      return tooMany(counted(picture, names, now), picture.mostAtOnce);
     };
     const { see } = ofWrites('nodes', ({ by, before, after, at }) => {
       const isNew = after && nodeFacts(after).cordoned && !(before && nodeFacts(before).cordoned);

@@ -71,7 +71,13 @@ export interface NodeFacts {
   readonly troubles: readonly string[];
   /** Labels and annotations that the operator sets while a node is updated, by name. */
   readonly signs: ReadonlyMap<string, string>;
+  /** Keys of the operator's taints. */
+  readonly taints: readonly string[];
 }
+
+/** Machines join with it, so that they are updated before pods come; and new pods are to prefer other nodes. */
+export const ARRIVING = `${GROUP}/arriving`;
+export const WAITING = `${GROUP}/waiting`;
 
 const SIGN_LABELS = [`${GROUP}/updating`, 'node.kubernetes.io/exclude-from-external-load-balancers'];
 const SIGN_ANNOTATIONS = ['cluster-autoscaler.kubernetes.io/scale-down-disabled', 'karpenter.sh/do-not-disrupt'];
@@ -99,6 +105,7 @@ export const nodeFacts = once((node): NodeFacts => {
     volumesInUse: list(at(node, 'status', 'volumesInUse')).map(String),
     troubles: troublesOf(node),
     signs: new Map(signs),
+    taints: taintsOf(node).filter((key) => key === ARRIVING || key === WAITING),
   };
 });
 
@@ -107,8 +114,11 @@ const troublesOf = (node: KubeObject): readonly string[] => [
   ...list(at(node, 'status', 'conditions')).flatMap((one) =>
     at(one, 'type') === 'example.com/broken' && at(one, 'status') !== 'False' ? ['condition'] : [],
   ),
-  ...list(at(node, 'spec', 'taints')).flatMap((one) => (at(one, 'key') === 'example.com/broken' ? ['taint'] : [])),
+  ...taintsOf(node).flatMap((key) => (key === 'example.com/broken' ? ['taint'] : [])),
 ];
+
+const taintsOf = (node: KubeObject): readonly string[] =>
+  list(at(node, 'spec', 'taints')).map((one) => text(at(one, 'key')) ?? '');
 
 /** Marks that nobody can read are marks. */
 function marksIn(json: string | undefined): MarksFacts | undefined {

@@ -72,6 +72,8 @@ export const liveness: Rule = {
 /** The nodes of a fleet by how they stand. */
 export class Fleet {
   readonly picture: Picture;
+  /** Versions on which the pods of a DaemonSet do not run. */
+  readonly breaking: ReadonlySet<string>;
   readonly #terms: Terms;
   readonly #newest: string;
   readonly #hasPolicies: boolean;
@@ -89,6 +91,7 @@ export class Fleet {
     this.picture = picture;
     this.#terms = picture.terms;
     const versions = scenario.releases.map(({ version }) => version);
+    this.breaking = new Set(scenario.releases.flatMap((one) => (one.bad === 'breaks-daemon' ? one.version : [])));
     this.#newest = versions.reduce((a, b) => (compareVersions(a, b) < 0 ? b : a));
     this.#hasPolicies = hasPolicies(scenario);
   }

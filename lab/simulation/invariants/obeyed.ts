@@ -44,18 +44,28 @@ const WISHES: readonly ((picture: Picture, node: SeenNode, write: Write) => Wish
   ({ pausedAt }) => (pausedAt === undefined ? undefined : { what: 'everything is paused', since: pausedAt }),
   (_, { facts, heldAt }) => (facts.held ? { what: 'it is held', since: heldAt } : undefined),
   (picture, node, write) => (isBack(picture, node, write) ? undefined : notWell(picture, node)),
-  (picture, node, write) => halted(picture, node, write),
+  (picture, node, { after }) => halted(picture, node, after && shadowFacts(after).version),
   (picture, node) => ruled(picture, node),
-  (picture, node, write) => frozen(picture, node, write),
+  (picture, node, { sentAt, by }) => frozen(picture, node, sentAt, picture.sight.clockOf(by)),
   (picture, node, write) => pinned(picture, node, write),
   (picture, node, write) => unapproved(picture, node, write),
   (picture, node, write) => tooYoung(picture, node, write),
 ];
 
+/** Whether people forbid that the node goes on to the version. */
+export function isForbidden(picture: Picture, node: SeenNode, version: string, now: Instant): boolean {
+  if (picture.pausedAt !== undefined || node.facts.held) return true;
+  const wishes = [
+    ruled(picture, node),
+    halted(picture, node, version),
+    frozen(picture, node, now, picture.sight.apartMs),
+  ];
+  return wishes.some((wish) => wish !== undefined);
+}
+
 /** People forbid the release. Failures may halt it as well: what comes of them is judged by the hosts (`reach`). */
-function halted(picture: Picture, node: SeenNode, { after }: Write): Wish | undefined {
+function halted(picture: Picture, node: SeenNode, version: string | undefined): Wish | undefined {
   const { facts } = node;
-  const version = after && shadowFacts(after).version;
   const { name = '' } = picture.rulings.groupOf(facts) ?? {};
   const halt = [...picture.releases.values()].find(
     (one) => one.halted(name) && one.version === version && one.isOf(facts.family),
@@ -74,10 +84,9 @@ function ruled(picture: Picture, node: SeenNode): Wish | undefined {
 }
 
 /** Within as much as a controller's clock may have been off. */
-function frozen(picture: Picture, node: SeenNode, { sentAt, by }: Write): Wish | undefined {
+function frozen(picture: Picture, node: SeenNode, now: Instant, slack: number): Wish | undefined {
   const group = picture.rulings.groupOf(node.facts);
-  const slack = picture.sight.clockOf(by);
-  const freeze = group?.freezes.find(({ from, to }) => from + slack <= sentAt && sentAt < to - slack);
+  const freeze = group?.freezes.find(({ from, to }) => from + slack <= now && now < to - slack);
   if (!group || !freeze) return undefined;
   return { what: `${group.name} is frozen`, since: Math.max(freeze.from + slack, picture.ruledAt(node)) };
 }

@@ -22,6 +22,10 @@ export interface PolicyFacts {
   readonly proofNodes: Quantity | undefined;
   readonly after: readonly string[];
   readonly rollsBack: boolean;
+  readonly prefersUpdated: boolean;
+  readonly waitsForRoom: boolean;
+  readonly hasInterval: boolean;
+  readonly failsWorse: boolean;
   readonly needsApproval: boolean;
   readonly hasChecks: boolean;
   /** `condition`, `taint`: by what it calls nodes unwell. */
@@ -62,6 +66,10 @@ export const policyFacts = once((policy): PolicyFacts => {
     proofNodes: stated(at(spec, 'proof', 'nodes'), 'proving'),
     after,
     rollsBack: at(spec, 'onFailure') === 'Rollback',
+    prefersUpdated: at(spec, 'preferUpdated') === true,
+    waitsForRoom: at(spec, 'capacity') === 'wait',
+    failsWorse: at(spec, 'proof', 'compare') === 'fail',
+    hasInterval: (durationMs(at(spec, 'minInterval')) ?? 0) > 0,
     needsApproval: at(spec, 'approval') === 'Required',
     hasChecks: at(spec, 'proof', 'checks') != null || at(spec, 'checks') != null,
     unwell: list(at(spec, 'unwell')).flatMap((sign) => Object.keys(sign as object)),

@@ -36,6 +36,8 @@ const TRUE = {
   Paused: ruledBy(({ paused }) => paused && 'kept'),
   PolicyInvalid: ({ node, fleet }) => fleet.picture.rulings.of(node.facts).kind === 'broken' && 'kept',
   PolicyConflict: ({ node, fleet }) => fleet.picture.rulings.of(node.facts).kind === 'conflict' && 'kept',
+  RecentlyUpdated: ruledBy(({ hasInterval }) => hasInterval && 'going'),
+  WorkloadsWorse: (asked) => isWorse(asked) && 'kept',
   TooYoung: ruledBy(({ version }) => version.minAgeMs > 0 && 'going'),
   AwaitingApproval: ruledBy(({ name, needsApproval }, asked) => needsApproval && !isApproved(name, asked) && 'kept'),
   Checking: ruledBy(({ hasChecks }) => hasChecks && 'going'),
@@ -55,7 +57,7 @@ const WAITS = {
     if (after.length === 0) return false;
     return after.some((name) => fleet.isMoving(name, now)) ? 'going' : 'kept';
   }),
-  NoRoom: ({ shadow }) => shadow.status?.draining === true && 'going',
+  NoRoom: ruledBy(({ waitsForRoom }) => waitsForRoom && 'kept'),
   DrainBlocked: ({ shadow }) => shadow.status?.draining === true && 'going',
   BudgetsCrossed: () => 'going',
 } satisfies Judges;
@@ -81,7 +83,6 @@ const OVER = {
   Updating: isNotSo,
   ZoneBusy: isNotSo,
   Widening: isNotSo,
-  RecentlyUpdated: isNotSo,
   VersionPinned: isNotSo,
   LockedElsewhere: isNotSo,
   NotOffered: isNotSo,
@@ -96,7 +97,6 @@ const OVER = {
   CannotLookForUpdates: isNotSo,
   WorkloadsNotBack: isNotSo,
   WorkFinishing: isNotSo,
-  WorkloadsWorse: isNotSo,
 } satisfies Judges;
 
 /** A verdict that none of them judges does not compile. */
@@ -143,8 +143,13 @@ export function isForPerson({ node, shadow, fleet }: Pick<Asked, 'node' | 'shado
   const { rollsBack = false, hasChecks = false } = fleet.picture.rulings.groupOf(node.facts) ?? {};
   const reason = shadow.verdict?.reason;
   if (reason === 'CheckFailed') return hasChecks;
+  if (reason === 'WorkloadsWorse') return isWorse({ node, shadow, fleet });
   return rollsBack && reason === 'NotOffered' && hasFailed({ node, shadow, fleet }, shadow.status?.current);
 }
+
+/** Of a release on which the pods of a DaemonSet do not run, where its policy counts that. */
+const isWorse = ({ node, shadow, fleet }: Pick<Asked, 'node' | 'shadow' | 'fleet'>): boolean =>
+  fleet.breaking.has(shadow.status?.current ?? '') && fleet.picture.rulings.groupOf(node.facts)?.failsWorse === true;
 
 /** Some node of its kind has failed on the release that it is offered, or on one that is not on record: an older agent keeps none. */
 function hasFailed(

@@ -1,5 +1,6 @@
-import type { Instant } from '../types.ts';
-import { isController, isOperator } from './facts.ts';
+import type { Entry, Instant } from '../types.ts';
+import { ARRIVING, isController, isOperator } from './facts.ts';
+import { isForbidden } from './obeyed.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { isLocked } from './seen-locks.ts';
@@ -8,41 +9,108 @@ import { type SeenNode, takesPods } from './seen-node.ts';
 /** Once nothing goes wrong any more, what an update leaves is gone so soon after it is over, milliseconds. */
 const REST_WITHIN = 900_000;
 
+/** So soon who can takes a taint of ours from a node, once nothing is to come of it, milliseconds. */
+const UNTAINTED_WITHIN = 180_000;
+/** No machine is kept from pods for longer from when its Node was made, milliseconds. */
+const ARRIVES = 600_000;
+
 /** Nobody decides where no controller runs, and each node is cordoned or not Ready, so that none takes its pod. */
 export function isDeserted({ nodes, processes }: Picture): boolean {
   for (const node of nodes.values()) if (takesPods(node)) return false;
   return ![...processes].some(([name, { runs }]) => runs && isController(name));
 }
 
-/** M6, M8, L3, B4: of a node at rest, or gone, nothing of ours is left. */
+/** What should not be so, each since when. */
+class Standing {
+  readonly #withinMs: number;
+  readonly #since = new Map<string, Instant>();
+  readonly #told = new Set<string>();
+
+  constructor(withinMs: number) {
+    this.#withinMs = withinMs;
+  }
+
+  get isOver(): boolean {
+    return this.#since.size === 0;
+  }
+
+  note(all: readonly string[], now: Instant): void {
+    if (all.length === 0) return this.#since.clear();
+    const found = new Set(all);
+    for (const one of this.#since.keys()) if (!found.has(one)) this.#since.delete(one);
+    for (const one of found) if (!this.#since.has(one)) this.#since.set(one, now);
+  }
+
+  /** What has stood for longer than it may, told once. */
+  late(now: Instant): readonly string[] {
+    if (this.isOver) return NOTHING;
+    const all = [...this.#since].filter(([one, from]) => now - from > this.#withinMs && !this.#told.has(one));
+    for (const [one] of all) this.#told.add(one);
+    return all.map(([one]) => one);
+  }
+}
+
+/** M6, M8, L3, B4: of a node at rest, or gone, nothing of ours is left. P14, P16: no taint of ours stays of which nothing is to come. */
 export const atRest: Rule = {
   name: 'at-rest',
   begin(picture) {
-    const since = new Map<string, Instant>();
-    const told = new Set<string>();
+    const [left, tainted] = [new Standing(REST_WITHIN), new Standing(UNTAINTED_WITHIN)];
+    const leads = leader(picture);
     let known = -1;
-    const look = (now: Instant): void => {
-      if (picture.calmAt === undefined || picture.standing === known) return;
-      known = picture.standing;
-      const found = new Set(isDeserted(picture) ? NOTHING : leftIn(picture));
-      for (const one of since.keys()) if (!found.has(one)) since.delete(one);
-      for (const one of found) if (!since.has(one)) since.set(one, now);
-    };
-    const late = (now: Instant): readonly string[] => {
-      const all = [...since].filter(([one, from]) => now - from > REST_WITHIN && !told.has(one));
-      for (const [one] of all) told.add(one);
-      return all.map(([one]) => one);
-    };
+    const late = (now: Instant): readonly string[] => [...left.late(now), ...tainted.late(now)];
     return {
-      see({ at }) {
-        look(at);
-        return since.size === 0 ? NOTHING : late(at);
+      see(entry) {
+        const { at } = entry;
+        const isJudged = entry.kind === 'write' || entry.kind === 'process' || entry.kind === 'fault';
+        if (isJudged) tainted.note(leads(entry) ? taintsIn(picture, at) : NOTHING, at);
+        if (picture.calmAt !== undefined && picture.standing !== known) {
+          known = picture.standing;
+          left.note(isDeserted(picture) ? NOTHING : leftIn(picture), at);
+        }
+        return late(at);
       },
-      isMet: () => since.size === 0,
+      isMet: () => left.isOver && tainted.isOver,
       end: late,
     };
   },
 };
+
+/** Whether a controller leads, still the same one, and nothing keeps it from Nodes. */
+function leader(picture: Picture): (entry: Entry) => boolean {
+  let holder = '';
+  return ({ kind, at }) => {
+    const isSame = holder === picture.lease.holder && kind !== 'process';
+    ({ holder } = picture.lease);
+    const runs = [...picture.processes].some(([name, process]) => process.runs && isController(name));
+    return isSame && runs && picture.sight.reachesNodes(at);
+  };
+}
+
+function taintsIn(picture: Picture, now: Instant): readonly string[] {
+  return [...picture.nodes.values()].flatMap((node) =>
+    node.facts.taints
+      .filter((taint) => !isOfUse(picture, node, { taint, now }))
+      .map((taint) => `${node.facts.name} (${node.facts.uid}) bears ${taint}, and nothing is to come of it`),
+  );
+}
+
+/** Whether an update may come, or is on its way, for whose sake the node bears the taint. What is drained keeps it so long. */
+function isOfUse(
+  picture: Picture,
+  node: SeenNode,
+  { taint, now }: { readonly taint: string; readonly now: Instant },
+): boolean {
+  const { facts, madeAt } = node;
+  const isArrival = taint === ARRIVING;
+  if (isArrival && now - madeAt > ARRIVES + picture.sight.apartMs) return false;
+  if (facts.marks || !picture.sight.isClear(now)) return true;
+  if (!facts.managed) return false;
+  const { status, state, version, active = false } = picture.shadowOf(facts) ?? {};
+  if (isArrival ? !status : picture.rulings.groupOf(facts)?.prefersUpdated !== true) return isArrival;
+  if (!status || (!active && status.current === status.target)) return false;
+  const isAhead = !active || (state !== 'Idle' && status.record?.requested !== true);
+  return !isAhead || !isForbidden(picture, node, (active ? version : undefined) ?? status.target, now);
+}
 
 function leftIn(picture: Picture): readonly string[] {
   const nodes = [...picture.nodes.values()];
@@ -51,12 +119,17 @@ function leftIn(picture: Picture): readonly string[] {
 
 /** A cordon is told with its author: who lifts it and cordons again begins anew. */
 function leftOn(picture: Picture, node: SeenNode): readonly string[] {
-  const { facts, cordon } = node;
+  const { facts, cordon, signs, robbedAt } = node;
   const shadow = picture.shadowOf(facts);
   const isAtRest = shadow ? shadow.status !== undefined && !shadow.active : !picture.agentOf(facts.name).runs;
   if (!isAtRest) return NOTHING;
   if (facts.marks) return [`${facts.name} is at rest and bears marks`];
-  return isForgotten(node) ? [`${facts.name} is at rest without marks, and cordoned by ${cordon?.by}`] : NOTHING;
+  if (isForgotten(node)) return [`${facts.name} is at rest without marks, and cordoned by ${cordon?.by}`];
+  return robbedAt > -Infinity
+    ? NOTHING
+    : [...signs].flatMap(([sign, by]) =>
+        isOperator(by) ? `${facts.name} is at rest without marks, and bears ${sign}` : [],
+      );
 }
 
 /** A person who holds a node, or has changed its marks since it was cordoned, cares for its cordon. */

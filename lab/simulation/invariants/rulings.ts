@@ -1,32 +1,19 @@
 import type { NodeFacts } from './facts.ts';
-import type { Freeze, PolicyFacts, VersionFacts } from './policy-facts.ts';
-import type { Quantity, Terms } from './settings.ts';
+import { type PolicyFacts, policyFacts } from './policy-facts.ts';
+import type { Terms } from './settings.ts';
 
 /** What holds for a node: the terms of the policy that rules it, or of the variables; or nothing may start, because nobody knows. */
 export type Ruling =
   | { readonly kind: 'ruled'; readonly by: Group }
   | { readonly kind: 'broken' | 'conflict'; readonly names: readonly string[] };
 
-/** Nodes that one policy rules, and its terms. */
-export interface Group {
-  /** Empty for the variables. */
-  readonly name: string;
-  readonly paused: boolean;
-  readonly maxConcurrent: Quantity;
-  readonly maxFailed: Quantity;
-  readonly pauseBetweenMs: number;
-  readonly hasWindows: boolean;
-  readonly fits: boolean;
-  readonly freezes: readonly Freeze[];
-  /** How many must run a release. */
-  readonly proofNodes: Quantity;
-  readonly after: readonly string[];
-  readonly rollsBack: boolean;
-  readonly needsApproval: boolean;
-  readonly hasChecks: boolean;
-  readonly unwell: readonly string[];
-  readonly version: VersionFacts;
-}
+/** Nodes that one policy rules, and its terms. The name of the variables is empty. */
+export type Group = Readonly<{
+  [K in Exclude<keyof PolicyFacts, 'priority' | 'selects' | 'broken'>]: NonNullable<PolicyFacts[K]>;
+}>;
+
+/** Of the variables: a policy that says nothing. */
+const NOBODYS = { metadata: { name: '', uid: '', resourceVersion: '' } };
 
 /** Who rules which node, by policies as they stand. */
 export class Rulings {
@@ -37,7 +24,7 @@ export class Rulings {
 
   constructor(policies: ReadonlyMap<string, PolicyFacts>, terms: Terms) {
     this.#policies = policies;
-    this.#variables = { kind: 'ruled', by: groupOfVariables(terms) };
+    this.#variables = { kind: 'ruled', by: groupOf(policyFacts(NOBODYS), terms) };
     this.#groups = new Map([...policies].map(([name, facts]) => [name, this.#rulingBy(facts, terms)] as const));
   }
 
@@ -83,13 +70,6 @@ export class Rulings {
     if (after.includes(to)) return true;
     return after.some((next) => !seen.has(next) && this.#leadsTo(next, to, new Set([...seen, next])));
   }
-}
-
-function groupOfVariables({ maxConcurrent, maxFailed, hasWindows, fits, proofNodes }: Terms): Group {
-  const version = { minAgeMs: 0, max: undefined, exact: undefined };
-  const says = { rollsBack: false, needsApproval: false, hasChecks: false, unwell: [], version };
-  const none = { ...says, name: '', paused: false, pauseBetweenMs: 0, freezes: [], after: [] };
-  return { ...none, maxConcurrent, maxFailed, hasWindows, fits, proofNodes };
 }
 
 function groupOf(facts: PolicyFacts, terms: Terms): Group {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Instant } from '../types.ts';
-import { isOperator, nodeFacts, type NodeFacts } from './facts.ts';
+import { ARRIVING, isOperator, nodeFacts, type NodeFacts } from './facts.ts';
 import type { Write } from './rule.ts';
 
 export interface Cordon {
@@ -29,6 +29,9 @@ export interface SeenNode {
   managedAt: Instant;
   /** Since when it is called what it is, by whom a policy may go. */
   troubledAt: Instant;
+  /** When it was first seen, and when it last lost the taint with which it had joined. */
+  readonly madeAt: Instant;
+  arrivedAt: Instant;
   /** When the labels by which policies select were last changed. */
   labelsAt: Instant;
 }
@@ -49,8 +52,12 @@ const fresh = (facts: NodeFacts, at: Instant): SeenNode => ({
   heldAt: at,
   managedAt: at,
   troubledAt: at,
+  madeAt: at,
+  arrivedAt: -Infinity,
   labelsAt: -Infinity,
 });
+
+export const arrives = ({ taints }: NodeFacts): boolean => taints.includes(ARRIVING);
 
 export const takesPods = ({ facts }: SeenNode): boolean => facts.ready && !facts.cordoned;
 
@@ -92,6 +99,7 @@ function noteChanges(node: SeenNode, old: NodeFacts, { at, by }: Write): void {
   const { ready, held, managed, marks } = node.facts;
   if (old.ready !== ready) node.readyAt = at;
   if (old.held !== held) node.heldAt = at;
+  if (arrives(old) && !arrives(node.facts)) node.arrivedAt = at;
   if (old.managed !== managed) node.managedAt = at;
   if (old.troubles.join() !== node.facts.troubles.join()) node.troubledAt = at;
   if (old.labels !== node.facts.labels && groupOf(old) !== groupOf(node.facts)) node.labelsAt = at;

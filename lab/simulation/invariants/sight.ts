@@ -22,6 +22,8 @@ export const blinds = (fault: string): boolean => BLINDS.test(fault);
 export class Sight {
   readonly #lasts: ReadonlyMap<number, number>;
   #clearFrom: Instant = 0;
+  /** The same, but for what only keeps controllers from deciding. */
+  #reachedFrom: Instant = 0;
   /** The end of the last time that was clear for long enough. */
   #sure: Instant = -Infinity;
   readonly #clocks = new Map<string, number>();
@@ -43,12 +45,20 @@ export class Sight {
     this.#noteClock(entry.about);
     if (!blinds(entry.name)) return;
     if (entry.at - this.#clearFrom >= SEEN_AFTER) this.#sure = entry.at;
-    this.#clearFrom = Math.max(this.#clearFrom, entry.at + (this.#lasts.get(entry.id) ?? 0) + LINGERS);
+    const until = entry.at + (this.#lasts.get(entry.id) ?? 0) + LINGERS;
+    this.#clearFrom = Math.max(this.#clearFrom, until);
+    if (entry.name !== 'kind-unreadable' || entry.about === 'nodes')
+      this.#reachedFrom = Math.max(this.#reachedFrom, until);
   }
 
   /** Whether nothing has been in the way of anybody's view for a while. */
   isClear(instant: Instant): boolean {
     return instant - this.#clearFrom >= SEEN_AFTER;
+  }
+
+  /** Whether who leads sees Nodes and can write them, though it may not know all that it decides on. */
+  reachesNodes(instant: Instant): boolean {
+    return instant - this.#reachedFrom >= SEEN_AFTER;
   }
 
   /** When the process last went on after it had stood still: what it has read before, it may take for new. */

@@ -21,6 +21,27 @@ export const DECISIONS: readonly Plot[] = [
   ],
 ];
 
+/** Rule P16: a machine joins under the name of another, and meanwhile something comes between. */
+const joins = scene('node-replaced', 'after', 'status-idle');
+const joined = (kind: string, lasts = minutes(5, 30)): Plot => [
+  joins,
+  lasting(lasts, scene(kind, 'after', 'status-idle', minutes(2.5, 8))),
+];
+
+export const ofArrivals: readonly Plot[] = [
+  ...['hold', 'pause', 'policy-paused', 'policy-deleted', 'policy-frozen', 'policy-edited', 'rolled-back'].map((kind) =>
+    joined(kind),
+  ),
+  ...['unmanage', 'relabelled', 'kind-unreadable', 'nodes-refused', 'watch-lags', 'agent-lost'].map((kind) =>
+    joined(kind),
+  ),
+  ...['kill-replicas', 'kill-controller', 'leader-cut-off', 'freeze-controller', 'delete-shadow'].map((kind) =>
+    joined(kind),
+  ),
+  [joins, joins, joins],
+  [...joined('kill-controller'), scene('node-replaced', 'after', 'status-idle', minutes(3, 12))],
+];
+
 /** Rules L8 and P: what holds for a node changes while it starts, or before it is disturbed. */
 export const ofGates: readonly Plot[] = [
   [decided('hold'), paused],
