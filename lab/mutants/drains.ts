@@ -80,8 +80,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'M12',
     does: 'calls a drain off though another node gives its budget back',
     file: 'runtime/controller/plan/gates/crossed.ts',
-    find: 'others.every((other) => before.has(other))',
-    replace: 'others.some((other) => before.has(other))',
+    find: 'isWithin(those, before)',
+    replace: 'both(those, before).length > 0',
     tests: ['test/controller/plan/crossed.test.ts'],
   },
   {

@@ -33,14 +33,16 @@ interface Drain {
   readonly holds: ReadonlySet<string>;
 }
 
-interface Wait {
-  readonly by: Drain;
-  readonly for: Drain;
-  readonly budget: string;
+/** Those that wait for drains which wait themselves, and for nobody else. */
+interface Deadlock {
+  /** By drain, the budgets by which it does. */
+  readonly waits: ReadonlyMap<Drain, ReadonlySet<string>>;
+  /** By budget, whose waits that are, and for whom. */
+  readonly waiters: ByBudget;
+  readonly holders: ByBudget;
 }
 
-/** By drain, for whom it waits. */
-type Waits = ReadonlyMap<Drain, readonly Wait[]>;
+type ByBudget = ReadonlyMap<string, ReadonlySet<Drain>>;
 
 type Known = Pick<World, 'settings' | 'now'> & { readonly snapshot: Pick<World['snapshot'], 'notCurrent'> };
 
@@ -50,14 +52,15 @@ export function crossingsOf(unsettled: readonly AssessedNode[], known: Known): r
   // What the other one waits for is not asked again before the write.
   if (snapshot.notCurrent !== undefined) return [];
   const drains = unsettled.filter(({ phase }) => isLetThrough(phase)).map((info) => drainOf(info, now));
+  const holders = byBudget(drains, ({ holds }) => holds);
   const crossings: Crossing[] = [];
   // With the one that is called off its circle is broken. There may be another one.
   const ended = new Set<Drain>();
   for (;;) {
-    const waits = waitsOf(drains, ended);
-    const younger = youngestIn(waits);
+    const deadlock = deadlockOf(drains, holders, ended);
+    const younger = youngestIn(deadlock);
     if (!younger) return crossings;
-    crossings.push(crossingOf(younger, waits, settings));
+    crossings.push(crossingOf(younger, deadlock, settings));
     ended.add(younger);
   }
 }
@@ -89,49 +92,76 @@ function refusedIn({ node }: AssessedNode, { stale, status }: ShadowView, now: n
   return isKnown ? budgetsIn(drain.blocked_by) : NONE;
 }
 
+function byBudget(drains: Iterable<Drain>, of: (drain: Drain) => Iterable<string>): ByBudget {
+  const all = new Map<string, Set<Drain>>();
+  for (const drain of drains)
+    for (const budget of of(drain)) {
+      const those = all.get(budget);
+      if (those) those.add(drain);
+      else all.set(budget, new Set([drain]));
+    }
+  return all;
+}
+
+const both = <T>(some: Iterable<T>, others: ReadonlySet<T>): readonly T[] => [...some].filter((one) => others.has(one));
+
 /**
- * Who waits for drains that wait themselves, and for nobody else: a budget that another node has pods of, which comes back from its reboot, or of which
- * nobody is known to have any, may spare one again by itself.
+ * A budget that another node has pods of, which comes back from its reboot, or of which nobody is known to have any, may spare one again by itself.
+ * @param ended those that wait no more
  */
-function waitsOf(drains: readonly Drain[], ended: ReadonlySet<Drain>): Waits {
-  const blocked = drains.filter((drain) => drain.waits.size > 0 && !ended.has(drain));
-  const holders = (budget: string, of: Drain): readonly Drain[] =>
-    drains.filter((drain) => drain !== of && drain.holds.has(budget));
-  let waits: Waits = new Map(blocked.map((drain) => [drain, []]));
+function deadlockOf(drains: readonly Drain[], holders: ByBudget, ended: ReadonlySet<Drain>): Deadlock {
+  let stuck = drains.filter((drain) => drain.waits.size > 0 && !ended.has(drain));
   for (;;) {
-    const before = waits;
-    const next = [...before.keys()].flatMap((drain): [Drain, readonly Wait[]][] => {
-      const own = [...drain.waits].flatMap((budget) => {
-        const others = holders(budget, drain);
-        return others.every((other) => before.has(other))
-          ? others.map((other) => ({ by: drain, for: other, budget }))
-          : [];
-      });
-      return own.length > 0 ? [[drain, own]] : [];
-    });
-    waits = new Map(next);
-    if (waits.size === before.size) return waits;
+    const before = new Set(stuck);
+    const held = new Set([...holders].flatMap(([budget, those]) => (isWithin(those, before) ? budget : [])));
+    const waits = new Map(stuck.map((drain) => [drain, waitsOf(drain, held, holders)]));
+    stuck = stuck.filter((drain) => waits.get(drain)?.size !== 0);
+    if (stuck.length === before.size)
+      return { waits, waiters: byBudget(stuck, (one) => waits.get(one) ?? NONE), holders };
   }
 }
 
-/** Those that the drain waits for, however far around. */
-function reachedFrom(drain: Drain, waits: Waits): ReadonlySet<Drain> {
+const isWithin = (some: ReadonlySet<Drain>, all: ReadonlySet<Drain>): boolean => [...some].every((one) => all.has(one));
+
+/** For its own pods it waits for nobody. */
+const waitsOf = (drain: Drain, held: ReadonlySet<string>, holders: ByBudget): ReadonlySet<string> =>
+  new Set(both(drain.waits, held).filter((budget) => isHeldBesides(holders.get(budget), drain)));
+
+const isHeldBesides = (those: ReadonlySet<Drain> | undefined, drain: Drain): boolean =>
+  those !== undefined && those.size > Number(those.has(drain));
+
+/** A way from drain to drain, by their budgets. */
+interface Way {
+  readonly by: (drain: Drain) => Iterable<string>;
+  readonly to: ByBudget;
+}
+
+const forward = ({ waits, holders }: Deadlock): Way => ({ by: (drain) => waits.get(drain) ?? NONE, to: holders });
+const backward = ({ waiters }: Deadlock): Way => ({ by: ({ holds }) => holds, to: waiters });
+
+/** All that the way leads to, however far. Each budget is gone through once: whoever came first to it is all that it has not led to yet. */
+function reachedFrom(start: Drain, { by, to }: Way): ReadonlySet<Drain> {
   const reached = new Set<Drain>();
-  const ahead = [drain];
+  const first = new Map<string, Drain>();
+  const ahead = [start];
   for (let next = ahead.pop(); next; next = ahead.pop()) {
-    for (const { for: other } of waits.get(next) ?? []) {
-      if (!reached.has(other)) ahead.push(other);
-      reached.add(other);
+    for (const budget of by(next)) {
+      const those = to.get(budget) ?? new Set<Drain>();
+      const came = first.get(budget);
+      first.set(budget, came ?? next);
+      for (const other of came ? both([came], those) : those) {
+        if (other === next || reached.has(other)) continue;
+        reached.add(other);
+        ahead.push(other);
+      }
     }
   }
   return reached;
 }
 
-const isInCircle = (drain: Drain, waits: Waits): boolean => reachedFrom(drain, waits).has(drain);
-
-function youngestIn(waits: Waits): Drain | undefined {
-  const able = [...waits.keys()].filter(({ info }) => mayBeCalledOff(info)).toSorted(youngestFirst);
-  return able.find((drain) => isInCircle(drain, waits));
+function youngestIn(deadlock: Deadlock): Drain | undefined {
+  const able = [...deadlock.waits.keys()].filter(({ info }) => mayBeCalledOff(info)).toSorted(youngestFirst);
+  return able.find((drain) => reachedFrom(drain, forward(deadlock)).has(drain));
 }
 
 /** A permit without a time was taken by an earlier version. */
@@ -153,31 +183,30 @@ const STALLED_MS = 5 * MINUTE_MS;
 const stalledMs = ({ drainTimeoutMs }: Pick<Settings, 'drainTimeoutMs'>): number =>
   drainTimeoutMs === 0 ? STALLED_MS : Math.min(STALLED_MS, drainTimeoutMs / 4);
 
-function crossingOf(younger: Drain, waits: Waits, settings: Settings): Crossing {
-  const reached = [...reachedFrom(younger, waits)];
-  const circle = reached.filter((drain) => reachedFrom(drain, waits).has(younger));
-  const others = circle.filter((drain) => drain !== younger).map(({ info }) => info);
+function crossingOf(younger: Drain, deadlock: Deadlock, settings: Settings): Crossing {
+  const circle = both(reachedFrom(younger, forward(deadlock)), reachedFrom(younger, backward(deadlock)));
   const stalledAt = Math.max(...circle.map(({ info }) => info.shadow?.stalledSince ?? NEVER));
+  const others = circle.filter((drain) => drain !== younger);
+  const crossed = crossedIn(younger, others, deadlock);
   return {
     younger: younger.info,
     due: stalledAt + stalledMs(settings),
-    crossed: crossedIn(younger, circle, waits),
-    others,
+    crossed,
+    others: others.map(({ info }) => info),
   };
 }
 
-function crossedIn(younger: Drain, circle: readonly Drain[], waits: Waits): Crossed {
-  const within = circle.flatMap((drain) => waits.get(drain) ?? []).filter(({ for: other }) => circle.includes(other));
+function crossedIn(younger: Drain, others: readonly Drain[], { waits }: Deadlock): Crossed {
+  const waitsFor = (by: Drain, of: Drain): readonly string[] => both(waits.get(by) ?? NONE, of.holds);
   // Of those whose pods it needs, the oldest goes on in any case.
-  const [here] = within.filter(({ by }) => by === younger).toSorted(byAge);
-  const there = within.find(({ for: other }) => other === younger);
-  if (!here || !there) throw new TypeError('expected drains that wait for each other in a circle');
-  const { node, permit } = here.for.info;
-  const { times = 0 } = younger.info.shadow?.crossed ?? {};
-  return { node: node.name, attempt: permit?.id ?? '', budgets: [here.budget, there.budget], times: times + 1 };
+  const other = others.toSorted((a, b) => youngestFirst(b, a)).find((one) => waitsFor(younger, one).length > 0);
+  const [here] = other ? waitsFor(younger, other) : [];
+  const [there] = others.flatMap((one) => waitsFor(one, younger));
+  if (!other || here === undefined || there === undefined) throw new TypeError('expected drains in a circle');
+  const times = (younger.info.shadow?.crossed?.times ?? 0) + 1;
+  const { node, permit } = other.info;
+  return { node: node.name, attempt: permit?.id ?? '', budgets: [here, there], times };
 }
-
-const byAge = (a: Wait, b: Wait): number => youngestFirst(b.for, a.for) || compare(a.budget, b.budget);
 
 const blocking = (node: string, budgets: Crossed['budgets']): string =>
   `its drain and that of ${node} block each other (PodDisruptionBudget ${[...new Set(budgets)].join(', ')})`;
