@@ -3,7 +3,9 @@ import type { Instant } from '../types.ts';
 import { isOperator, nodeFacts, shadowFacts } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
+import { SEEN_AFTER } from './sight.ts';
 import type { SeenHost } from './seen-host.ts';
+import { arrives, type SeenNode } from './seen-node.ts';
 
 /** How old the count of managed nodes may be by which a share of them was reckoned, milliseconds. */
 const COUNTED_WITHIN = 600_000;
@@ -48,8 +50,15 @@ const tooMany = (nodes: readonly string[], most: number): readonly string[] =>
 const counted = (picture: Picture, names: ReadonlySet<string>, now: Instant): readonly string[] =>
   [...names].filter((name) => {
     const node = picture.nodes.get(name);
-    return !node || !picture.isSpared(node, now);
+    return !node || !isSpared(picture, node, now);
   });
+
+/** P16: it joined with the taint, and bears that still, as far as who decides can know, or is drained since it began with it. */
+function isSpared({ sight, updates }: Picture, { facts, arrivedAt }: SeenNode, now: Instant): boolean {
+  if (arrives(facts) || (arrivedAt > -Infinity && !sight.known(arrivedAt, now))) return true;
+  const began = updates.get(facts.uid)?.at ?? Infinity;
+  return facts.marks !== undefined && arrivedAt + SEEN_AFTER >= began;
+}
 
 /** Nodes that the Lease names, whose update is under way, or that bear marks. */
 const busy = ({ lease, updates, nodes }: Picture): ReadonlySet<string> =>

@@ -75,10 +75,6 @@ export interface NodeFacts {
   readonly taints: readonly string[];
 }
 
-/** Machines join with it, so that they are updated before pods come; and new pods are to prefer other nodes. */
-export const ARRIVING = `${GROUP}/arriving`;
-export const WAITING = `${GROUP}/waiting`;
-
 const SIGN_LABELS = [`${GROUP}/updating`, 'node.kubernetes.io/exclude-from-external-load-balancers'];
 const SIGN_ANNOTATIONS = ['cluster-autoscaler.kubernetes.io/scale-down-disabled', 'karpenter.sh/do-not-disrupt'];
 
@@ -105,7 +101,7 @@ export const nodeFacts = once((node): NodeFacts => {
     volumesInUse: list(at(node, 'status', 'volumesInUse')).map(String),
     troubles: troublesOf(node),
     signs: new Map(signs),
-    taints: taintsOf(node).filter((key) => key === ARRIVING || key === WAITING),
+    taints: taintsOf(node).filter((key) => key.startsWith(GROUP)),
   };
 });
 

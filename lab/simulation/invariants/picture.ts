@@ -20,7 +20,7 @@ import type { Write } from './rule.ts';
 import { type Group, Rulings } from './rulings.ts';
 import { SeenHost } from './seen-host.ts';
 import { SeenLocks } from './seen-locks.ts';
-import { arrives, seenNode, type SeenNode, unlessSame } from './seen-node.ts';
+import { seenNode, type SeenNode, unlessSame } from './seen-node.ts';
 import { Beginnings, SeenAgents, type SeenProcess } from './seen-process.ts';
 import { type Terms, termsOf } from './settings.ts';
 import { Sight } from './sight.ts';
@@ -30,8 +30,6 @@ export interface Update {
   readonly node: string;
   readonly uid: string;
   readonly at: Instant;
-  /** Nobody's pods ran there. */
-  readonly arriving: boolean;
 }
 
 export interface SeenPod {
@@ -109,17 +107,6 @@ export class Picture {
   /** Since when it stands who rules a node, and with what terms. */
   ruledAt({ labelsAt, managedAt }: SeenNode): Instant {
     return Math.max(this.policiesAt, labelsAt, managedAt);
-  }
-
-  /** Nobody's pods run there, as far as who decides can know. */
-  isArriving({ facts, arrivedAt }: SeenNode, now: Instant): boolean {
-    return arrives(facts) || (arrivedAt > -Infinity && !this.sight.known(arrivedAt, now));
-  }
-
-  /** No budget counts it (P16): it joined with the taint, and bears that or is drained since. */
-  isSpared(node: SeenNode, now: Instant): boolean {
-    const wasArriving = this.updates.get(node.facts.uid)?.arriving === true;
-    return this.isArriving(node, now) || (wasArriving && node.facts.marks !== undefined);
   }
 
   get begun(): boolean {
@@ -241,9 +228,7 @@ export class Picture {
 
   #start({ node, owners }: ShadowFacts, at: Instant): void {
     this.host(node).begin();
-    const seen = this.nodes.get(node);
-    const arriving = seen !== undefined && this.isArriving(seen, at);
-    for (const uid of owners) this.updates.set(uid, { node, uid, at, arriving });
+    for (const uid of owners) this.updates.set(uid, { node, uid, at });
   }
 
   #pod({ before, after, at }: Write): void {

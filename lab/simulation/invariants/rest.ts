@@ -1,10 +1,10 @@
 import type { Entry, Instant } from '../types.ts';
-import { ARRIVING, isController, isOperator } from './facts.ts';
+import { isController, isOperator, type ShadowFacts } from './facts.ts';
 import { isForbidden } from './obeyed.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { isLocked } from './seen-locks.ts';
-import { type SeenNode, takesPods } from './seen-node.ts';
+import { ARRIVING, type SeenNode, takesPods } from './seen-node.ts';
 
 /** Once nothing goes wrong any more, what an update leaves is gone so soon after it is over, milliseconds. */
 const REST_WITHIN = 900_000;
@@ -89,27 +89,39 @@ function leader(picture: Picture): (entry: Entry) => boolean {
 function taintsIn(picture: Picture, now: Instant): readonly string[] {
   return [...picture.nodes.values()].flatMap((node) =>
     node.facts.taints
-      .filter((taint) => !isOfUse(picture, node, { taint, now }))
+      .filter(
+        (taint) => (taint === ARRIVING && isOverdue(picture, node, now)) || !isOfUse(picture, node, { taint, now }),
+      )
       .map((taint) => `${node.facts.name} (${node.facts.uid}) bears ${taint}, and nothing is to come of it`),
   );
 }
 
-/** Whether an update may come, or is on its way, for whose sake the node bears the taint. What is drained keeps it so long. */
+const isOverdue = ({ sight }: Picture, { madeAt }: SeenNode, now: Instant): boolean =>
+  now - madeAt > ARRIVES + sight.apartMs;
+
+/** Whether the node bears the taint for an update that may come, or is on its way. What is drained keeps it so long, and so does what nobody knows. */
 function isOfUse(
   picture: Picture,
   node: SeenNode,
   { taint, now }: { readonly taint: string; readonly now: Instant },
 ): boolean {
-  const { facts, madeAt } = node;
-  const isArrival = taint === ARRIVING;
-  if (isArrival && now - madeAt > ARRIVES + picture.sight.apartMs) return false;
+  const { facts } = node;
   if (facts.marks || !picture.sight.isClear(now)) return true;
-  if (!facts.managed) return false;
-  const { status, state, version, active = false } = picture.shadowOf(facts) ?? {};
-  if (isArrival ? !status : picture.rulings.groupOf(facts)?.prefersUpdated !== true) return isArrival;
-  if (!status || (!active && status.current === status.target)) return false;
-  const isAhead = !active || (state !== 'Idle' && status.record?.requested !== true);
-  return !isAhead || !isForbidden(picture, node, (active ? version : undefined) ?? status.target, now);
+  if (!isMeant(picture, facts, taint)) return false;
+  const shadow = picture.shadowOf(facts);
+  if (!shadow?.status) return taint === ARRIVING;
+  const next = nextOf(shadow);
+  return next === 'settled' || (next !== undefined && !isForbidden(picture, node, next.version, now));
+}
+
+const isMeant = ({ rulings }: Picture, facts: SeenNode['facts'], taint: string): boolean =>
+  facts.managed && (taint === ARRIVING || rulings.groupOf(facts)?.prefersUpdated === true);
+
+/** The update that the node has ahead; `settled` where nobody calls it off any more; undefined where there is none. */
+function nextOf({ active, state, version, status }: ShadowFacts): { readonly version: string } | 'settled' | undefined {
+  const { current = '', target = '', record } = status ?? {};
+  if (!active) return current === target ? undefined : { version: target };
+  return state === 'Idle' || record?.requested === true ? 'settled' : { version: version ?? target };
 }
 
 function leftIn(picture: Picture): readonly string[] {

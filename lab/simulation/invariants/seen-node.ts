@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Instant } from '../types.ts';
-import { ARRIVING, isOperator, nodeFacts, type NodeFacts } from './facts.ts';
+import { isOperator, nodeFacts, type NodeFacts } from './facts.ts';
 import type { Write } from './rule.ts';
 
 export interface Cordon {
@@ -57,6 +57,9 @@ const fresh = (facts: NodeFacts, at: Instant): SeenNode => ({
   labelsAt: -Infinity,
 });
 
+/** A taint with which machines join, so that they are updated before pods come. */
+export const ARRIVING = 'brupop.bottlerocket.aws/arriving';
+
 export const arrives = ({ taints }: NodeFacts): boolean => taints.includes(ARRIVING);
 
 export const takesPods = ({ facts }: SeenNode): boolean => facts.ready && !facts.cordoned;
@@ -74,6 +77,7 @@ export function seenNode(known: SeenNode | undefined, facts: NodeFacts, write: W
   noteCordon(node, old, write);
   noteSigns(node, old, write.by);
   if (old) noteChanges(node, old, write);
+  if (old && arrives(old) && !arrives(facts)) node.arrivedAt = write.at;
   if (!old && facts.marks) node.drainBegan = write.at;
   return node;
 }
@@ -99,7 +103,6 @@ function noteChanges(node: SeenNode, old: NodeFacts, { at, by }: Write): void {
   const { ready, held, managed, marks } = node.facts;
   if (old.ready !== ready) node.readyAt = at;
   if (old.held !== held) node.heldAt = at;
-  if (arrives(old) && !arrives(node.facts)) node.arrivedAt = at;
   if (old.managed !== managed) node.managedAt = at;
   if (old.troubles.join() !== node.facts.troubles.join()) node.troubledAt = at;
   if (old.labels !== node.facts.labels && groupOf(old) !== groupOf(node.facts)) node.labelsAt = at;
