@@ -62,6 +62,17 @@ describe('the last drain', () => {
     await world.until(() => world.updated);
     expect(drains()).toBe(2);
   });
+
+  test('comes after the probe: one before it tells nothing of the pods that came since', async () => {
+    await offered();
+    world.operator.want(staged('1.39.0'));
+    await world.until(() => world.operator.status.current_state === 'StagedAndPerformedUpdate');
+    world.operator.overwrite({ reboot: null });
+    world.operator.holding = false;
+    world.operator.want(rebooted('1.39.0'));
+    await world.until(() => world.updated);
+    expect(drains()).toBe(2);
+  });
 });
 
 /** The watch is silent from the first status on that is sent once `fits`. */

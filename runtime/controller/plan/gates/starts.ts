@@ -9,7 +9,7 @@ import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { give, type Given } from '../facts/places.ts';
 import type { OsRelease } from '../releases/os-release.ts';
-import { NEVER } from '../facts/requeue.ts';
+import { NEVER, PASS } from '../facts/requeue.ts';
 import { proofClaims } from './others.ts';
 import { inTurn, isRuled, type Ruled } from './turns.ts';
 import type { Finding } from '../facts/verdict.ts';
@@ -75,7 +75,7 @@ class Round {
     if (!shadow || version === undefined) return;
     const asking = askingOf(info, { shadow, version }, this.#world);
     const alone = firstOf(asking, this.#world, this.#questionsTo(asking));
-    this.#keep([asking], alone);
+    if (alone !== PASS) this.#keep([asking], alone);
     if (alone.finding || !isRuled(asking)) return;
     if (info.node.name === this.#world.settings.ownNode && info.node.askedBy === undefined) this.#own = asking;
     else this.#crowds.join(asking);
