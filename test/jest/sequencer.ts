@@ -10,10 +10,10 @@ const LONGEST = [
   'test/rollout/',
   'lab/simulation/storms',
   'test/packed/',
-  'test/cli/no-leader',
+  'test/controller/interleavings',
+  'test/agent/',
   'test/controller/plan/properties',
   'test/cli/dashboard/',
-  'test/agent/',
   'test/release/',
 ];
 
