@@ -27,9 +27,9 @@ export class ExpiringCache<V> {
   get(key: string, load: () => Promise<V>): Promise<V> {
     const { clock, random, ttlMs } = this.#options;
     const now = clock.monotonic();
-    this.#dropExpired(now);
     const known = this.#entries.get(key);
     if (known && known.expires > now) return known.value;
+    this.#dropExpired(now);
     const value = load();
     const entry = { value, expires: now + ttlMs * (1 - SPREAD * random()) };
     // Deleted first, because a Map keeps the old place of a key that is set again.

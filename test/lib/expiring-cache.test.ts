@@ -52,6 +52,12 @@ test('values that came together do not go together for ever', async () => {
   expect(most).toBeLessThan(40);
 });
 
+test('what is asked for again makes no room for itself where as much is kept as may', async () => {
+  const cache = cacheOf(() => 0, 1);
+  expect(await cache.get('a', load)).toBe(1);
+  expect(await cache.get('a', load)).toBe(1);
+});
+
 test('a load that fails is not kept, and more than the most allowed neither', async () => {
   const cache = cacheOf(() => 0, 2);
   await expect(cache.get('a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
