@@ -239,9 +239,11 @@ export class Fleet {
     return this.picture.shadowOf(facts)?.verdict?.reason;
   }
 
-  /** Its drain waits for budgets, and says so: no other node takes its pods, so they will let none go. */
+  /** Its drain waits for room, as its policy wants, or for budgets, and says so: no other node takes its pods, so they will let none go. */
   #isConfined({ facts }: SeenNode): boolean {
-    if (this.#reasonOf(facts) !== 'DrainBlocked') return false;
+    const reason = this.#reasonOf(facts);
+    if (reason === 'NoRoom') return this.picture.rulings.groupOf(facts)?.waitsForRoom === true;
+    if (reason !== 'DrainBlocked') return false;
     return [...this.picture.nodes.values()].every((other) => other.facts.uid === facts.uid || !takesPods(other));
   }
 
