@@ -32,11 +32,11 @@ const SCENES: Readonly<Record<string, Scene>> = {
 /** The pods end one after the other, with a word of progress in between. */
 async function passTime(world: World): Promise<void> {
   for (const name of ['web-1', 'web-2']) {
-    await world.clock.advance(4_000);
+    await world.clock.advance(6_000);
     if ((await world.pods()).some(({ metadata }) => metadata.name === name && metadata.deletionTimestamp))
       await world.endPod(name);
   }
-  await world.clock.advance(4_000);
+  await world.clock.advance(6_000);
 }
 
 /** Plays the scene, with a replica that dies after `writes` and another one that the agent asks then. */

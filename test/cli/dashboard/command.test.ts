@@ -7,7 +7,7 @@ import { Stage } from '../../controller/stage.ts';
 import { folder } from '../../folder.ts';
 import { inTime, until } from '../../in-time.ts';
 import { deploy } from '../deployed.ts';
-import { brupop, Reached } from '../served.ts';
+import { brupop, PROGRAM, Reached } from '../served.ts';
 
 /** `kubectl brupop dashboard` as a process, without a browser. */
 
@@ -98,7 +98,10 @@ test('a cluster that cannot be looked at, a port that is taken, and one that is 
   const program = await reached.start('dashboard', '--no-open', '-o', 'json');
   await program.said('}');
   const { port } = new URL((JSON.parse(program.out) as { url: string }).url);
-  expect(await reached.run('dashboard', '--no-open', '--port', port)).toMatchObject({
+  // The bundle alone has the page.
+  const command = [process.execPath, PROGRAM];
+  const env = { KUBECONFIG: await reached.kubeconfig() };
+  expect(await brupop(['dashboard', '--no-open', '--port', port], { command, env })).toMatchObject({
     code: 1,
     err: expect.stringContaining(`address already in use 127.0.0.1:${port}`),
   });
