@@ -54,6 +54,22 @@ export const drainMutants: readonly Mutant[] = [
   },
   {
     rule: 'M12',
+    does: 'forgets what a drain has evicted once it is called off',
+    file: 'runtime/controller/plan/gates/crossed.ts',
+    find: "node.marks !== undefined || phase.kind === 'returning' || isLetThrough(phase)",
+    replace: 'isLetThrough(phase)',
+    tests: ['test/controller/plan/crossed.test.ts'],
+  },
+  {
+    rule: 'M12',
+    does: 'calls off the next drain before the pods of the last one are back',
+    file: 'runtime/controller/plan/gates/crossed.ts',
+    find: 'Math.max(stalledAt, lastCalledOff(fleet, deadlock))',
+    replace: 'stalledAt',
+    tests: ['test/controller/plan/crossed.test.ts'],
+  },
+  {
+    rule: 'M12',
     does: 'does not say whom a drain has evicted',
     file: 'runtime/apiserver/drain/status.ts',
     find: '    this.#cover = coverNow(this.#cover, left);\n',

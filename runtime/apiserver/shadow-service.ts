@@ -57,7 +57,7 @@ export interface StatusReport {
  * (StatusRefused) where the Kubernetes API never takes such a status
  */
 export async function putStatus(
-  ports: ShadowPorts & Pick<Ports, 'events' | 'transport' | 'clock' | 'logger'>,
+  ports: ShadowPorts & Pick<Ports, 'events' | 'transport' | 'logger'>,
   { agent, status, version }: StatusReport,
 ): Promise<Status> {
   const sent = parseAgentStatus(status);

@@ -10,7 +10,7 @@ import type { DrainPod } from './pod.ts';
  */
 export type Cover = readonly CoveredPods[];
 
-/** Of those that nobody has told to end: fifty in all. */
+/** Of those that nobody has told to end: fifty in all, a pod once for each of its budgets. */
 export function coverOf(pods: readonly DrainPod[], budgets: readonly PodDisruptionBudget[]): Cover {
   const pairs = pods
     .filter(stays)
@@ -27,7 +27,8 @@ export function withEvicted(cover: Cover, earlier: Cover): Cover {
   const gone = new Map(earlier.map(({ name, pods, left }) => [name, pods - left.length]));
   const names = new Set(cover.map(({ name }) => name));
   const others = [...gone].flatMap(([name, pods]) => (pods > 0 && !names.has(name) ? [{ name, pods, left: [] }] : []));
-  return [...cover.map((one) => ({ ...one, pods: one.pods + (gone.get(one.name) ?? 0) })), ...others];
+  const all = [...cover.map((one) => ({ ...one, pods: one.pods + (gone.get(one.name) ?? 0) })), ...others];
+  return all.slice(0, MAX_COVERED);
 }
 
 /** As it is while these pods are on the node. The same object where nothing has changed. */

@@ -45,10 +45,11 @@ export async function lastBackendsOn(
 }
 
 /** Version v1 of the API fails where nothing is said. */
-const fatalIn = ({ webhooks = [] }: WebhookConfiguration): readonly FatalWebhook[] =>
-  webhooks.flatMap(({ name, failurePolicy, clientConfig: { service }, rules = [] }) =>
-    failurePolicy !== 'Ignore' && service !== undefined && rules.some(coversDrains) ? { name, service } : [],
-  );
+const fatalIn = ({ webhooks }: WebhookConfiguration): readonly FatalWebhook[] =>
+  (webhooks ?? []).flatMap(({ name, failurePolicy, clientConfig, rules }) => {
+    const service = failurePolicy === 'Ignore' ? undefined : clientConfig?.service;
+    return service && (rules ?? []).some(coversDrains) ? { name, service } : [];
+  });
 
 const NEEDED = new Set(['nodes', 'pods', 'pods/eviction', 'pods/*', '*/eviction', '*', '*/*']);
 

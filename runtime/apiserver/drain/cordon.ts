@@ -162,8 +162,8 @@ async function lookAt(ports: Ports, { agent, settings, joined }: DrainCall, give
   const list = await listToDrain(ports, marked, { settings, pods });
   const left = podsLeft(list);
   const wait = waitOn({ node, shadow }, list, now);
-  const finishing = new Set(letFinish(list, wait));
-  const ahead = { settings, since, left: left.filter((pod) => !finishing.has(pod)), begun, begins };
+  const finishing = letFinish(list, wait);
+  const ahead = { settings, since, left: left.filter((pod) => !finishing.includes(pod)), finishing, begun, begins };
   const judged = await judgeDrain(ports, { node, shadow }, ahead);
   const stated = judged ? { ...judged.progress, pods_left: left.length } : laterProgress(shadow, marked, left);
   const progress = { ...stated, ...waitOf({ list, wait }) };

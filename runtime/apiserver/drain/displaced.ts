@@ -63,21 +63,29 @@ async function read({ transport }: OwnerPorts, { kind, namespace, name, uid }: O
 const readyOf = (owner: Workload | undefined): number => owner?.status?.readyReplicas ?? 0;
 
 /**
- * What the status says of it with which the agent reports that it is back: mostly all of it is, and then nobody waits. Nothing where that is not
- * known, since the agent asks again. Never rejects.
+ * What the status says of it with which the agent reports that it is back: mostly all of it is, and then nobody waits. Nothing otherwise, since what
+ * is missing is for an agent to say that looks again, and an older one does not (M10). Never rejects.
  */
 export async function displacedOnReturn(
-  ports: Pick<Ports, 'transport' | 'logger' | 'clock'>,
+  ports: Pick<Ports, 'transport' | 'logger'>,
   { current_state: reached }: Pick<AgentStatus, 'current_state'>,
   { spec, status }: Pick<ShadowObject, 'spec' | 'status'>,
 ): Promise<Pick<Status, 'displaced'>> {
   const isNew = reached === 'MonitoringUpdate' && spec.state === reached && status?.current_state !== reached;
   if (!isNew || !status?.displaced) return {};
-  return missingOf(ports, status.displaced).then(
-    (displaced) => ({ displaced }),
+  const missing = inParallel(status.displaced.owners, AT_ONCE, async (owner) =>
+    isBack(await read(ports, owner), owner) ? [] : owner,
+  );
+  return missing.then(
+    (owners) => (owners.flat().length === 0 ? { displaced: null } : {}),
     () => ({}),
   );
 }
+
+/** As many are ready as there were, or as it is to have now. */
+const wantedOf = (now: Workload | undefined, { ready }: DisplacedOwner): number =>
+  now ? Math.min(now.spec?.replicas ?? 1, ready) : 0;
+const isBack = (now: Workload | undefined, before: DisplacedOwner): boolean => readyOf(now) >= wantedOf(now, before);
 
 /**
  * Looks whether what the last drain has displaced is back, and writes down what is not (`status.displaced`). The agent of the node asks for it for
@@ -97,10 +105,7 @@ export async function lookForDisplaced(ports: Ports, agent: VerifiedAgent): Prom
 }
 
 /** Null where all are back. An owner that is gone, or has been told to have fewer pods, is waited for no longer. */
-async function missingOf(
-  ports: OwnerPorts & Pick<Ports, 'clock'>,
-  before: DisplacedWorkloads,
-): Promise<DisplacedWorkloads | null> {
+async function missingOf(ports: Ports, before: DisplacedWorkloads): Promise<DisplacedWorkloads | null> {
   const found = await inParallel(before.owners, AT_ONCE, async (owner) => {
     const text = await whatIsMissing(ports, owner);
     return text === undefined ? [] : [{ owner, text }];
@@ -117,14 +122,12 @@ async function missingOf(
 
 /** In words that change only when the facts do; undefined where it is as it was. An answer that says no, as for a right that we lack, ends the wait for it. */
 async function whatIsMissing(ports: OwnerPorts, owner: DisplacedOwner): Promise<string | undefined> {
-  const { kind, namespace, name, ready: before } = owner;
+  const { kind, namespace, name } = owner;
   try {
     const now = await read(ports, owner);
-    const wanted = now ? Math.min(now.spec?.replicas ?? 1, before) : 0;
-    const ready = readyOf(now);
-    if (!now || ready >= wanted) return undefined;
+    if (!now || isBack(now, owner)) return undefined;
     const why = await whyNotReady(ports, owner, now).catch(() => undefined);
-    return `${kind} ${namespace}/${name}: ${ready} of ${wanted} ready${why === undefined ? '' : ` (${why})`}`;
+    return `${kind} ${namespace}/${name}: ${readyOf(now)} of ${wantedOf(now, owner)} ready${why === undefined ? '' : ` (${why})`}`;
   } catch (error) {
     if (!isDefinite(error)) throw error;
     ports.logger.warn('owner of evicted pods not read', { owner: `${namespace}/${name}`, error });

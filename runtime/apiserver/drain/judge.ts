@@ -16,7 +16,9 @@ export interface DrainAhead {
   readonly begins: boolean;
   /** When it begins (RFC 3339). */
   readonly since: string;
+  /** Those that it evicts at once, and those whose work finishes first. */
   readonly left: readonly DrainPod[];
+  readonly finishing: readonly DrainPod[];
   /** Where this attempt has tried to begin it before. */
   readonly begun?: Pick<DrainProgress, 'started_at' | 'blocked_by'> | undefined;
 }
@@ -39,19 +41,20 @@ export interface Judgement {
 export async function judgeDrain(
   ports: Ports,
   { node, shadow }: NodeSnapshot,
-  { settings, since, left, begun, begins }: DrainAhead,
+  { settings, since, left, finishing, begun, begins }: DrainAhead,
 ): Promise<Judgement | undefined> {
   if (!begins) return undefined;
   const now = ports.clock.now();
   const again = afterFailed({ node, shadow }, now + (settings.timeoutMs || Infinity));
-  const { blocked: unevictable, budgets } = await precheck(ports, left, { ...settings, again });
+  const pods = [...left, ...finishing];
+  const { blocked: unevictable, budgets } = await precheck(ports, pods, { ...settings, again });
   const repeats = left.some(({ uid }) => again?.left.has(uid) === true && unevictable.has(uid));
   const refused = refusedSince(shadow, now);
   const preflight = preflightOn(node, { ...settings, refused, repeats, now });
   const lack = await lookForRoom(ports, { node, shadow }, left);
   const reasons = reasonsOf(left, unevictable);
   const progress = { ...progressOf(since, left, unevictable), ...begun };
-  const cover = coverOf(left, budgets);
+  const cover = coverOf(pods, budgets);
   // As with budgets: a node that bears our marks already would keep them for as long as it waits.
   if (lack === undefined || !waitsForRoom({ shadow }) || readMarks(node))
     return { progress, reasons, preflight, refused, lack, cover };
@@ -61,7 +64,7 @@ export async function judgeDrain(
     reasons: [text, ...reasons],
     preflight: 'refuse',
     // How long a lack of room lasts says nothing of budgets.
-    refused: preflight === 'refuse' && unevictable.size > 0 ? refused : undefined,
+    refused: preflight === 'refuse' && reasons.length > 0 ? refused : undefined,
     lack,
     cover,
   };

@@ -90,7 +90,7 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const { now } = at;
   const { withheld, ledgers, entered, places, dependencies } = world;
   const { managed, unsettled } = fleet;
-  const { stops, stopsAt } = stopsOf(unsettled, starts, { ...world, places: out, given: NONE_GIVEN });
+  const { stops, stopsAt } = stopsOf(fleet, starts, { ...world, places: out, given: NONE_GIVEN });
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, world);
   const warnings = warningsFor(fleet.all, groups, settings);
   const { published } = snapshot.releases;

@@ -1,7 +1,11 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { CoveredPods } from '../../../runtime/api/shadow/displaced.ts';
 import { budgetsIn } from '../../../runtime/api/shadow/drain.ts';
+import { letFinishText } from '../../../runtime/api/shadow/let-finish.ts';
+import { LET_FINISH_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
+import { withEvicted } from '../../../runtime/drain/cover.ts';
 import { addBudget, addSpare } from '../budgets.ts';
+import { SHADOWS } from '../objects.ts';
 import { type Replica, started, World } from '../world.ts';
 
 /** What a drain says of the budgets of its pods: by that the controller sees which drains block each other. */
@@ -59,4 +63,21 @@ test('a drain without budgets writes down nothing of them', async () => {
   for (const name of ['web', 'db']) await world.delete(`/apis/policy/v1/namespaces/shop/poddisruptionbudgets/${name}`);
   await drain(world.replica());
   expect((await world.shadow()).status?.displaced ?? null).toBeNull();
+});
+
+test('pods that finish first are on record as well, and evicted once they are', async () => {
+  const said_ = { pods: { matchLabels: { app: 'web' } }, doNotDisrupt: false, upToMs: 60_000 };
+  const annotations = { [LET_FINISH_ANNOTATION]: letFinishText(said_) };
+  await world.patch(`${SHADOWS}/brs-n1`, { metadata: { annotations } });
+  await drain(world.replica());
+  expect(await said()).toEqual(['shop/db: 0 of 2', 'shop/web: 0 of 1']);
+  await addSpare(world, 'web');
+  await world.clock.advance(70_000);
+  expect(await said()).toEqual(['shop/db: 1 of 2', 'shop/web: 1 of 1']);
+});
+
+test('a drain that begins anew says no more of them than its status takes', () => {
+  const forty = (prefix: string, left: readonly string[]): readonly CoveredPods[] =>
+    Array.from({ length: 40 }, (_, at) => ({ name: `shop/${prefix}-${at}`, pods: 1, left: [...left] }));
+  expect(withEvicted(forty('there', ['uid']), forty('before', []))).toHaveLength(50);
 });

@@ -151,3 +151,18 @@ test('the next update begins without it', async () => {
   await replica.service.putStatus({ agent: await world.agent(), status, version: undefined });
   expect((await displaced()) ?? null).toBeNull();
 });
+
+test('the report of an older agent, which never asks, says nothing of what is missing then, and ends the wait where all is back', async () => {
+  await drain();
+  await world.setSpec({ state: 'MonitoringUpdate' });
+  const report = async () => {
+    const status = { ...(await world.shadow()).status!, current_state: 'MonitoringUpdate' };
+    await replica.service.putStatus({ agent: await world.agent(), status, version: undefined });
+    return displaced();
+  };
+  await sized(`${SETS}/web`, { wanted: 3, ready: 2 });
+  expect((await report())?.looked_at ?? null).toBeNull();
+  await world.setStatus({ current_state: 'RebootedIntoUpdate' });
+  await sized(`${SETS}/web`, { wanted: 3, ready: 3 });
+  expect((await report()) ?? null).toBeNull();
+});

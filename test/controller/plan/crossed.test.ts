@@ -126,6 +126,24 @@ describe('nobody is called off where', () => {
   });
 });
 
+describe('once a third that blocked the oldest as well was called off', () => {
+  const C: Blocked = { waits: ['y'], holds: ['x'], since: -5 };
+  const crossed: Crossed = { node: 'a', attempt: 'attempt-a', budgets: ['shop/y', 'shop/x'], times: 1 };
+  const spec = { state: 'Idle', version: '1.1.0' } as const;
+  const calledOff = (c: Partial<Blocked>, more: Parameters<typeof told>[2]): World =>
+    told(drains({ a: A, b: B, c: { ...C, ...c } }), 'c', { spec, crossed, ...more });
+
+  test('nobody else is while it is on its way back, nor before its pods have had time to run again', () => {
+    expect(off(calledOff({}, { stepBeganAt: minutes(-6) }))).toEqual([]);
+    const status = { current_state: 'Idle' } as const;
+    const back = (since: number): World =>
+      calledOff({ status, node: { marks: undefined, unschedulable: false } }, { stepBeganAt: minutes(since) });
+    expect(off(back(-1))).toEqual([]);
+    expect(planned(back(-1)).requeueAt).toBeLessThanOrEqual(minutes(4));
+    expect(off(back(-6))).toEqual(['b']);
+  });
+});
+
 /** A third node that has evicted pods of these, and reboots. */
 function withReturning(budgets: readonly string[]): World {
   const status = { reboot: { ...PROBE, requested_at: moment(-1) } };

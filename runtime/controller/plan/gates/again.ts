@@ -3,7 +3,7 @@ import { type Asking, askingOf, type World } from './asking.ts';
 import { type Again, askAgainOf, firstOf, type Gate, GATES } from './gates.ts';
 import { crossingsOf, crossingStops } from './crossed.ts';
 import type { Group } from '../groups/groups.ts';
-import type { AssessedNode } from '../nodes/health.ts';
+import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { isCalledOff, isRefused, isToldToDrain, mayCallOff } from '../facts/phase.ts';
 import { give, type Given } from '../facts/places.ts';
 import { proofClaims } from './others.ts';
@@ -20,10 +20,11 @@ export type Stops = ReadonlyMap<string, Stop>;
  * @param before its places count who is out of service: those that are let through count for the next
  */
 export function stopsOf(
-  unsettled: readonly AssessedNode[],
+  fleet: Pick<Fleet, 'all' | 'unsettled'>,
   starts: Pick<Starts, 'waiting' | 'isCapped'>,
   before: World,
 ): { readonly stops: Stops; readonly stopsAt: ReadonlyMap<Group | undefined, number> } {
+  const { unsettled } = fleet;
   const stops = new Map<string, Stop>();
   const stopsAt = new Map<Group | undefined, number>();
   const note = (group: Group | undefined, instant: number): void => {
@@ -43,7 +44,7 @@ export function stopsOf(
     if (endsAt > before.now) note(before.groups.of(info), endsAt);
     else stops.set(info.node.uid, { kind: 'call-off', because: becauseOf(info) });
   }
-  for (const crossing of crossingsOf(unsettled, before)) {
+  for (const crossing of crossingsOf(fleet, before)) {
     for (const [uid, stop] of crossingStops(crossing, before.now)) stops.set(uid, stop);
     note(before.groups.of(crossing.younger), crossing.due);
   }

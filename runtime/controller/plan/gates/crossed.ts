@@ -6,7 +6,7 @@ import { isLetThrough, isToldToDrain } from '../facts/phase.ts';
 import { NEVER } from '../facts/requeue.ts';
 import { compare, type Settings, type ShadowView } from '../facts/snapshot.ts';
 import { type Finding, found, type Stop } from '../facts/verdict.ts';
-import type { AssessedNode } from '../nodes/health.ts';
+import type { AssessedNode, Fleet } from '../nodes/health.ts';
 
 /**
  * Drains that block each other: each has evicted pods that find no other place, and their budgets spare none of what the other still has to evict.
@@ -47,11 +47,11 @@ type ByBudget = ReadonlyMap<string, ReadonlySet<Drain>>;
 type Known = Pick<World, 'settings' | 'now'> & { readonly snapshot: Pick<World['snapshot'], 'notCurrent'> };
 
 /** Every circle, with the youngest of its drains that can be called off. */
-export function crossingsOf(unsettled: readonly AssessedNode[], known: Known): readonly Crossing[] {
+export function crossingsOf(fleet: Pick<Fleet, 'all' | 'unsettled'>, known: Known): readonly Crossing[] {
   const { settings, now, snapshot } = known;
   // What the other one waits for is not asked again before the write.
   if (snapshot.notCurrent !== undefined) return [];
-  const drains = unsettled.filter(({ phase }) => isLetThrough(phase)).map((info) => drainOf(info, now));
+  const drains = fleet.unsettled.filter(keepsPods).map((info) => drainOf(info, now));
   const holders = byBudget(drains, ({ holds }) => holds);
   const crossings: Crossing[] = [];
   // With the one that is called off its circle is broken. There may be another one.
@@ -60,15 +60,21 @@ export function crossingsOf(unsettled: readonly AssessedNode[], known: Known): r
     const deadlock = deadlockOf(drains, holders, ended);
     const younger = youngestIn(deadlock);
     if (!younger) return crossings;
-    crossings.push(crossingOf(younger, deadlock, settings));
+    const { stalledAt, ...crossing } = crossingOf(younger, deadlock);
+    const from = Math.max(stalledAt, lastCalledOff(fleet, deadlock));
+    crossings.push({ ...crossing, due: from + stalledMs(settings) });
     ended.add(younger);
   }
 }
 
+/** Its drain was called off or has failed just now, or it is out: what was evicted from it is not back. */
+const keepsPods = ({ node, phase }: AssessedNode): boolean =>
+  node.marks !== undefined || phase.kind === 'returning' || isLetThrough(phase);
+
 function drainOf(info: AssessedNode, now: number): Drain {
   const { shadow } = info;
   const isEvicting = isStillEvicting(info);
-  const isDrained = !isEvicting && !isToldToDrain(info.phase);
+  const isDrained = !isEvicting && isLetThrough(info.phase) && !isToldToDrain(info.phase);
   const budgets = shadow?.status?.displaced?.budgets ?? [];
   const held = budgets.filter(({ pods, left }) => isDrained || left.length < pods);
   return {
@@ -183,17 +189,25 @@ const STALLED_MS = 5 * MINUTE_MS;
 const stalledMs = ({ drainTimeoutMs }: Pick<Settings, 'drainTimeoutMs'>): number =>
   drainTimeoutMs === 0 ? STALLED_MS : Math.min(STALLED_MS, drainTimeoutMs / 4);
 
-function crossingOf(younger: Drain, deadlock: Deadlock, settings: Settings): Crossing {
+function crossingOf(younger: Drain, deadlock: Deadlock): Omit<Crossing, 'due'> & { readonly stalledAt: number } {
   const circle = both(reachedFrom(younger, forward(deadlock)), reachedFrom(younger, backward(deadlock)));
   const stalledAt = Math.max(...circle.map(({ info }) => info.shadow?.stalledSince ?? NEVER));
   const others = circle.filter((drain) => drain !== younger);
   const crossed = crossedIn(younger, others, deadlock);
   return {
     younger: younger.info,
-    due: stalledAt + stalledMs(settings),
+    stalledAt,
     crossed,
     others: others.map(({ info }) => info),
   };
+}
+
+/** When a drain was called off last for one of these: its pods take a while to come up again, and others may go then. */
+function lastCalledOff({ all }: Pick<Fleet, 'all'>, { waiters }: Deadlock): number {
+  let last = -Infinity;
+  for (const { shadow } of all)
+    if (shadow?.crossed && waiters.has(shadow.crossed.budgets[1])) last = Math.max(last, shadow.stepBeganAt);
+  return last;
 }
 
 function crossedIn(younger: Drain, others: readonly Drain[], { waits }: Deadlock): Crossed {

@@ -10,7 +10,7 @@ export type Settling = 'waiting' | 'late' | 'failed' | undefined;
 type Settled = Pick<NodeInfo, 'shadow' | 'phase'>;
 type Rules = Pick<UpdatePolicy, 'settleMs' | 'settleFails'>;
 
-/** An agent has them looked at before it reports that it is back. For so long one may try that has been told to ask again; an older one never does. */
+/** An agent has them looked at within seconds of its report that it is back. For so long one may try that has been told to ask again; an older one never does. */
 const UNSEEN_MS = MINUTE_MS / 2;
 
 /** Until when the node, which is back, is waited with; -Infinity where nothing is away. It counts from when it was told to monitor, whoever leads. */
