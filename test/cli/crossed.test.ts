@@ -6,6 +6,7 @@ import { readControllerConfig } from '../../runtime/controller/config.ts';
 import { plan } from '../../runtime/controller/plan/plan.ts';
 import { type Blocked, drains } from '../controller/plan/crossing.ts';
 import { fleet, moment, NOW, permit, POLICY, underRules, UNPROVEN_TOO, type World } from '../controller/plan/fleet.ts';
+import { inspected } from './inspected.ts';
 
 /** What is foretold of drains that block each other. */
 
@@ -13,18 +14,11 @@ const RULES = { ...POLICY, ...UNPROVEN_TOO, maxConcurrent: { kind: 'unlimited' }
 
 function seen(world: World): Inspection {
   const snapshot = underRules(world, RULES);
-  return {
+  return inspected({
     snapshot,
     config: readControllerConfig({ MY_NODE_NAME: 'none' }),
     plan: plan(snapshot, RULES, { now: NOW }),
-    policiesAt: () => snapshot.policies,
-    keepers: () => () => [],
-    leaving: () => [],
-    noLeader: undefined,
-    permitsKnown: true,
-    unknown: [],
-    now: NOW,
-  };
+  });
 }
 
 test('both end: nobody has to do anything about them', () => {

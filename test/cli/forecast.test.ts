@@ -28,6 +28,7 @@ import {
   ruling,
   underRules,
 } from '../controller/plan/fleet.ts';
+import { inspected } from './inspected.ts';
 import { amount } from '../controller/plan/worlds.ts';
 import { runs } from '../random.ts';
 
@@ -91,18 +92,11 @@ function seenOf({ shadows, labels, others, families, policies, env, waves = {} }
     releases: { ...NO_RELEASES, objects: publishedAs(waves) },
   });
   const snapshot = underRules(entered(world, rules, NOW), rules);
-  return {
+  return inspected({
     snapshot,
     config,
     plan: plan(snapshot, { ...settingsOf(config), conditionWrites: 0 }, { now: NOW }),
-    policiesAt: () => snapshot.policies,
-    keepers: () => () => [],
-    leaving: () => [],
-    noLeader: undefined,
-    permitsKnown: true,
-    unknown: [],
-    now: NOW,
-  };
+  });
 }
 
 const NEWEST = { current_version: '1.1.0' };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { timestamp } from './timestamp.ts';
 
 /** Owners of evicted pods that one drain remembers. */
 export const MAX_OWNERS = 50;
@@ -23,10 +24,7 @@ const coveredPods = z.object({
 export const displacedWorkloads = z
   .object({
     owners: z.array(displacedOwner).max(MAX_OWNERS).describe('Those that are not back as they were, fifty at most.'),
-    looked_at: z.iso
-      .datetime({ offset: true, error: 'expected an RFC 3339 timestamp' })
-      .nullish()
-      .describe('When they were looked at first after the update; null before that.'),
+    looked_at: timestamp.nullish().describe('When they were looked at first after the update; null before that.'),
     missing: z.array(z.string()).describe('What is not back, e.g. "StatefulSet shop/db: 2 of 3 ready (Pending)".'),
     budgets: z
       .array(coveredPods)

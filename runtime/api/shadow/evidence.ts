@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { timestamp } from './timestamp.ts';
 
 /** Characters of what is said of pods. */
 export const MAX_WORSE = 1024;
@@ -7,7 +8,7 @@ export const MAX_WORSE = 1024;
 export const workloadEvidence = z
   .object({
     version: z.string().describe('That the node runs.'),
-    since: z.iso.datetime({ offset: true }).describe('When it was first so.'),
+    since: timestamp.describe('When it was first so.'),
     worse: z.string().max(MAX_WORSE).describe('Whose pods, what ails them, and how many of them here and elsewhere.'),
   })
   .describe('Pods that are clearly worse on updated nodes than elsewhere. Absent where none are.');

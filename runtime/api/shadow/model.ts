@@ -5,6 +5,7 @@ import { displacedWorkloads } from './displaced.ts';
 import { unreadyBefore, workloadEvidence } from './evidence.ts';
 import { SEMVER_PATTERN } from './semver.ts';
 import { STATES, STATES_V1 } from './states.ts';
+import { timestamp } from './timestamp.ts';
 import { MAX_LOCK, MAX_URL } from './update-settings.ts';
 
 /**
@@ -13,7 +14,6 @@ import { MAX_LOCK, MAX_URL } from './update-settings.ts';
  */
 
 const semver = z.string().regex(new RegExp(SEMVER_PATTERN), 'expected a semver 2.0.0 version without a leading "v"');
-const timestamp = z.iso.datetime({ offset: true, error: 'expected an RFC 3339 timestamp' });
 const state = z.enum(STATES);
 const stateV1 = z.enum(STATES_V1);
 

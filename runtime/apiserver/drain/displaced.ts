@@ -24,8 +24,8 @@ const PLURALS: Readonly<Record<string, string>> = { ReplicaSet: 'replicasets', S
 const AT_ONCE = 5;
 
 /**
- * Whose pods a drain that begins is about to evict, how many of each owner's were ready, and what covers them. One that has begun before in this attempt, as in
- * another boot, may have displaced some already: then what was known counts. What cannot be read is not waited for. Never rejects.
+ * Whose pods a drain that begins is about to evict, how many of each owner's were ready, and what covers them. One that has begun before in this
+ * attempt, as in another boot, may have displaced some already: then what was known counts. What cannot be read is not waited for. Never rejects.
  */
 export async function displacedBy(
   ports: OwnerPorts,

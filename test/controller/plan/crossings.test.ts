@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { type Blocked, drains, off, planned } from './crossing.ts';
+import { type Blocked, drains, off, planned, told } from './crossing.ts';
+import type { World } from './fleet.ts';
 import { runs } from '../../random.ts';
 
 describe('whatever waits for whatever', () => {
@@ -9,7 +10,10 @@ describe('whatever waits for whatever', () => {
     waits: fc.subarray([...BUDGETS]),
     holds: fc.subarray([...BUDGETS]),
     since: fc.integer({ min: -9, max: -1 }),
+    /** It was called off, and is not back in service yet. */
+    returns: fc.nat(3).map((drawn) => drawn === 0),
   });
+  type One = Blocked & { readonly returns: boolean };
   const all = fc.array(one, { minLength: 2, maxLength: 5 });
   const name = (index: number): string => `n${index}`;
 
@@ -30,15 +34,22 @@ describe('whatever waits for whatever', () => {
     return new Set(some.map((_, index) => name(index)).filter((drain) => !ended.has(drain)));
   }
 
-  const calledOff = (some: readonly Blocked[]): readonly string[] =>
-    off(drains(Object.fromEntries(some.map((drain, index) => [name(index), drain]))));
+  const worldOf = (some: readonly One[]): World =>
+    some.reduce(
+      (world, { returns }, at) =>
+        returns ? told(world, name(at), { spec: { state: 'Idle', version: '1.1.0' } }) : world,
+      drains(Object.fromEntries(some.map((drain, at) => [name(at), drain]))),
+    );
+  const returning = (some: readonly One[]): readonly string[] =>
+    some.flatMap(({ returns }, at) => (returns ? [name(at)] : []));
 
   test('somebody is called off where drains can never end, and then all others can; nobody is where all can', () => {
     fc.assert(
       fc.property(all, (some) => {
-        const gone = new Set(calledOff(some));
-        expect(gone.size > 0).toBe(stuckOf(some, new Set()).size > 0);
-        expect([...stuckOf(some, gone)]).toEqual([]);
+        const gone = off(worldOf(some));
+        const back = returning(some);
+        expect(gone.length > 0).toBe(stuckOf(some, new Set(back)).size > 0);
+        expect([...stuckOf(some, new Set([...back, ...gone]))]).toEqual([]);
       }),
       runs(400),
     );
@@ -47,7 +58,7 @@ describe('whatever waits for whatever', () => {
   test('the oldest of those that wait in circles goes on, so that some always do', () => {
     fc.assert(
       fc.property(all, (some) => {
-        const { commands, verdicts } = planned(drains(Object.fromEntries(some.map((drain, at) => [name(at), drain]))));
+        const { commands, verdicts } = planned(worldOf(some));
         const gone = commands.flatMap((command) => (command.kind === 'call-off' ? [command.node] : []));
         const crossed = verdicts.filter(({ reason }) => reason === 'BudgetsCrossed').map(({ node: one_ }) => one_);
         const age = (of: string): number => some[Number(of.slice(1))]?.since ?? 0;

@@ -4,6 +4,7 @@ import { type Again, askAgainOf, firstOf, type Gate, GATES } from './gates.ts';
 import { crossingsOf, crossingStops } from './crossed.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
+import { STUCK_MS } from '../nodes/in-flight.ts';
 import { isCalledOff, isRefused, isToldToDrain, mayCallOff } from '../facts/phase.ts';
 import { give, type Given } from '../facts/places.ts';
 import { proofClaims } from './others.ts';
@@ -128,9 +129,6 @@ function letThrough(asking: Asking, { places, given }: World): Given {
   return give(given, [...claimsOf({ ...asking, group }, places), ...proofClaims(asking, 'disturbed')]);
 }
 
-/** A drain may be refused for this long before its update is called off: a budget may be used up only while pods start on other nodes. */
-const REFUSED_MS = 120_000;
-
 const OVERDUE = found('ProgressDeadlineExceeded', 'its drain has not begun in time, and others wait for its permit');
 
 const becauseOf = ({ shadow, phase }: AssessedNode): Finding =>
@@ -149,7 +147,7 @@ function callOffAt({ node, shadow, health, phase }: AssessedNode, { snapshot: { 
   if (!node.managed || !shadow || shadow.stale || health.agentSilent || !mayCallOff(phase)) return NEVER;
   if (!isRefused(phase)) return health.overdueFrom;
   const refusal = drainRefusals.get(shadow.name);
-  return refusal?.kind === 'refused' ? refusal.since + REFUSED_MS : NEVER;
+  return refusal?.kind === 'refused' ? refusal.since + STUCK_MS : NEVER;
 }
 
 /** Why an update was called off, while its agent returns to Idle: the gates say the same of the same offer. */

@@ -28,8 +28,8 @@ export function headsFor({ shadow, health, phase }: AssessedNode): string | unde
 export const givenBackAt = ({ permit, phase, health }: AssessedNode): number =>
   isCalledOff(phase) && !permit ? health.overdueFrom : NEVER;
 
-/** As long as a drain that the preflight refuses keeps a permit from others (rule L8). */
-const STUCK_MS = 120_000;
+/** For so long others wait for a drain that is refused, or lets no pod go: a budget may be used up only while pods start on other nodes. */
+export const STUCK_MS = 120_000;
 
 /** From when on nobody waits for it to prove a release: something blocks its drain, and no pod goes. */
 export function stuckAt({ shadow, phase }: NodeInfo): number {
