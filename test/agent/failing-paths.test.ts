@@ -43,9 +43,9 @@ const PATHS: Readonly<Record<string, Path>> = {
 };
 
 const TIMES = { lbWaitMs: 400 };
-/** Each fifteenth moment, others in each run, and at night all. */
+/** Each thirteenth moment, others in each run, and at night all. */
 const [seed = 1] = seeds(1);
-const FEW = stride(15, seed);
+const FEW = stride(13, seed);
 const MOMENTS = `at moments (seed ${seed}) of an update`;
 /** An update has more than so many. */
 const FEWEST = Math.floor(75 / FEW.step);
