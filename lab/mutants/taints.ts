@@ -22,7 +22,7 @@ export const taintMutants: readonly Mutant[] = [
     rule: 'P16',
     does: 'counts no update that was begun on a machine as it joined, though pods have come since',
     file: 'runtime/controller/plan/facts/arriving.ts',
-    find: 'permit?.arriving === true && (isArriving(node, at, at.now) || node.marks !== undefined)',
+    find: 'permit?.arriving === true && isArriving(node, at, at.now)',
     replace: 'permit?.arriving === true',
     tests: ['test/controller/plan/arrivals.test.ts'],
   },

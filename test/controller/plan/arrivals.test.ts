@@ -11,6 +11,7 @@ import {
   permit,
   plan,
   POLICY,
+  rebooting,
   ruling,
   staging,
   started,
@@ -56,17 +57,21 @@ describe('they start', () => {
     ]);
   });
 
-  test('and take no place of others: one that waits starts beside them, under way or disturbed', () => {
-    const busy = { permits: [given('x'), given('y')] };
-    expect(started(joining({ c: {}, x: staging, y: staging }, busy))).toEqual(['c']);
-    const undone = joining({ c: {}, x: staging, y: staging }, busy, { signs: [], marks: MARKS });
-    expect(started(undone)).toEqual(['c']);
-  });
+  test.each([{}, { marks: MARKS }])(
+    'and take no place of others: one that waits starts beside them, under way or disturbed (%j)',
+    (on) => {
+      const world = joining({ c: {}, x: staging, y: rebooting }, { permits: [given('x'), given('y')] }, on);
+      expect(started(world)).toEqual(['c']);
+    },
+  );
 
-  test('and count as any other once pods may have come to them', () => {
-    const world = joining({ c: {}, x: staging, y: staging }, { permits: [given('x'), given('y')] }, { signs: [] });
-    expect(started(world)).toEqual([]);
-  });
+  test.each([{}, { marks: MARKS }])(
+    'and count as any other once pods may have come to them, which a drain may move by now (%j)',
+    (on) => {
+      const permits = [given('x'), given('y')];
+      expect(started(joining({ c: {}, x: staging, y: rebooting }, { permits }, { signs: [], ...on }))).toEqual([]);
+    },
+  );
 
   test('on no release that is yet to be proven: they take pods instead', () => {
     const world = joining({ a: {} });

@@ -23,6 +23,6 @@ export const arrivesUntil = ({ createdAt }: Tainted): number => createdAt + ARRI
 export const isArriving = (node: Tainted, settings: Named, now: number): boolean =>
   bearsArriving(node, settings) && now < arrivesUntil(node);
 
-/** Its update was begun as it arrived, and no pod has come since: no budget counts it. */
+/** Its update was begun as it arrived, and no pod has come since: no budget counts it. Marks do not say so: its drain may have waited until pods had come. */
 export const isSpared = ({ node, permit }: Pick<NodeInfo, 'node' | 'permit'>, at: At): boolean =>
-  permit?.arriving === true && (isArriving(node, at, at.now) || node.marks !== undefined);
+  permit?.arriving === true && isArriving(node, at, at.now);
