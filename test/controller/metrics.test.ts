@@ -19,7 +19,7 @@ test.each([
   (file, place, registry, others) => {
     const text = readFileSync(file, 'utf8');
     const section = place.exec(text)?.[1] ?? '';
-    const documented = [...section.matchAll(/`(brupop_\w+)(?:\{([\w,]+)\})?`/g)].map(([, name, labels = '']) => ({
+    const documented = Array.from(section.matchAll(/`(\w+)(?:\{([\w,]+)\})?`/g), ([, name = '', labels = '']) => ({
       name,
       labels,
     }));
@@ -27,9 +27,12 @@ test.each([
       readonly name: string;
       readonly labelNames: readonly string[];
     }[];
-    const present = metrics.map(({ name, labelNames }) => ({ name, labels: labelNames.join() }));
+    const present = metrics.map(({ name, labelNames }) => ({
+      name: name.replace('brupop_controller_', ''),
+      labels: labelNames.join(),
+    }));
     const byName = (a: (typeof documented)[number], b: (typeof documented)[number]): number =>
-      (a.name ?? '').localeCompare(b.name ?? '');
+      a.name.localeCompare(b.name);
     expect(documented.toSorted(byName)).toEqual(present.toSorted(byName));
   },
 );
