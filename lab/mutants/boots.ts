@@ -147,6 +147,14 @@ export const bootMutants: readonly Mutant[] = [
     tests: ['test/apiserver/late-status.test.ts'],
   },
   {
+    rule: 'B5',
+    does: 'takes a status for one that newly reaches its state, where nobody has said so',
+    file: 'runtime/apiserver/status-patch.ts',
+    find: 'return before === undefined || isOfOlder(sent)',
+    replace: 'return isOfOlder(sent)',
+    tests: ['test/apiserver/late-status.test.ts'],
+  },
+  {
     rule: 'B4',
     does: "takes the shadow of an earlier Node for this one's",
     file: 'runtime/controller/writing/actions/ports.ts',

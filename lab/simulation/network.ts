@@ -104,7 +104,7 @@ export class SimulatedNetwork {
       this.#callers.set(agent, headers);
       return headers;
     }
-    const { [HEADERS.shadowVersion]: _, ...own } = headers;
+    const { [HEADERS.shadowVersion]: _, [HEADERS.shadowState]: __, ...own } = headers;
     return { ...own, ...named(other) };
   }
 

@@ -3,13 +3,14 @@ import type { ShadowObject } from '../api/resources.ts';
 import type { AgentStatus, Status } from '../api/shadow/model.ts';
 import { API_VERSION, KIND, shadowName } from '../api/shadow/names.ts';
 import { parseAgentStatus } from '../api/shadow/parse.ts';
+import type { State } from '../api/shadow/states.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
 import { displacedOnReturn } from './drain/displaced.ts';
 import { notAllowed, RefusedError } from './refusal.ts';
 import { tellRefusedReport } from './refused-writes.ts';
 import { expectNode, expectOwnShadow, retryOnConflict } from './snapshot.ts';
-import { dependsOnStored, statusPatch } from './status-patch.ts';
+import { dependsOnStored, statusPatch, type Stored } from './status-patch.ts';
 
 type ShadowPorts = Pick<Ports, 'nodes' | 'shadows' | 'namespace'>;
 
@@ -47,6 +48,8 @@ export interface StatusReport {
   readonly status: unknown;
   /** resourceVersion of the shadow that the agent acted on; undefined where it does not say, as older agents do not. */
   readonly version: string | undefined;
+  /** What was reached in that one; undefined where it does not say. */
+  readonly state?: State | undefined;
 }
 
 /**
@@ -58,11 +61,11 @@ export interface StatusReport {
  */
 export async function putStatus(
   ports: ShadowPorts & Pick<Ports, 'events' | 'transport' | 'logger'>,
-  { agent, status, version }: StatusReport,
+  { agent, status, version, state }: StatusReport,
 ): Promise<Status> {
   const sent = parseAgentStatus(status);
   const put = async (): Promise<Status> => {
-    const { resourceVersion, ...stored } = await storedFor(ports, agent, { sent, version });
+    const { resourceVersion, ...stored } = await storedFor(ports, agent, { sent, version, state });
     if (version !== undefined && version !== resourceVersion) throw outdated();
     const displaced = await displacedOnReturn(ports, sent, stored);
     const patch = { metadata: { resourceVersion }, status: { ...statusPatch(sent, stored), ...displaced } };
@@ -78,22 +81,22 @@ export async function putStatus(
   }
 }
 
-interface StoredShadow extends Pick<ShadowObject, 'spec' | 'status'> {
+interface StoredShadow extends Stored {
   readonly resourceVersion: string;
 }
 
 /**
- * The stored shadow that the status is merged into. It is read only where the merge needs its fields: the write itself checks its version, and
- * this replica has seen whose it is.
+ * The stored shadow that the status is merged into. It is read only where the merge needs its fields: the write itself checks its version, and with
+ * that what the agent says of it, and this replica has seen whose it is.
  */
 async function storedFor(
   ports: ShadowPorts,
   agent: VerifiedAgent,
-  { sent, version }: { readonly sent: AgentStatus; readonly version: string | undefined },
+  { sent, version, state }: Pick<StatusReport, 'version' | 'state'> & { readonly sent: AgentStatus },
 ): Promise<StoredShadow> {
   const isKnown = ports.shadows.wasOf(shadowName(agent.nodeName), agent.nodeUid);
-  if (version !== undefined && isKnown && !dependsOnStored(sent))
-    return { resourceVersion: version, spec: { state: 'Idle' } };
+  if (version !== undefined && isKnown && !dependsOnStored(sent, state))
+    return { resourceVersion: version, spec: { state: 'Idle' }, ...(state && { status: { current_state: state } }) };
   const { metadata, spec, status } = await expectOwnShadow(ports, agent, version);
   return { resourceVersion: metadata.resourceVersion, spec, status };
 }

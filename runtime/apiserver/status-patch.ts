@@ -1,7 +1,11 @@
 import { withFailed, without } from '../api/shadow/failed-versions.ts';
 import type { AgentStatus, Shadow, Status, WishState } from '../api/shadow/model.ts';
+import type { State } from '../api/shadow/states.ts';
 
-type Stored = Pick<Shadow, 'spec' | 'status'>;
+/** As much of the shadow as the merge needs. */
+export interface Stored extends Pick<Shadow, 'spec'> {
+  readonly status?: Partial<Status> | null | undefined;
+}
 
 /**
  * The merge patch of `.status` for a status that an agent sent: fields that it lacks stay, null clears. Optional fields inside of its
@@ -26,11 +30,16 @@ export function statusPatch(sent: AgentStatus, { spec, status: before }: Stored)
   };
 }
 
-/** Whether the patch for it depends on what is stored. */
-export const dependsOnStored = (sent: AgentStatus): boolean => MERGED.has(sent.current_state) || isOfOlder(sent);
-
-/** What has begun before ends with the first, and what a drain has displaced is looked at with the second. */
-const MERGED: ReadonlySet<Status['current_state']> = new Set(['StagedAndPerformedUpdate', 'MonitoringUpdate']);
+/**
+ * Whether the patch for it depends on more of what is stored than which state was reached: what an older agent does not say, and what a drain has
+ * displaced, which is looked at when the node newly is in MonitoringUpdate.
+ * @param before that state; undefined where it is not known, on which it depends whether what has begun before ends with StagedAndPerformedUpdate
+ */
+export function dependsOnStored(sent: AgentStatus, before: State | undefined): boolean {
+  const { current_state: reached } = sent;
+  if (reached === 'StagedAndPerformedUpdate') return before === undefined || isOfOlder(sent);
+  return (reached === 'MonitoringUpdate' && before !== reached) || isOfOlder(sent);
+}
 
 /** What an agent sends that does not know why an update has failed. */
 const isOfOlder = ({ last_failure, failed_versions }: AgentStatus): boolean =>
@@ -76,7 +85,7 @@ function orNull(versions: readonly string[]): readonly string[] | null {
  * has led to a result. The progress of the last drain ends only when a new attempt begins: until then it proves that a drain of ours has
  * run. A record of a reboot that is there when an attempt begins belongs to an earlier attempt, unless the agent names it.
  */
-function ended({ current_state: reached, reboot, finished }: AgentStatus, before: Status | null | undefined): object {
+function ended({ current_state: reached, reboot, finished }: AgentStatus, before: Stored['status']): object {
   // What was finished before is no longer what runs. An older agent does not say what is.
   if (reached === 'RebootedIntoUpdate') return { reboot: null, ...(finished === undefined && { finished: null }) };
   if (reached === 'ErrorReset') return { reboot: null };

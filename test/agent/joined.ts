@@ -31,8 +31,8 @@ export function inProcess(service: Service, clock: Clock): AgentApi {
   };
   return {
     createShadow: (agent: Asking) => ask(service.createShadow(agent)),
-    putStatus: (agent: Asking, { status, shadowVersion: version }) =>
-      ask(service.putStatus({ agent, status, version })),
+    putStatus: (agent: Asking, { status, shadowVersion: version, shadowState: state }) =>
+      ask(service.putStatus({ agent, status, version, state })),
     act: (agent: Asking, action, signal) =>
       ask(withDeadline({ clock, ms: LONGEST_REQUEST_MS, signal }, (gone) => service[action](agent, gone))),
   };

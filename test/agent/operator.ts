@@ -194,10 +194,10 @@ export class Operator implements AgentApi {
     });
   }
 
-  putStatus(caller: Caller, { status, shadowVersion }: StatusPut): Promise<ApiAnswer> {
+  putStatus(caller: Caller, put: StatusPut): Promise<ApiAnswer> {
     return this.#asked('putStatus', caller, async () => {
       const before = this.shadow.value?.metadata.resourceVersion;
-      const answer = await this.#api.putStatus(caller, { status, shadowVersion });
+      const answer = await this.#api.putStatus(caller, put);
       if (this.shadow.value?.metadata.resourceVersion === before) return answer;
       this.#control();
       await this.settled();

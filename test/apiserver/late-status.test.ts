@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Status } from '../../runtime/api/shadow/model.ts';
+import type { State } from '../../runtime/api/shadow/states.ts';
 import { hold, outcome, SHADOWS, started, World } from './world.ts';
 
 let world: World;
@@ -21,8 +22,13 @@ async function versionNow(): Promise<string> {
 }
 
 /** A status that the agent of `n1` made from the shadow at `version`. */
-async function put(service: ReturnType<World['replica']>['service'], status: object, version: string): Promise<Status> {
-  return service.putStatus({ agent: await world.agent(), status, version });
+async function put(
+  service: ReturnType<World['replica']>['service'],
+  status: object,
+  version: string,
+  state?: State,
+): Promise<Status> {
+  return service.putStatus({ agent: await world.agent(), status, version, state });
 }
 
 describe('a status that sleeps in a paused replica', () => {
@@ -101,12 +107,28 @@ describe('a status that says its shadow’s version, of an agent whose shadow th
     expect(await outcome(started(gone))).toBe('409 NotAllowed');
   });
 
-  test('keeps the progress of its drain where it records the reboot, in the state that it has reached already', async () => {
+  const drain = { started_at: '2026-01-01T00:00:00Z', pods_left: 0, blocked_by: [] };
+  const told = { ...plain, failed_versions: null } as const;
+
+  test.each([
+    ['that it has reached already', undefined, ['GET brs-n1', 'PATCH status']],
+    ['that it says it had reached, without reading it', 'StagedAndPerformedUpdate', ['PATCH status']],
+  ] as const)('keeps the progress of its drain where it records the reboot, in the state %s', async (_, state, asks) => {
     const replica = await seen();
-    await put(replica.service, plain, await versionNow());
-    const drain = { started_at: '2026-01-01T00:00:00Z', pods_left: 0, blocked_by: [] };
+    await put(replica.service, told, await versionNow());
     await world.setStatus({ drain });
-    await put(replica.service, { ...plain, failed_versions: null, reboot }, await versionNow());
+    replica.tap.requests.length = 0;
+    await put(replica.service, { ...told, reboot }, await versionNow(), state);
     expect((await world.shadow()).status).toMatchObject({ drain, reboot });
+    expect(asked(replica)).toEqual(asks);
+  });
+
+  test('ends the drain of an earlier attempt, without reading it, where it says that it was at rest', async () => {
+    const replica = await seen();
+    await world.setStatus({ drain });
+    replica.tap.requests.length = 0;
+    await put(replica.service, told, await versionNow(), 'Idle');
+    expect((await world.shadow()).status?.drain).toBeUndefined();
+    expect(asked(replica)).toEqual(['PATCH status']);
   });
 });

@@ -11,6 +11,7 @@ import { readUpTo } from '../../lib/http.ts';
 import { jsonObject } from '../../lib/json.ts';
 import { shortened } from '../../lib/parts.ts';
 import type { AgentStatus } from '../../api/shadow/model.ts';
+import type { State } from '../../api/shadow/states.ts';
 import { HEADERS, PATHS, type RefusalBody, type RefusalReason } from '../../api/agent/protocol.ts';
 
 /** Who asks. Every request states it, and the apiserver compares it with the token. */
@@ -52,6 +53,8 @@ export interface StatusPut {
   readonly status: AgentStatus;
   /** The resourceVersion of the shadow that the status was made from. */
   readonly shadowVersion: string;
+  /** The state that this shadow says was reached; undefined where it says none. */
+  readonly shadowState?: State | undefined;
 }
 
 interface ClientOptions {
@@ -70,13 +73,15 @@ interface ClientOptions {
   readonly clock: Clock;
   /** How long one request may take, milliseconds; 60,000 by default. A drain outlives its request by ten seconds. */
   readonly timeoutMs?: number;
+  /** How long a connection is kept that nobody uses, milliseconds. @default KEPT_MS */
+  readonly keptMs?: number;
 }
 
 interface Ask {
   readonly method: 'POST' | 'PUT';
   readonly path: string;
   readonly caller: Caller;
-  readonly shadowVersion?: string;
+  readonly seen?: Omit<StatusPut, 'status'>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -104,8 +109,10 @@ interface ClientParts extends Pick<ClientOptions, 'clock' | 'timeoutMs'> {
 }
 
 const TIMEOUT_MS = 60_000;
-/** How long a connection is kept. Requests come in bursts, and the replica that has answered one knows who asks. */
-const KEPT_MS = 1000;
+/** How long a connection is kept that nobody uses. Until then the replica that has answered knows who asks, and what the shadow was. */
+const KEPT_MS = 10_000;
+/** How long the answer to a status may take that nobody waits for any more. */
+const LATE_MS = 1000;
 /** A DNS lookup may take this long. If DNS drops queries, a resolver with several search domains would try for longer than a request may last. */
 const DNS_PATIENCE_MS = 5000;
 /** A refused drain names every pod of its node. A thousand pods with long names and reasons fit. */
@@ -118,7 +125,8 @@ const MAX_PLAIN_BYTES = 1_000;
  */
 export function agentApiClient(options: ClientOptions): AgentApi {
   const token = (): Promise<string> => readFile(options.tokenPath, 'utf8');
-  const via = { ...options, connections: new Agent({ keepAlive: true, maxSockets: 1, timeout: KEPT_MS }) };
+  const { keptMs: timeout = KEPT_MS } = options;
+  const via = { ...options, connections: new Agent({ keepAlive: true, maxSockets: 1, timeout }) };
   const roundTrip: RoundTrip = (outgoing, signal) => {
     // A written status ends its step as soon as the watch shows it, mostly before the answer. That still comes, and keeps the connection.
     const cut = outgoing.method === 'PUT' ? later(signal, options.clock) : signal;
@@ -127,10 +135,10 @@ export function agentApiClient(options: ClientOptions): AgentApi {
   return agentApi({ ...options, token, roundTrip });
 }
 
-/** Aborts a second after `signal`. */
+/** Aborts a while after `signal`. */
 function later(signal: AbortSignal, clock: Clock): AbortSignal {
   const late = new AbortController();
-  const abort = (): void => void clock.sleep(KEPT_MS).then(() => late.abort(signal.reason));
+  const abort = (): void => void clock.sleep(LATE_MS).then(() => late.abort(signal.reason));
   signal.addEventListener('abort', abort, { once: true });
   return late.signal;
 }
@@ -140,8 +148,8 @@ export function agentApi(parts: ClientParts): AgentApi {
   const ask = (call: Ask): Promise<ApiAnswer> => answerOf(parts, call);
   return {
     createShadow: (caller, signal) => ask({ method: 'POST', path: PATHS.resource, caller, signal }),
-    putStatus: (caller, { status, shadowVersion }, signal) =>
-      ask({ method: 'PUT', path: PATHS.resource, caller, signal, shadowVersion, body: JSON.stringify(status) }),
+    putStatus: (caller, { status, ...seen }, signal) =>
+      ask({ method: 'PUT', path: PATHS.resource, caller, signal, seen, body: JSON.stringify(status) }),
     act: (caller, action, signal) => ask({ method: 'POST', path: PATHS[action], caller, signal }),
   };
 }
@@ -224,13 +232,14 @@ async function tlsFiles({ caPath, certificate }: ClientOptions): Promise<Record<
   return { ca, cert, key };
 }
 
-function headers({ caller, shadowVersion, body }: Ask, token: string): Record<string, string> {
+function headers({ caller, seen, body }: Ask, token: string): Record<string, string> {
   return {
     [HEADERS.nodeName]: caller.nodeName,
     [HEADERS.nodeUid]: caller.nodeUid,
     [HEADERS.bootId]: caller.bootId,
     [HEADERS.token]: token.trim(),
-    ...(shadowVersion !== undefined && { [HEADERS.shadowVersion]: shadowVersion }),
+    ...(seen && { [HEADERS.shadowVersion]: seen.shadowVersion }),
+    ...(seen?.shadowState && { [HEADERS.shadowState]: seen.shadowState }),
     ...(body === undefined
       ? { 'content-length': '0' }
       : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),

@@ -1,4 +1,4 @@
-import type { AgentApi, ApiAnswer, Caller, NodeAction } from './client.ts';
+import type { AgentApi, ApiAnswer, Caller, NodeAction, StatusPut } from './client.ts';
 import { DeadlineError, withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Latest } from '../../lib/latest.ts';
@@ -74,7 +74,7 @@ export class RetryingClient {
       const step = Math.min(reduced, rest.length);
       const status = rest[step - 1] ?? whole;
       if (alreadySaid(status, before)) return 'done';
-      const answer = await api.putStatus(this.#caller(), { status, shadowVersion }, signal);
+      const answer = await api.putStatus(this.#caller(), { status, ...this.#seen() }, signal);
       const refusedMs = this.#refused[step]?.note(answer.kind === 'rejected') ?? 0;
       if (answer.kind === 'ok') {
         if (step === 0) this.#withheld = undefined;
@@ -96,7 +96,7 @@ export class RetryingClient {
     const { api, view } = this.#options;
     const status = make(view.value);
     if (alreadySaid(status, view.value)) return;
-    await api.putStatus(this.#caller(), { status, shadowVersion: this.#shadowVersion() }, signal);
+    await api.putStatus(this.#caller(), { status, ...this.#seen() }, signal);
   }
 
   /** Asks once, whatever the answer: an older apiserver knows of no such thing. */
@@ -189,7 +189,7 @@ export class RetryingClient {
   async #irreducible(addsReboot: boolean, answer: NotGranted, signal: AbortSignal): Promise<NotGranted> {
     if (!addsReboot) return answer;
     const { api, view } = this.#options;
-    const put = { status: { ...currentStatus(view.value), reboot: null }, shadowVersion: this.#shadowVersion() };
+    const put = { status: { ...currentStatus(view.value), reboot: null }, ...this.#seen() };
     const { kind } = await api.putStatus(this.#caller(), put, signal);
     if (kind !== 'ok') return answer;
     throw new StepFailedError('RebootFailed', `the cluster refuses the record of it: ${answer.message}`);
@@ -198,6 +198,11 @@ export class RetryingClient {
   #caller(): Caller {
     const { nodeUid, bootId } = this.#options.view.value;
     return { nodeName: this.#options.nodeName, nodeUid, bootId };
+  }
+
+  #seen(): Omit<StatusPut, 'status'> {
+    const shadowState = this.#options.view.value.shadow?.status?.current_state;
+    return { shadowVersion: this.#shadowVersion(), shadowState };
   }
 
   #shadowVersion(): string {

@@ -19,6 +19,8 @@ export const HEADERS = {
   bootId: 'BrupopBootId',
   /** Optional, with a status: the resourceVersion of the shadow that the agent acted on. */
   shadowVersion: 'BrupopShadowVersion',
+  /** Optional, with that: the state that the agent had reached by then, which is the `current_state` of that shadow. */
+  shadowState: 'BrupopShadowState',
 } as const;
 
 /** Body of every refusal. */

@@ -13,6 +13,7 @@ import { podsLeft } from '../../drain/filter.ts';
 import type { Drain } from '../../drain/drain.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
+import type { Stored } from '../status-patch.ts';
 import { expectOwnShadow, retryOnConflict } from '../snapshot.ts';
 
 type OwnerPorts = Pick<Ports, 'transport' | 'logger'>;
@@ -69,7 +70,7 @@ const readyOf = (owner: Workload | undefined): number => owner?.status?.readyRep
 export async function displacedOnReturn(
   ports: Pick<Ports, 'transport' | 'logger'>,
   { current_state: reached }: Pick<AgentStatus, 'current_state'>,
-  { spec, status }: Pick<ShadowObject, 'spec' | 'status'>,
+  { spec, status }: Stored,
 ): Promise<Pick<Status, 'displaced'>> {
   const isNew = reached === 'MonitoringUpdate' && spec.state === reached && status?.current_state !== reached;
   if (!isNew || !status?.displaced) return {};

@@ -5,6 +5,7 @@ import type { Context, Middleware } from 'koa';
 import type { VerifiedAgent, Authenticator } from '../auth/authenticator.ts';
 import { optionalHeader, readCredentials } from '../auth/credentials.ts';
 import { HEADERS, PATHS } from '../../api/agent/protocol.ts';
+import { type State, STATES } from '../../api/shadow/states.ts';
 import { FairLimiter } from '../../lib/fair-limiter.ts';
 import { RefusedError } from '../refusal.ts';
 import type { Service } from '../service.ts';
@@ -14,6 +15,7 @@ import { requestId } from './middleware.ts';
 /** A status is below 4 KiB. */
 const STATUS_LIMIT = 64 * 1024;
 const RESOURCE_VERSION = /^[\w-]{1,64}$/;
+const STATE = new RegExp(`^(${STATES.join('|')})$`);
 
 interface AgentRouteOptions {
   readonly service: Service;
@@ -54,7 +56,8 @@ export function addAgentRoutes(
     PATHS.resource,
     forAgent(async (agent, context) => {
       const version = optionalHeader(context.req.headersDistinct, HEADERS.shadowVersion, RESOURCE_VERSION);
-      return service.putStatus({ agent, status: await readJson(context, STATUS_LIMIT), version });
+      const state = optionalHeader(context.req.headersDistinct, HEADERS.shadowState, STATE) as State | undefined;
+      return service.putStatus({ agent, status: await readJson(context, STATUS_LIMIT), version, state });
     }),
   );
   router.post(

@@ -34,10 +34,10 @@ async function serve(): Promise<void> {
   await server.listen();
 }
 
-function client(clock = systemClock): AgentApi {
+function client(clock = systemClock, keptMs?: number): AgentApi {
   const { port } = server.server.address() as AddressInfo;
   const files = { caPath: join(folder, 'ca.crt'), tokenPath: join(folder, 'token') };
-  return agentApiClient({ host: '127.0.0.1', port, servername: SERVICE, clock, ...files });
+  return agentApiClient({ host: '127.0.0.1', port, servername: SERVICE, clock, ...files, ...(keptMs && { keptMs }) });
 }
 
 const provide = (file: 'ca.crt' | 'token', text: string): Promise<void> => writeFile(join(folder, file), text);
@@ -54,7 +54,7 @@ afterEach(async () => {
 
 describe('a request to the apiserver', () => {
   test('says who asks, for which boot and from which shadow', async () => {
-    const asked = client().putStatus(CALLER, { status: STATUS, shadowVersion: '42' });
+    const asked = client().putStatus(CALLER, { status: STATUS, shadowVersion: '42', shadowState: 'Idle' });
     expect(await asked).toEqual({ kind: 'ok' });
     expect(server.seen[0]).toMatchObject({
       method: 'PUT',
@@ -65,6 +65,7 @@ describe('a request to the apiserver', () => {
         brupopbootid: 'boot-1',
         brupopk8sauthtoken: 'token-1',
         brupopshadowversion: '42',
+        brupopshadowstate: 'Idle',
       },
     });
     expect(JSON.parse(server.seen[0]!.body)).toEqual(STATUS);
@@ -121,7 +122,7 @@ describe('a request to the apiserver', () => {
       sockets.add(response.socket);
       json(response, status, {});
     };
-    const agent = client();
+    const agent = client(systemClock, 1000);
     const ask = async (): Promise<number> => {
       await agent.act(CALLER, 'uncordon');
       return sockets.size;
