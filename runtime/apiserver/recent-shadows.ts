@@ -12,8 +12,8 @@ const MAX_OWNERS = 20_000;
 const RECENT_MS = 10_000;
 
 export interface Shadows extends Pick<Collection<ShadowObject>, 'get' | 'create' | 'patchStatus'> {
-  /** The shadow of this name at a resourceVersion, where this replica has had it from the API server a moment ago. */
-  recent(name: string, version: string): ShadowObject | undefined;
+  /** The shadow of this name at a resourceVersion, or at any, where this replica has had it from the API server a moment ago. */
+  recent(name: string, version?: string): ShadowObject | undefined;
   /** Whether the shadow of this name belonged to the Node with this UID when this replica last had it from the API server. */
   wasOf(name: string, nodeUid: string): boolean;
 }
@@ -34,8 +34,8 @@ export function recentShadows(shadows: Omit<Shadows, 'recent' | 'wasOf'>, clock:
     patchStatus: async (...args) => note(await shadows.patchStatus(...args)),
     recent: (name, version) => {
       const { shadow, atMs = -Infinity } = known.get(name) ?? {};
-      const isIt = shadow?.metadata.resourceVersion === version && clock.monotonic() - atMs < RECENT_MS;
-      return isIt ? shadow : undefined;
+      const isIt = version === undefined || shadow?.metadata.resourceVersion === version;
+      return isIt && clock.monotonic() - atMs < RECENT_MS ? shadow : undefined;
     },
     wasOf: (name, nodeUid) => owners.get(name)?.includes(nodeUid) ?? false,
   };

@@ -94,9 +94,15 @@ async function storedFor(
   agent: VerifiedAgent,
   { sent, version, state }: Pick<StatusReport, 'version' | 'state'> & { readonly sent: AgentStatus },
 ): Promise<StoredShadow> {
-  const isKnown = ports.shadows.wasOf(shadowName(agent.nodeName), agent.nodeUid);
-  if (version !== undefined && isKnown && !dependsOnStored(sent, state))
-    return { resourceVersion: version, spec: { state: 'Idle' }, ...(state && { status: { current_state: state } }) };
+  const name = shadowName(agent.nodeName);
+  if (version !== undefined && ports.shadows.wasOf(name, agent.nodeUid)) {
+    if (!dependsOnStored(sent, state))
+      return { resourceVersion: version, spec: { state: 'Idle' }, ...(state && { status: { current_state: state } }) };
+    // Who is back from its reboot is drained no more, so that what its drain has displaced is as it was.
+    const known = ports.shadows.recent(name);
+    if (state === 'RebootedIntoUpdate' && known?.status?.current_state === state)
+      return { ...known, resourceVersion: version };
+  }
   const { metadata, spec, status } = await expectOwnShadow(ports, agent, version);
   return { resourceVersion: metadata.resourceVersion, spec, status };
 }

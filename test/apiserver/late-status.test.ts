@@ -113,14 +113,35 @@ describe('a status that says its shadow’s version, of an agent whose shadow th
   test.each([
     ['that it has reached already', undefined, ['GET brs-n1', 'PATCH status']],
     ['that it says it had reached, without reading it', 'StagedAndPerformedUpdate', ['PATCH status']],
-  ] as const)('keeps the progress of its drain where it records the reboot, in the state %s', async (_, state, asks) => {
+  ] as const)(
+    'keeps the progress of its drain where it records the reboot, in the state %s',
+    async (_, state, asks) => {
+      const replica = await seen();
+      await put(replica.service, told, await versionNow());
+      await world.setStatus({ drain });
+      replica.tap.requests.length = 0;
+      await put(replica.service, { ...told, reboot }, await versionNow(), state);
+      expect((await world.shadow()).status).toMatchObject({ drain, reboot });
+      expect(asked(replica)).toEqual(asks);
+    },
+  );
+
+  test('looks for what its drain has displaced without reading that again, where it has just come back', async () => {
     const replica = await seen();
-    await put(replica.service, told, await versionNow());
-    await world.setStatus({ drain });
+    const owner = { kind: 'ReplicaSet', namespace: 'shop', name: 'web', uid: 'gone', ready: 1 };
+    await world.setStatus({ displaced: { owners: [owner], missing: [] } });
+    const back = { ...told, current_version: '1.39.0', current_state: 'RebootedIntoUpdate' } as const;
+    await put(replica.service, back, await versionNow(), 'StagedAndPerformedUpdate');
+    await world.setSpec({ state: 'MonitoringUpdate', version: '1.39.0' });
     replica.tap.requests.length = 0;
-    await put(replica.service, { ...told, reboot }, await versionNow(), state);
-    expect((await world.shadow()).status).toMatchObject({ drain, reboot });
-    expect(asked(replica)).toEqual(asks);
+    await put(
+      replica.service,
+      { ...back, current_state: 'MonitoringUpdate' },
+      await versionNow(),
+      'RebootedIntoUpdate',
+    );
+    expect((await world.shadow()).status?.displaced).toBeUndefined();
+    expect(asked(replica)).toEqual(['GET web', 'PATCH status']);
   });
 
   test('ends the drain of an earlier attempt, without reading it, where it says that it was at rest', async () => {

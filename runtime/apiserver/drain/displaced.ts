@@ -70,9 +70,9 @@ const readyOf = (owner: Workload | undefined): number => owner?.status?.readyRep
 export async function displacedOnReturn(
   ports: Pick<Ports, 'transport' | 'logger'>,
   { current_state: reached }: Pick<AgentStatus, 'current_state'>,
-  { spec, status }: Stored,
+  { status }: Pick<Stored, 'status'>,
 ): Promise<Pick<Status, 'displaced'>> {
-  const isNew = reached === 'MonitoringUpdate' && spec.state === reached && status?.current_state !== reached;
+  const isNew = reached === 'MonitoringUpdate' && status?.current_state !== reached;
   if (!isNew || !status?.displaced) return {};
   const missing = inParallel(status.displaced.owners, AT_ONCE, async (owner) =>
     isBack(await read(ports, owner), owner) ? [] : owner,
