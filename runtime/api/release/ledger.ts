@@ -1,3 +1,4 @@
+import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import {
   type BadEnd,
   type ClearedAttempt,
@@ -28,6 +29,31 @@ export const ledgerOf = (status: ReleaseStatus | null | undefined): Ledger => ({
   failures: status?.failures ?? {},
   cleared: status?.cleared ?? {},
 });
+
+/**
+ * The ledger without times that are yet to come, which a leader has written whose clock was ahead: they count as now, or whatever counts from them would
+ * wait until they have come.
+ */
+export function notAhead(ledger: Ledger, now: number): Ledger {
+  const { policies, failures } = ledger;
+  return {
+    ...bounded(ledger, ['firstOfferedAt', 'unusedSince'], now),
+    policies: mapValues(policies, (one) => bounded(one, ['lastFinishedAt', 'lastSeenAt'], now)),
+    failures: mapValues(failures, (one) => bounded(one, ['at'], now)),
+  };
+}
+
+function bounded<K extends string, T extends { readonly [key in K]?: string | null | undefined }>(
+  of: T,
+  times: readonly K[],
+  now: number,
+): T {
+  const ahead = times.filter((time) => (instantOf(of[time]) ?? now) > now);
+  return ahead.length === 0 ? of : { ...of, ...Object.fromEntries(ahead.map((time) => [time, rfc3339(now)])) };
+}
+
+const mapValues = <T>(of: Readonly<Record<string, T>>, map: (one: T) => T): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(of).map(([key, one]) => [key, map(one)]));
 
 /** Enters a bad end. An attempt is entered once, and not again where a person has cleared it. */
 export function enter(ledger: Ledger, uid: string, failure: Failure): Ledger {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
-import { EMPTY, type Ledger } from '../../../runtime/api/release/ledger.ts';
+import { EMPTY, type Ledger, notAhead } from '../../../runtime/api/release/ledger.ts';
 import { fleet, ledgerObject, minutes, moment, NOW, plan, POLICY, updated, type World } from './fleet.ts';
 
 const FAMILY = 'aws-k8s-1.33/amd64';
@@ -62,6 +62,25 @@ test('when the last update under a policy was finished stays known when its node
   const [verdict] = plan(fleet({ b: {} }, { releases }), pausing, NOW).verdicts;
   expect(verdict).toMatchObject({ reason: 'Pausing', until: minutes(7) });
   expect(kept(fleet({ a: { ...updated, finishedAt: minutes(-4) }, b: {} }, { releases }))).toBeUndefined();
+});
+
+test('a time by a clock that was ahead counts as when it is first seen: nothing waits until it has come', () => {
+  const YEAR = 365 * DAY;
+  const of = { family: FAMILY, version: '1.1.0' };
+  const policies = {
+    '': { lastFinishedAt: moment(YEAR), lastSeenAt: moment(YEAR) },
+    gone: { lastSeenAt: moment(YEAR) },
+  };
+  const ahead = { ...EMPTY, firstOfferedAt: moment(YEAR), unusedSince: moment(YEAR), policies };
+  const rules = { ...POLICY, pauseBetweenMs: 600_000, version: { ...POLICY.version, minAgeMs: 600_000 } };
+  const at = (ledger: Ledger, now: number) => plan(world(ledgerObject(of, ledger)), rules, now);
+  const { ledger } = at(ahead, NOW).ledger.find(({ version }) => version === '1.1.0')!;
+  expect(JSON.stringify(ledger)).not.toContain(moment(YEAR));
+  expect(ledger).toMatchObject({ firstOfferedAt: moment(0), policies: { gone: { lastSeenAt: moment(0) } } });
+  const gone = notAhead({ ...EMPTY, failures: { gone: { ...FAILURE, at: moment(YEAR) } } }, NOW);
+  expect(gone.failures).toEqual({ gone: { ...FAILURE, at: moment(0) } });
+  expect(at(ledger!, minutes(9)).verdicts).toMatchObject([{ until: minutes(10) }]);
+  expect(at(ledger!, minutes(10)).verdicts).toMatchObject([{ reason: 'Updating' }]);
 });
 
 test('a day passes before it is written again that nodes of the family are there', () => {

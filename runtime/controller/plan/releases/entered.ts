@@ -1,5 +1,14 @@
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
-import { EMPTY, enter, isFullFor, type Ledger, remove, removeWhere, under } from '../../../api/release/ledger.ts';
+import {
+  EMPTY,
+  enter,
+  isFullFor,
+  type Ledger,
+  notAhead,
+  remove,
+  removeWhere,
+  under,
+} from '../../../api/release/ledger.ts';
 import type { BadEnd, Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { isCheckEntry } from '../facts/checks.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
@@ -52,7 +61,7 @@ export class EnteredLedgers {
     this.#ledgers = ledgers;
     this.#known = known;
     for (const { family, version, ledger } of ledgers.own)
-      this.#all.set(keyOf({ family, version }), { family, version, ledger });
+      this.#all.set(keyOf({ family, version }), { family, version, ledger: notAhead(ledger, known.now) });
     if (known.snapshot.releases.seeds) this.#seed();
     for (const one of this.#all.values()) one.ledger = this.#withoutRecovered(one, one.ledger);
     for (const info of known.fleet.all) this.#enter(info);
