@@ -254,3 +254,14 @@ test('a Node that was made anew under its name has not been without its agent fo
     observations.silence([{ name: 'a', uid }], [], minutes(now)).get('a');
   expect([since('one', 0), since('one', 60), since('another', 61)]).toEqual([minutes(0), minutes(0), minutes(61)]);
 });
+
+test('a Node is as old as it says, but not younger than it was first seen, whatever becomes of the clock', () => {
+  const observations = new Observations();
+  const created = (minute: number, now: number, monotonic = now): number => {
+    observations.follow({ now: minutes(now), monotonic: minutes(monotonic) });
+    return observations.nodes([nodeFacts({ createdAt: minutes(minute) })], minutes(now))[0]!.createdAt;
+  };
+  // Its API server is an hour ahead.
+  expect([created(60, 0), created(60, 5), created(60, -55, 6)]).toEqual([minutes(0), minutes(0), minutes(-61)]);
+  expect(looks([[nodeFacts({ createdAt: minutes(-9) }), shadowFacts()]])[0]?.node.createdAt).toBe(minutes(-9));
+});

@@ -1,5 +1,12 @@
 /** Times that are shifted when the wall clock is set. That of the offer is not: it is compared with schedules, and no duration counts from it. */
-export const NODE_TIMES = ['readinessSeenAt', 'readyChangedAt', 'readyFrom', 'outAt', 'unreadyAt'] as const;
+export const NODE_TIMES = [
+  'createdAt',
+  'readinessSeenAt',
+  'readyChangedAt',
+  'readyFrom',
+  'outAt',
+  'unreadyAt',
+] as const;
 export const PERMIT_TIMES = ['since', 'rebootAskedAt'] as const;
 export const SHADOW_TIMES = [
   'stateSeenAt',

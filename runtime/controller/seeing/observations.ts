@@ -130,8 +130,12 @@ function nodeSeen(facts: NodeFacts, last: SeenNode | undefined, now: number): No
   const from = last ? now : readyChangedAt;
   const readyFrom = isSame ? last.view.readyFrom : from;
   const unreadyAt = isSame ? last.view.unreadyAt : unreadyTimes(last?.view, now);
-  return { ...node, readinessSeenAt, readyChangedAt, readyFrom, unreadyAt, ...outSeen(facts, last?.view, now) };
+  const times = { createdAt: createdAt(facts, last, now), readinessSeenAt, readyChangedAt, readyFrom, unreadyAt };
+  return { ...node, ...times, ...outSeen(facts, last?.view, now) };
 }
+
+const createdAt = (facts: NodeFacts, last: SeenNode | undefined, now: number): number =>
+  last?.view.createdAt ?? notLater(facts.createdAt, now);
 
 function outSeen(facts: NodeFacts, last: NodeView | undefined, now: number): Pick<NodeView, 'outAt' | 'wasReady'> {
   const { ready, unschedulable, outStatedAt } = facts;
