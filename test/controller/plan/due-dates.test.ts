@@ -70,6 +70,12 @@ test.each<[string, Says, Readonly<Record<string, Parts>>]>([
   expect(condition).toMatchObject({ status: 'True', message: expect.stringContaining(`goes to ${because}`) });
 });
 
+test('what takes most of the time is looked at again once that changes, as a wait gets shorter', () => {
+  const waits = { completeWithinMs: HOUR, window: { ...CLOSED, changesAt: minutes(90) } };
+  const { condition, requeueAt } = late(waits, { a: took(HOUR) });
+  expect([condition?.message, requeueAt]).toEqual([expect.stringContaining('goes to OutsideWindow'), minutes(30) + 1]);
+});
+
 test('what a person has to end makes it late once it would be, and is named then', () => {
   const { condition } = late({ completeWithinMs: 2 * HOUR, needsApproval: true }, { a: took(90 * 60_000) });
   expect(condition?.message).toContain('goes to maxConcurrent');

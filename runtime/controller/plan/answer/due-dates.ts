@@ -46,7 +46,8 @@ export function dueDateOf(group: Group, known: DueDateKnown): DueDate | undefine
   const late = all.filter(({ endsAt, dueAt }) => endsAt > dueAt);
   const [worst] = late.toSorted((a, b) => b.endsAt - b.dueAt - (a.endsAt - a.dueAt));
   const condition = worst ? { status: 'True' as const, reason: 'WillMissDeadline', message: textOf(worst) } : ON_TIME;
-  return { condition, changesAt: nextAfter(group.now, all.map(changesAtOf)) };
+  const turns = late.map(({ turnsAt }) => turnsAt);
+  return { condition, changesAt: nextAfter(group.now, [...all.map(changesAtOf), ...turns]) };
 }
 
 interface Estimate {
@@ -57,6 +58,8 @@ interface Estimate {
   readonly endsAt: number;
   /** From when on its end goes with time: nothing is waited for any more that has an end. */
   readonly movesFrom: number;
+  /** From when on what is waited for takes less of the time than something else. */
+  readonly turnsAt: number;
   readonly because: string;
 }
 
@@ -79,7 +82,8 @@ function estimateOf(release: OsRelease, group: Group, known: DueDateKnown): Esti
   const endsAt = now + wait.ms + pauses.ms + work.ms;
   const dueAt = offeredAt + (rules.completeWithinMs ?? NEVER);
   const movesFrom = now + wait.ms;
-  return { release, left, dueAt, endsAt, movesFrom, because: most.ms > 0 ? most.because : wait.because };
+  const turnsAt = movesFrom - Math.max(pauses.ms, work.ms) + 1;
+  return { release, left, dueAt, endsAt, movesFrom, turnsAt, because: most.ms > 0 ? most.because : wait.because };
 }
 
 function isBehind({ node, shadow }: AssessedNode, { family, version }: OsRelease): boolean {
