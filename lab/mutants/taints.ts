@@ -46,7 +46,7 @@ export const taintMutants: readonly Mutant[] = [
     rule: 'P16',
     does: 'tries a release first on machines that have just joined',
     file: 'runtime/controller/plan/gates/joined.ts',
-    find: 'if (!isArriving || !release || release.proof.proven)',
+    find: 'if (!isArriving || !release || release.proof.isProvenFor(info.node))',
     replace: 'if (release !== undefined || !isArriving)',
     tests: ['test/controller/plan/arrivals.test.ts'],
   },

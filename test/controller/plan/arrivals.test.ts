@@ -73,6 +73,33 @@ describe('they start', () => {
     },
   );
 
+  test('and wait for a pause between updates once pods may have come', () => {
+    const rules = under({ pauseBetweenMs: 600_000, maxConcurrent: { kind: 'unlimited' } });
+    const staged = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } as const;
+    const stops = (on: Partial<NodeView>, ended: number) => {
+      const parts = { a: { ...updated, endedAt: minutes(-ended) }, x: staged };
+      const { verdicts } = plan(joining(parts, { permits: [given('x')], ...rules }, on), POLICY, NOW);
+      return verdicts.find(({ node: name }) => name === 'x')?.reason;
+    };
+    expect([stops({}, 5), stops({ signs: [] }, 5), stops({ signs: [] }, 10)]).toEqual([
+      'Updating',
+      'Pausing',
+      'Updating',
+    ]);
+  });
+
+  test('and are called off where pods have come, their drain has not begun, and others take all places', () => {
+    const calledOff = (on: Partial<NodeView>, c: Parts) => {
+      const world = joining({ c, x: rebooting }, { permits: [permit('c'), given('x')] }, on);
+      return plan(world, POLICY, NOW).commands.flatMap((one) => (one.kind === 'call-off' ? one.node : []));
+    };
+    expect([calledOff({}, rebooting), calledOff({ signs: [] }, updated), calledOff({ signs: [] }, rebooting)]).toEqual([
+      [],
+      [],
+      ['x'],
+    ]);
+  });
+
   test('on no release that is yet to be proven: they take pods instead', () => {
     const world = joining({ a: {} });
     expect([started(world), over(world)]).toEqual([['a'], ['x', 'y']]);

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { ARRIVING_KEY } from '../../../runtime/api/marks/taints.ts';
 import type { ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { ledgerObject } from './fleet.ts';
 import {
@@ -95,6 +96,16 @@ test('values that have proven it are remembered though their nodes are gone, and
   expect(under(all)).toMatchObject({ provenFor: { values: ['a', 'b', 'c'] }, provenAt: moment(0) });
   // A type of machine that joins later has to prove it all the same.
   expect(started(knowing(typed({ a2: {}, d1: {}, d2: {} }), all), rules)).toEqual(['a2', 'd1']);
+});
+
+test('what is for proven releases alone goes by the proof of the own value', () => {
+  const policies = [ruling('', { ...rules, selector: {}, prefersUpdated: true })];
+  const first = written(typed({ ...waiting, a1: well }));
+  const world = knowing(typed({ a1: well, a2: {}, a3: {}, b1: {}, b2: {} }, { policies }), first);
+  const joined = { createdAt: minutes(-2), signs: [`taint ${ARRIVING_KEY}`] };
+  const nodes = world.nodes.map((one) => (one.name.endsWith('2') ? { ...one, ...joined } : one));
+  expect(started({ ...world, nodes }, rules).toSorted()).toEqual(['a2', 'a3', 'b1']);
+  expect(plan(world, { ...POLICY, ...rules }, NOW).preferences.map((one) => one.node)).toEqual(['a2', 'a3']);
 });
 
 test('what an older controller has dropped, and what was proven by another label, has to be proven again', () => {

@@ -2,6 +2,7 @@ import { claimsOf, termsOf } from '../groups/busy.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
 import { type Again, askAgainOf, firstOf, type Gate, GATES } from './gates.ts';
 import { crossingsOf, crossingStops } from './crossed.ts';
+import { hasJoined } from './joined.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { STUCK_MS } from '../nodes/in-flight.ts';
@@ -109,9 +110,11 @@ const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): b
 
 /** @param isNew another policy rules the node than before */
 function becomesBy({ of, again }: Gate, asking: Asking, isNew: boolean): Again | undefined {
-  if (again === undefined) return isNew && of !== 'fleet' && of !== 'node' ? 'call-off' : undefined;
   const becomes = typeof again === 'function' ? again(asking) : again;
-  return becomes === 'wait' && isToldToDrain(asking.info.phase) ? undefined : becomes;
+  if (becomes === undefined) return isNew && of !== 'fleet' && of !== 'node' ? 'call-off' : undefined;
+  if (becomes !== 'wait' || !isToldToDrain(asking.info.phase)) return becomes;
+  // What it was let through without, it lacks now.
+  return hasJoined(asking) ? 'call-off' : undefined;
 }
 
 /** Its permit was taken under another policy than the one that rules it. */

@@ -19,7 +19,7 @@ import { isToldToDrain } from '../facts/phase.ts';
 import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
 import { RULED_FOR_MS } from '../facts/rulings.ts';
 import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
-import { onlyProven, unlessArriving } from './joined.ts';
+import { hasJoined, onlyProven, unlessArriving } from './joined.ts';
 import { byWindow } from '../groups/windows.ts';
 import { backingOff, crossedLately, refusedLately, updatedLately } from './pauses.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
@@ -38,7 +38,7 @@ export interface Gate {
   /** The node may not prepare the update either. */
   readonly forbidsHint: boolean;
   /** Asked a second time, before the node is disturbed (rule L8), and what then becomes of it; undefined = asked once. */
-  readonly again: Again | undefined | ((asking: Asking) => Again);
+  readonly again: Again | undefined | ((asking: Asking) => Again | undefined);
   readonly ask: (asking: Asking, world: World) => GateResult;
   /** Asked the second time instead. */
   readonly askAgain?: Gate['ask'];
@@ -105,7 +105,7 @@ export const GATES: readonly Gate[] = [
     name: 'pause between',
     of: 'policy',
     forbidsHint: false,
-    again: undefined,
+    again: (asking) => (hasJoined(asking) ? 'wait' : undefined),
     ask: unlessArriving(pausing),
     expedited: () => PASS,
   },

@@ -10,11 +10,15 @@ export function unlessArriving(ask: Ask): Ask {
   return (asking, world) => (asking.isArriving ? PASS : ask(asking, world));
 }
 
+/** It has begun as such, and pods may have come since: it goes on as any other. */
+export const hasJoined = ({ info: { permit }, isArriving }: Asking): boolean =>
+  permit?.arriving === true && !isArriving;
+
 /** A machine that has just joined proves nothing. */
 export function onlyProven(ask: Ask): Ask {
   return (asking, world) => {
     const { info, release, isArriving } = asking;
-    if (!isArriving || !release || release.proof.proven) return ask(asking, world);
-    return { finding: release.unprovenTo(info.node), changesAt: release.proof.provenAt };
+    if (!isArriving || !release || release.proof.isProvenFor(info.node)) return ask(asking, world);
+    return { finding: release.unprovenTo(info.node), changesAt: release.proof.provenAtFor(info.node) };
   };
 }

@@ -56,7 +56,9 @@ function waitOf(info: AssessedNode, starts: Starts, world: World): Wait {
 }
 
 function isProven(info: AssessedNode, version: string | null | undefined, { groups }: World): boolean {
-  return version != null && groups.of(info)?.releases.of(info.node.family, version).proof.proven === true;
+  return (
+    version != null && groups.of(info)?.releases.of(info.node.family, version).proof.isProvenFor(info.node) === true
+  );
 }
 
 function atRest(info: AssessedNode, { kept, nodes }: Starts): Wait {
