@@ -61,7 +61,7 @@ export function meanwhileText({
     isArriving && 'arriving: no pod comes yet',
     ahead && aheadText(ahead),
     isAvoided && 'new pods prefer other nodes',
-    notBack && `not back since its update: ${notBack}`,
+    notBack && `not back in time after its update: ${notBack}`,
   ].filter(Boolean);
   return said.length > 0 ? said.join(', ') : undefined;
 }
