@@ -12,6 +12,8 @@ export interface Crossed {
   readonly budgets: readonly [here: string, there: string];
   /** How often that was so without a complete update in between. */
   readonly times: number;
+  /** When (RFC 3339). Earlier versions left it to the time of spec, which any later step changes. */
+  readonly at?: string | undefined;
 }
 
 const written = z.object({
@@ -19,6 +21,7 @@ const written = z.object({
   attempt: z.string(),
   budgets: z.tuple([z.string(), z.string()]),
   times: z.int().min(1),
+  at: z.string().optional(),
 });
 
 /** Undefined where there is none that can be read. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { CoveredPods } from '../../../runtime/api/shadow/displaced.ts';
 import type { Crossed } from '../../../runtime/api/shadow/crossed.ts';
 import { type Blocked, cordoned, drains, evicted, off, permitSince, planned, PROBE, told } from './crossing.ts';
-import { fleet, MARKS, minutes, moment, type Parts, permit, type World } from './fleet.ts';
+import { fleet, MARKS, minutes, moment, NOW, type Parts, permit, type World } from './fleet.ts';
 
 /** Drains that block each other, each by the pods that it has evicted: the younger is called off. */
 
@@ -19,7 +19,8 @@ const OF_B = `${text('a', 'shop/y', 'shop/x')}; it is the younger, and starts an
 describe('the younger of two drains that block each other', () => {
   test('is called off once neither has come further for five minutes, names the other, and keeps its version', () => {
     const { commands, verdicts } = planned(crossing());
-    const crossed: Crossed = { node: 'a', attempt: 'attempt-a', budgets: ['shop/y', 'shop/x'], times: 1 };
+    const budgets = ['shop/y', 'shop/x'] as const;
+    const crossed: Crossed = { node: 'a', attempt: 'attempt-a', budgets, times: 1, at: moment(0) };
     const because = { reason: 'BudgetsCrossed', message: OF_B };
     const spec = { state: 'Idle', version: '1.1.0', state_transition_timestamp: moment(0) };
     expect(commands).toEqual([{ kind: 'call-off', node: 'b', shadow: 'brs-b', spec, because, crossed }]);
@@ -195,6 +196,13 @@ describe('a node that was called off for another', () => {
     expect(verdict(waiting(-3, []))).toMatchObject({ reason: 'BudgetsCrossed', until: minutes(1) });
     expect(planned(waiting(-3, [])).requeueAt).toBe(minutes(1));
     expect(planned(waiting(-5, [])).commands).toMatchObject([{ kind: 'start', node: 'b' }]);
+  });
+
+  test('waits no longer because of what came after: its offer was withdrawn, and another leader sees that for the first time', () => {
+    const b = { crossed: { ...crossed, at: moment(-9) }, stepBeganAt: NOW };
+    expect(planned(fleet({ a: A_UPDATED, b })).commands).toMatchObject([{ kind: 'start', node: 'b' }]);
+    const ahead = { crossed: { ...crossed, at: moment(9000) }, stepBeganAt: minutes(-5) };
+    expect(planned(fleet({ a: A_UPDATED, b: ahead })).commands).toMatchObject([{ kind: 'start', node: 'b' }]);
   });
 
   test('waits for no later attempt of the other node', () => {

@@ -1,6 +1,6 @@
 import { budgetsIn, progressAt } from '../../../api/shadow/drain.ts';
 import type { Crossed } from '../../../api/shadow/crossed.ts';
-import { MINUTE_MS } from '../../../lib/clock.ts';
+import { instantOf, MINUTE_MS, rfc3339 } from '../../../lib/clock.ts';
 import type { World } from './asking.ts';
 import { isLetThrough, isToldToDrain } from '../facts/phase.ts';
 import { NEVER } from '../facts/requeue.ts';
@@ -206,9 +206,13 @@ function crossingOf(younger: Drain, deadlock: Deadlock): Omit<Crossing, 'due'> &
 function lastCalledOff({ all }: Pick<Fleet, 'all'>, { waiters }: Deadlock): number {
   let last = -Infinity;
   for (const { shadow } of all)
-    if (shadow?.crossed && waiters.has(shadow.crossed.budgets[1])) last = Math.max(last, shadow.stepBeganAt);
+    if (shadow?.crossed && waiters.has(shadow.crossed.budgets[1])) last = Math.max(last, calledOffAt(shadow));
   return last;
 }
+
+/** When its drain was called off for another one, not later than spec was last seen to change. */
+export const calledOffAt = ({ crossed, stepBeganAt }: Pick<ShadowView, 'crossed' | 'stepBeganAt'>): number =>
+  Math.min(instantOf(crossed?.at) ?? NEVER, stepBeganAt);
 
 function crossedIn(younger: Drain, others: readonly Drain[], { waits }: Deadlock): Crossed {
   const waitsFor = (by: Drain, of: Drain): readonly string[] => both(waits.get(by) ?? NONE, of.holds);
@@ -238,7 +242,9 @@ export function crossingStops(
   const { name, uid } = younger.node;
   const isDue = due <= now;
   const because = crossedFinding(crossed, isDue ? undefined : due);
-  const own: Stop = isDue ? { kind: 'call-off', because, crossed } : { kind: 'wait', because };
+  const own: Stop = isDue
+    ? { kind: 'call-off', because, crossed: { ...crossed, at: rfc3339(now) } }
+    : { kind: 'wait', because };
   const said = found('BudgetsCrossed', `${blocking(name, [there, here])}; ${name}, the younger, is called off`, due);
   return [[uid, own], ...others.map(({ node }) => [node.uid, { kind: 'wait', because: said }] as const)];
 }

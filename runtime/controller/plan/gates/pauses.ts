@@ -1,7 +1,7 @@
 import { instantOf, MINUTE_MS } from '../../../lib/clock.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import type { Asking, World } from './asking.ts';
-import { crossedFinding } from './crossed.ts';
+import { calledOffAt, crossedFinding } from './crossed.ts';
 import { isBack } from './versions.ts';
 import { isFailureOf, isRetried } from '../nodes/blame.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
@@ -44,10 +44,10 @@ export function refusedLately(
 
 /** Its drain was called off for another one, as both have blocked each other: that attempt comes first, and then a pause that grows each time. */
 export function crossedLately({ shadow }: Asking, { snapshot: { permits }, now }: World): GateResult {
-  const { crossed, stepBeganAt } = shadow;
+  const { crossed } = shadow;
   if (!crossed) return PASS;
   if (permits.some(({ id }) => id === crossed.attempt)) return stoppedBy(crossedFinding(crossed));
-  const until = stepBeganAt + Math.min(2 ** crossed.times, LONGEST_CROSSED_MINUTES) * MINUTE_MS;
+  const until = calledOffAt(shadow) + Math.min(2 ** crossed.times, LONGEST_CROSSED_MINUTES) * MINUTE_MS;
   return until <= now ? PASS : stoppedBy(crossedFinding(crossed, until));
 }
 
