@@ -7,17 +7,22 @@ import { listed } from '../facts/verdict.ts';
 /** How the workloads do that the drain of a node has displaced: they are waited for, or are not back in time; undefined where they are. */
 export type Settling = 'waiting' | 'late' | 'failed' | undefined;
 
-type Settled = Pick<NodeInfo, 'shadow' | 'phase'>;
+type Settled = Pick<NodeInfo, 'node' | 'shadow' | 'phase'>;
 type Rules = Pick<UpdatePolicy, 'settleMs' | 'settleFails'>;
 
 /** An agent has them looked at within seconds of its report that it is back. For so long one may try that has been told to ask again; an older one never does. */
 const UNSEEN_MS = MINUTE_MS / 2;
 
-/** Until when the node, which is back, is waited with; -Infinity where nothing is away. It counts from when it was told to monitor, whoever leads. */
-export function settlesUntil({ shadow, phase }: Settled, { settleMs }: Pick<Rules, 'settleMs'>): number {
+/**
+ * Until when the node, which is back, is waited with; -Infinity where nothing is away. It counts from when it was told to monitor, whoever leads, or was
+ * Ready, but no more than as much later: a node that comes and goes would keep its permit.
+ */
+export function settlesUntil({ node, shadow, phase }: Settled, { settleMs }: Pick<Rules, 'settleMs'>): number {
   const { displaced } = shadow?.status ?? {};
   if (!shadow || !displaced || settleMs === 0 || phase.kind !== 'monitoring') return -Infinity;
-  return shadow.stepBeganAt + (displaced.looked_at == null ? Math.min(settleMs, UNSEEN_MS) : settleMs);
+  const toldAt = shadow.stepBeganAt;
+  const since = node.ready ? Math.min(Math.max(toldAt, node.readyChangedAt), toldAt + settleMs) : toldAt;
+  return since + (displaced.looked_at == null ? Math.min(settleMs, UNSEEN_MS) : settleMs);
 }
 
 export function settlingOf(info: Settled, rules: Rules, now: number): Settling {
