@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { ARRIVING_KEY } from '../../runtime/api/marks/taints.ts';
 import { NAMESPACE, PAUSED_ANNOTATION, shadowName } from '../../runtime/api/shadow/names.ts';
+import { definePolicies } from '../policies.ts';
 import { Stage } from './stage.ts';
 
 /** Machines that join with the taint `arriving`, on a cluster. */
@@ -53,6 +54,24 @@ test('ten old images that join in a rollout are all updated before a pod can com
   await stage.pass(15_000);
   expect(await arriving()).toEqual([]);
   expect((await stage.nodes.get('x0'))?.spec?.taints).toEqual([GPU]);
+  expect(await stage.permits()).toEqual([shadowName('b')]);
+});
+
+test('no pause between updates follows on a machine that has only joined', async () => {
+  stage = await Stage.with('a', 'b');
+  await definePolicies(stage, { all: { nodeSelector: {}, proof: { nodes: 1 }, pauseBetween: '1h' } });
+  await stage.pass(30_000);
+  const controller = stage.start({ env });
+  await stage.pass(10_000);
+  await stage.update('a');
+  await stage.pass(50 * 60_000);
+  await join('x0');
+  await stage.pass(40_000);
+  await stage.update('x0');
+  await stage.pass(60_000);
+  const until = controller.preview().verdicts.find(({ node }) => node === 'b')?.until ?? 0;
+  expect(until - stage.clock.now()).toBeLessThan(10 * 60_000);
+  await stage.pass(10 * 60_000);
   expect(await stage.permits()).toEqual([shadowName('b')]);
 });
 

@@ -176,6 +176,18 @@ describe('the end of an update', () => {
     expect(ends(atRest({ finishStatedAt: minutes(9) }))).toEqual([minutes(0)]);
   });
 
+  test('is none where its machine has only joined', () => {
+    const finishStatedAt = minutes(-30);
+    expect(ends(shadowFacts({ movedNobody: true }), atRest({ movedNobody: true, finishStatedAt }))).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(ends(atRest({ finishStatedAt }), atRest({ movedNobody: true, finishStatedAt: minutes(1) }))).toEqual([
+      minutes(-30),
+      minutes(-30),
+    ]);
+  });
+
   test('also of an update of which no look has shown anything', () => {
     const failed = { ...atRest().status!, state_transition_failure_timestamp: '2026-01-01T00:00:00Z' };
     expect(ends(atRest(), atRest({ finishStatedAt: minutes(1) }))).toEqual([undefined, minutes(1)]);

@@ -1,3 +1,4 @@
+import type { At as Joining } from './facts/arriving.ts';
 import { arrivalsOf, countedIn } from './gates/arrivals.ts';
 import { countNodes } from './facts/counts.ts';
 import { rfc3339 } from '../../lib/clock.ts';
@@ -215,18 +216,18 @@ function withoutConditions(
 function upkeep(
   unsettled: readonly AssessedNode[],
   stops: Stops,
-  context: Pick<Context, 'entered' | 'ledgers' | 'snapshot' | 'now'>,
+  context: Pick<Context, 'entered' | 'ledgers' | 'snapshot' | 'settings' | 'now'>,
 ): Command[] {
-  const { entered, now } = context;
+  const { entered, settings, now } = context;
+  const at = { ...settings, now };
   const commands: Command[] = [];
-  const timestamp = rfc3339(now);
   for (const info of unsettled) {
     if (!entered.mayRest(info)) continue;
     const recovery = recover(info);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
     const stop = stops.size > 0 ? stops.get(info.node.uid) : undefined;
-    const ahead = { stop, terms: () => termsFor(info, context) };
-    const step = goesOn ? nextStep(info, ahead, timestamp) : undefined;
+    const ahead = { stop, at, terms: () => termsFor(info, context) };
+    const step = goesOn ? nextStep(info, ahead) : undefined;
     if (step) commands.push(step);
     if (recovery) commands.push(recovery);
   }
@@ -236,9 +237,11 @@ function upkeep(
 interface Ahead {
   readonly stop: Stop | undefined;
   readonly terms: () => Terms;
+  readonly at: Joining;
 }
 
-function nextStep(info: AssessedNode, { stop, terms }: Ahead, timestamp: string): SetSpec | CallOff | undefined {
+function nextStep(info: AssessedNode, { stop, terms, at }: Ahead): SetSpec | CallOff | undefined {
+  const timestamp = rfc3339(at.now);
   const { node, shadow, health, phase } = info;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
   if (stop?.kind === 'wait') return undefined;
@@ -249,7 +252,7 @@ function nextStep(info: AssessedNode, { stop, terms }: Ahead, timestamp: string)
   const onwards = progress({ shadow, phase }, health.soak, timestamp);
   const spec = withTerms(onwards, { shadow, phase }, terms());
   if (!spec) return undefined;
-  const more = saidWith(info, shadow, spec);
+  const more = saidWith(info, shadow, { spec, at });
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...more };
 }
 

@@ -61,6 +61,8 @@ export interface Completion {
   readonly attempt: string | undefined;
   /** What the node ran before; undefined where that is not known. */
   readonly versionBefore: string | undefined;
+  /** Its machine has joined just now, and nobody's pods ran on it. */
+  readonly movedNobody?: boolean;
   /** What its drain has moved, and does not run again in time; undefined where all does. */
   readonly notBack?: string | undefined;
 }

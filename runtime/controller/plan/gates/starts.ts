@@ -1,5 +1,10 @@
 import { rfc3339 } from '../../../lib/clock.ts';
-import { STAGE_ANNOTATION, UPDATED_FROM_ANNOTATION, VERSION_BEFORE_ANNOTATION } from '../../../api/shadow/names.ts';
+import {
+  MOVED_NOBODY_ANNOTATION,
+  STAGE_ANNOTATION,
+  UPDATED_FROM_ANNOTATION,
+  VERSION_BEFORE_ANNOTATION,
+} from '../../../api/shadow/names.ts';
 import { claimsOf, termsOf } from '../groups/busy.ts';
 import type { Start } from '../facts/commands.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
@@ -200,6 +205,7 @@ function startOf(candidate: Ruled, now: number): Start {
       ...(shadow.status && { [UPDATED_FROM_ANNOTATION]: shadow.status.current_version }),
       ...(shadow.status && { [VERSION_BEFORE_ANNOTATION]: shadow.updatedFrom ?? null }),
       ...(shadow.hint && { [STAGE_ANNOTATION]: null }),
+      ...(shadow.movedNobody && { [MOVED_NOBODY_ANNOTATION]: null }),
       ...shadow.order?.annotations,
     },
   };

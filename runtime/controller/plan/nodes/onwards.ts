@@ -1,3 +1,4 @@
+import { type At, isSpared } from '../facts/arriving.ts';
 import type { SetSpec } from '../facts/commands.ts';
 import { completionOf } from '../facts/machine.ts';
 import type { ShadowView } from '../facts/snapshot.ts';
@@ -8,13 +9,15 @@ import { missingText } from './settle.ts';
 export const saidWith = (
   info: AssessedNode,
   shadow: ShadowView,
-  spec: SetSpec['spec'],
-): Pick<SetSpec, 'completes' | 'letFinish'> => ({ ...endsOf(info, shadow), ...asksOf(info, spec) });
+  { spec, at }: { readonly spec: SetSpec['spec']; readonly at: At },
+): Pick<SetSpec, 'completes' | 'letFinish'> => ({ ...endsOf(info, shadow, at), ...asksOf(info, spec) });
 
-function endsOf({ permit, health }: AssessedNode, shadow: ShadowView): Pick<SetSpec, 'completes'> {
+function endsOf(info: AssessedNode, shadow: ShadowView, at: At): Pick<SetSpec, 'completes'> {
+  const { permit, health } = info;
   if (health.soak !== 'passed') return {};
   const notBack = health.settling === undefined ? undefined : missingText(shadow.status);
-  return { completes: { ...completionOf(shadow, permit), notBack } };
+  const movedNobody = isSpared(info, at) && { movedNobody: true };
+  return { completes: { ...completionOf(shadow, permit), notBack, ...movedNobody } };
 }
 
 const asksOf = ({ ruling }: AssessedNode, { state }: SetSpec['spec']): Pick<SetSpec, 'letFinish'> =>

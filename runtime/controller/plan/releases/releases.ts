@@ -201,8 +201,8 @@ class Tally implements OsRelease {
   }
 
   rest(info: AssessedNode, shadow: ShadowView): void {
-    const { finishedAt, updatedFrom } = shadow;
-    this.finishedAt = Math.max(this.finishedAt, finishedAt ?? -Infinity);
+    const { finishedAt, updatedFrom, movedNobody } = shadow;
+    if (!movedNobody) this.finishedAt = Math.max(this.finishedAt, finishedAt ?? -Infinity);
     const cameDown = updatedFrom !== undefined && compareSemver(updatedFrom, this.version) > 0;
     this.isReached ||= finishedAt !== undefined && !cameDown;
     if (this.failed.has(info.node.uid)) return;

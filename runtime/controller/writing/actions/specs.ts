@@ -13,6 +13,7 @@ import {
   LAST_REBOOT_ANNOTATION,
   LAST_UPDATE_ANNOTATION,
   LAST_UPDATE_FINISHED_ANNOTATION,
+  MOVED_NOBODY_ANNOTATION,
   LET_FINISH_ANNOTATION,
   NAME_LABEL,
   STAGE_ANNOTATION,
@@ -52,7 +53,7 @@ export async function writeSpec(
 
 /** Of the update, how long it and its reboot took, where that is known, when it was over, and what to go back to: nothing, where that is not known. */
 function completed(
-  { beganAt, rebootMs, attempt, versionBefore }: Completion,
+  { beganAt, rebootMs, attempt, versionBefore, movedNobody }: Completion,
   now: number,
 ): Readonly<Record<string, string | null>> {
   return {
@@ -62,6 +63,7 @@ function completed(
     [LAST_ATTEMPT_ANNOTATION]: attempt ?? null,
     [VERSION_BEFORE_ANNOTATION]: versionBefore ?? null,
     [CROSSED_ANNOTATION]: null,
+    ...(movedNobody && { [MOVED_NOBODY_ANNOTATION]: 'true' }),
   };
 }
 
