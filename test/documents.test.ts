@@ -22,12 +22,16 @@ test.each(documents)('the links of %s lead to a file and a heading that are ther
 const KB = 1000;
 /** What somebody who takes the operator over has to read. A page that outgrows its place says something that another page says, or that nobody needs. */
 const LONGEST: readonly [documents: string | readonly string[], kb: number][] = [
-  ['CHANGELOG.md', 6],
-  ['CONTRIBUTING.md', 8],
-  ['docs/benchmarks.md', 15],
+  ['CHANGELOG.md', 4],
+  ['CONTRIBUTING.md', 5],
+  ['docs/benchmarks.md', 9],
+  ['docs/deploying.md', 16],
   ['docs/eks.md', 7],
-  ['lab/simulation/README.md', 20],
-  [['*.md', 'docs/**/*.md'], 225],
+  ['docs/operating.md', 28],
+  ['docs/policies.md', 20],
+  ['docs/protocol.md', 41],
+  ['lab/simulation/README.md', 10],
+  [['*.md', 'docs/**/*.md'], 200],
 ];
 
 test.each(LONGEST)('%s has less than %d KB', (patterns, kb) => {
