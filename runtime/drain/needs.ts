@@ -24,13 +24,13 @@ interface NodeRequirement {
 
 /** Undefined for a pod that asks for nothing: it fits everywhere. */
 export function needsOf(pod: Pod): PodNeeds | undefined {
-  const requests = requestsOf(pod);
-  if (Object.values(requests).every((amount) => amount <= 0)) return undefined;
+  const asked = Object.entries(requestsOf(pod)).filter(([, amount]) => amount > 0);
+  if (asked.length === 0) return undefined;
   const { nodeSelector, tolerations } = pod.spec ?? {};
   const terms = termsOf(pod);
   const own = tolerations?.filter(({ key }) => !OF_EVERY_POD.has(key ?? '')) ?? [];
   return {
-    requests,
+    requests: Object.fromEntries(asked),
     ...(nodeSelector && { nodeSelector }),
     ...(terms.length > 0 && { affinity: terms }),
     ...(own.length > 0 && { tolerations: own }),

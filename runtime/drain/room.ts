@@ -46,6 +46,9 @@ export function roomFor(pods: readonly DrainPod[]): Room {
 
 const sizeOf = ({ needs: { requests } }: Moving, resource: string): number => requests[resource] ?? 0;
 
+/** Sums of tenths are not exact, and nobody asks for less than a thousandth. */
+const isShort = (left = 0): boolean => left < -1e-6;
+
 export const isWanted = ({ left }: Room, node: Candidate): boolean => left.some(({ needs }) => matches(needs, node));
 
 /** Places what fits on one more node, the largest first. @param free on it */
@@ -53,8 +56,8 @@ export function offered(room: Room, node: Candidate, free: Amounts): Room {
   let rest = free;
   const left = room.left.filter(({ needs }) => {
     const after = without(rest, { ...needs.requests, pods: 1 });
-    const fits = matches(needs, node) && Object.keys(needs.requests).every((name) => (after[name] ?? 0) >= 0);
-    if (!fits || (after['pods'] ?? 0) < 0) return true;
+    const isFull = ['pods', ...Object.keys(needs.requests)].some((name) => isShort(after[name]));
+    if (isFull || !matches(needs, node)) return true;
     rest = after;
     return false;
   });
@@ -71,7 +74,8 @@ export function lackOf({ moving, left, free, most }: Room): string | undefined {
   if (!largest) return undefined;
   const needed = moving.map(({ needs }) => needs.requests).reduce(sumOf, {});
   const names = new Set(left.flatMap(({ needs }) => Object.keys(needs.requests)));
-  const short = [...names].filter((name) => (needed[name] ?? 0) > (free[name] ?? 0)).toSorted();
+  const rest = without(free, needed);
+  const short = [...names].filter((name) => isShort(rest[name])).toSorted();
   const said = short.map(
     (name) => `${amountText(name, needed[name])} needed, ${amountText(name, free[name], false)} free`,
   );
@@ -91,6 +95,6 @@ const UNITS: Readonly<Record<string, readonly [unit: string, per: number]>> = {
 
 function amountText(resource: string, amount = 0, isNamed = true): string {
   const [unit, per] = UNITS[resource] ?? [resource, 1];
-  const shown = String(Math.round((amount / per) * 100) / 100);
+  const shown = String(Math.round((amount / per) * 1000) / 1000);
   return isNamed ? `${shown} ${unit}` : shown;
 }

@@ -199,6 +199,20 @@ describe('a drain lacks', () => {
     expect(lackIn([big('a', '1')], [[full, [{}]]])).toBeUndefined();
   });
 
+  test('nothing where a node is filled to the last of its CPU: tenths of it are no exact numbers', () => {
+    const nearly = node('nearly', { cpu: '300m', memory: '16Gi' });
+    const taken = [{ cpu: 0.1 }, { cpu: 0.1 }];
+    expect(lackIn([big('a', '100m')], [[nearly, taken]])).toBeUndefined();
+    expect(lackIn([big('a', '101m')], [[nearly, taken]])).toBe('0.101 CPU needed, 0.1 free');
+  });
+
+  test('nothing of what its pods ask none of, though a node has given out more of it than it has', () => {
+    const given = node('given', { cpu: '4', memory: '16Gi', 'example.com/disk': '1' });
+    const taken = [{ cpu: 5, 'example.com/disk': 2 }];
+    const idle = pod('idle', asking({ cpu: '0', 'example.com/disk': '0', memory: '1Gi' }));
+    expect(lackIn([idle], [[given, taken]])).toBeUndefined();
+  });
+
   test('something only where a pod could have no node to itself, and nothing only where all of it is free somewhere', () => {
     const cpus = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 6 });
     fc.assert(
