@@ -19,12 +19,14 @@ async function group() {
   const name = `${await cluster.namespace()}.example.com`;
   const gizmos = { names: { kind: 'Gizmo', plural: 'gizmos' }, versions: [version('v1', true), version('v2', false)] };
   await cluster.admin.create(CRDS, { ...definition(gizmos, name), metadata: { name: `gizmos.${name}` } });
-  await eventually(() => cluster.admin.list(`/apis/${name}/v1/gizmos`));
   const path = `/apis/${name}/v2/gadgets`;
-  const { transport } = cluster.admin;
+  const served = (signal?: AbortSignal): Promise<boolean> =>
+    isServed(cluster.admin.transport, { group: name, version: 'v2', plural: 'gadgets' }, signal);
+  // Objects of a version are served a moment before its document is.
+  await eventually(() => served());
   return {
     path,
-    isServed: (signal?: AbortSignal) => isServed(transport, { group: name, version: 'v2', plural: 'gadgets' }, signal),
+    isServed: served,
     define: () => cluster.admin.create(CRDS, definition({ scope: 'Cluster', versions: [version('v2', true)] }, name)),
     undefine: () => cluster.admin.delete(`${CRDS}/gadgets.${name}`),
     make: (gadget: string) =>
