@@ -1,22 +1,25 @@
 import type { Random } from '../runtime/lib/random.ts';
 
+const { TEST_DEPTH: depth, TEST_SEED: said } = process.env;
+
 /**
  * How much further than usual tests go that draw their cases: `TEST_DEPTH=20` each night, 1 unless it is set, and less where they are run for
  * each of thousands of changes (`npm run lab -- mutation`).
  */
-const DEPTH = Number(process.env['TEST_DEPTH'] ?? 1);
+const DEPTH = Number(depth ?? 1);
 const deep = (usual: number): number => Math.max(1, Math.round(usual * DEPTH));
 
-/** For fast-check. A property that fails says the seed and path that repeat it. */
-export function runs(usual: number): { readonly numRuns: number } {
-  return { numRuns: deep(usual) };
+/** The same in each usual run, so that a change fails for what it has changed. Whoever goes another depth looks for what is new. */
+const SEED = Number(said ?? (depth === undefined ? 1 : 1 + Math.floor(Math.random() * 0x7fffffff)));
+
+/** For fast-check. A property that fails says its seed: `TEST_SEED=N`, at the same depth, repeats it. */
+export function runs(usual: number): { readonly numRuns: number; readonly seed: number } {
+  return { numRuns: deep(usual), seed: SEED };
 }
 
-/** New seeds in each run, for tests whose names say theirs: `TEST_SEED=N` repeats that one alone. */
+/** For tests whose names say their seeds: `TEST_SEED=N` repeats that one alone. */
 export function seeds(usual: number): readonly number[] {
-  const { TEST_SEED: chosen } = process.env;
-  if (chosen !== undefined) return [Number(chosen)];
-  return Array.from({ length: deep(usual) }, () => 1 + Math.floor(Math.random() * 0x7fffffff));
+  return Array.from({ length: said === undefined ? deep(usual) : 1 }, (_, index) => SEED + index);
 }
 
 /** As many of the cases as usual, by depth, in their order; others for another seed. */

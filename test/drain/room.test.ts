@@ -6,6 +6,7 @@ import { type Amounts, requestsOf } from '../../runtime/drain/requests.ts';
 import { amountOf } from '../../runtime/lib/resource-quantity.ts';
 import { freeOn, lackOf, offered, roomFor } from '../../runtime/drain/room.ts';
 import type { Node, Pod } from '../../runtime/kube/objects.ts';
+import { runs } from '../random.ts';
 
 /** A guess of what the scheduler will do with the pods of a drain: a lack is said only where it is one. */
 
@@ -227,6 +228,7 @@ describe('a drain lacks', () => {
         if (hasOwn) expect(lack).toBeUndefined();
         if (sum(sizes) > sum(there)) expect(lack).toBe(`${sum(sizes)} CPU needed, ${sum(there)} free`);
       }),
+      runs(100),
     );
   });
 });

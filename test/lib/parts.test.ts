@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { joinParts, shortened } from '../../runtime/lib/parts.ts';
+import { runs } from '../random.ts';
 
 describe('a shortened text', () => {
   test('is as it was where there is room', () => {
@@ -31,6 +32,7 @@ describe('a shortened text', () => {
       fc.property(text, fc.integer({ min: 32, max: 200 }), (full, max) => {
         expect(Buffer.byteLength(shortened(full, max))).toBeLessThanOrEqual(max);
       }),
+      runs(100),
     );
   });
 });

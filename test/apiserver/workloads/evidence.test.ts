@@ -4,6 +4,7 @@ import { type Compared, whyWorse } from '../../../runtime/apiserver/workloads/ev
 import { type Witness, witnessOf } from '../../../runtime/apiserver/workloads/pods.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
+import { runs } from '../../random.ts';
 
 /** Which pods tell something of a release, and when that is clear enough: a false halt is worse than one that comes from a person. */
 
@@ -144,6 +145,7 @@ describe('pods are clearly worse', () => {
           expect(whyWorse({ ...all, elsewhere })).toBeUndefined();
         },
       ),
+      runs(100),
     );
   });
 
@@ -158,6 +160,7 @@ describe('pods are clearly worse', () => {
           });
         if (at(0, 0) !== undefined) expect([at(1, 0), at(0, 1), at(1, 1)]).not.toContain(undefined);
       }),
+      runs(100),
     );
   });
 });

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { windowsSchedule } from '../../../runtime/controller/deciding/schedule/windows.ts';
 import { crontab } from '../../../runtime/api/policy/cron.ts';
 import type { UpdateWindow } from '../../../runtime/api/policy/policy.ts';
+import { runs } from '../../random.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -114,6 +115,6 @@ test('it is open exactly from each start for its duration, and says when that ch
       if (change === undefined) expect(state.changesAt ?? Infinity).toBeGreaterThanOrEqual(until - 5 * HOUR);
       else expect(state.changesAt).toBe(change);
     }),
-    { numRuns: 30 },
+    runs(30),
   );
 });
