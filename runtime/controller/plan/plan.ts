@@ -97,12 +97,12 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const { published } = snapshot.releases;
   const resting = restingWrites(managed, { starts, commands }, { ...world, published });
   const decisions = { starts, stops, refusals: withheld.firstOf([...wanted, ...resting.wishes]), warnings };
-  const { judged, changesAt } = judge(managed, decisions, world);
+  const { verdicts, changesAt } = judge(managed, decisions, world);
   const written = writtenShadows([...commands, ...resting.commands]);
   const checks = checksOf({ groups, entered, stops, answers: snapshot.checks, now });
   const ledger = ledgerWrites(ledgers, entered, { groups, published, checks });
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
-  const conditions = conditionCommands(judged, { written, limit, now });
+  const conditions = conditionCommands(managed, verdicts, { written, limit, now });
   const known = { starts, stopsAt, dependencies, ledgers, capacity: places.all.limit };
   const policies = [...groups.all.flatMap((group) => reportOn(group, known) ?? []), ...rulings.lost.map(reportOnLost)];
   const preferences = preferencesOf(fleet.all, starts, world);
@@ -113,7 +113,7 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const requeueAt = nextAfter(now, [...times, withheld.changesAt(wanted)]);
   return {
     commands: [...commands, ...resting.commands, ...conditions],
-    verdicts: judged.map(({ verdict }) => verdict),
+    verdicts,
     ...offers(groups, fleet),
     warnings,
     ledger,

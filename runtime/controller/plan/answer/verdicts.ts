@@ -8,7 +8,6 @@ import { checkedAfter } from '../gates/checks.ts';
 import { unaskedBootOf } from '../nodes/blame.ts';
 import { withWish } from '../groups/way-back.ts';
 import { withEvidence, worseAfter } from '../nodes/evidence.ts';
-import type { Judged } from '../facts/conditions.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { awaited, withMeanwhile } from './meanwhile.ts';
 import { overdue } from './deadline.ts';
@@ -41,15 +40,15 @@ interface Decisions {
   readonly warnings: readonly Warning[];
 }
 
-/** Why each managed node is not being updated, or what its update is at, and when time alone changes that. */
+/** Why each managed node is not being updated, or what its update is at, in their order, and when time alone changes that. */
 export function judge(
   managed: readonly AssessedNode[],
   decisions: Decisions,
   world: World,
-): { readonly judged: readonly Judged[]; readonly changesAt: number } {
+): { readonly verdicts: readonly Verdict[]; readonly changesAt: number } {
   const judgement = new Judgement(decisions, world);
-  const judged = managed.map((info) => ({ shadow: info.shadow, verdict: judgement.on(info) }));
-  return { judged, changesAt: judgement.changesAt };
+  const verdicts = managed.map((info) => judgement.on(info));
+  return { verdicts, changesAt: judgement.changesAt };
 }
 
 class Judgement {
@@ -82,11 +81,16 @@ class Judgement {
     const kept = starts.kept.get(info)?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
-    const seen = this.#withSight(info, withWish(info, findingFor(info, this.#newest, this.#world), this.#world));
-    const own = seen && withWords(seen, this.#world.snapshot.lastWords?.get(info.node.name));
+    const own = info.isSettled && info.offered !== undefined ? undefined : this.#own(info);
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);
     return explained(finding, kept, this.#refusalFor(info));
+  }
+
+  /** Apart from starts. Nothing else is due on a settled node that is offered an update. */
+  #own(info: AssessedNode): Finding | undefined {
+    const seen = this.#withSight(info, withWish(info, findingFor(info, this.#newest, this.#world), this.#world));
+    return seen && withWords(seen, this.#world.snapshot.lastWords?.get(info.node.name));
   }
 
   #refusalFor(info: AssessedNode): Pick<WriteRefusal, 'message'> | undefined {

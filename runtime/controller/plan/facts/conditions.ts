@@ -6,12 +6,6 @@ import { conditionOf } from './reasons.ts';
 import type { ShadowView } from './snapshot.ts';
 import { atTime, type Finding, type Verdict } from './verdict.ts';
 
-/** A node's verdict, and its shadow, which is to say so. */
-export interface Judged {
-  readonly shadow: ShadowView | undefined;
-  readonly verdict: Verdict;
-}
-
 /** What decides which conditions are written. */
 interface ConditionRules {
   /** Names of shadows that are about to be written. */
@@ -23,18 +17,20 @@ interface ConditionRules {
 }
 
 /**
- * Writes for the conditions that differ from the verdicts. A shadow that is about to be written, or whose view is stale, gets its condition
+ * Writes for the conditions that differ from the verdicts: one for each of the nodes, whose shadows are to say so. A shadow that is about to be written, or whose view is stale, gets its condition
  * later, once that write has been seen.
  */
 export function conditionCommands(
-  judged: readonly Judged[],
+  nodes: readonly { readonly shadow: ShadowView | undefined }[],
+  verdicts: readonly Verdict[],
   { written, limit, now }: ConditionRules,
 ): readonly SetCondition[] {
   const timestamp = rfc3339(now);
   const commands: SetCondition[] = [];
-  for (const { shadow, verdict } of judged) {
-    if (commands.length >= limit) break;
-    if (!shadow || shadow.stale || written.has(shadow.name)) continue;
+  for (let at = 0; at < nodes.length && commands.length < limit; at++) {
+    const shadow = nodes[at]?.shadow;
+    const verdict = verdicts[at];
+    if (!shadow || !verdict || shadow.stale || written.has(shadow.name)) continue;
     const command = conditionFor(shadow, verdict, timestamp);
     if (command) commands.push(command);
   }

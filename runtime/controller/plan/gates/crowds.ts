@@ -24,8 +24,8 @@ interface Heard {
 export class Crowds {
   readonly #withheld: World['withheld'];
   readonly #of = new Map<Group, Crowd[]>();
-  /** By zone, and by whose proof they are. */
-  readonly #known = new Map<OsRelease, Map<string, Map<string, Ruled[]>>>();
+  /** By zone, and where proof is per value of a label, by that. */
+  readonly #known = new Map<OsRelease, Map<string, Ruled[]>>();
   readonly #heard = new Map<readonly Ruled[], Heard>();
 
   constructor({ withheld }: Pick<World, 'withheld'>) {
@@ -60,16 +60,11 @@ export class Crowds {
     const isWithheld = this.#withheld.refusalOf('start', info.node.shadowName) !== undefined;
     const isOdd = !info.isSettled || isRetry || isArriving || isWithheld || isBack(asking);
     if (isOdd) return undefined;
-    const inZones = madeIn(this.#known, release, () => new Map<string, Map<string, Ruled[]>>());
-    const proving = madeIn(inZones, zoneOf(info.node, group), () => new Map<string, Ruled[]>());
-    return madeIn(proving, provenWith(info.node, group.rules.proof), () => []);
+    const zone = zoneOf(info.node, group);
+    const key = group.rules.proof.per === undefined ? zone : `${zone}/${provenWith(info.node, group.rules.proof)}`;
+    const known = this.#known.get(release) ?? new Map<string, Ruled[]>();
+    const members = known.get(key) ?? [];
+    if (members.length === 0) this.#known.set(release, known.set(key, members));
+    return members;
   }
-}
-
-function madeIn<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }

@@ -16,7 +16,7 @@ import {
   wideningBefore,
 } from './others.ts';
 import { isToldToDrain } from '../facts/phase.ts';
-import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
+import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { RULED_FOR_MS } from '../facts/rulings.ts';
 import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
 import { hasJoined, onlyProven, unlessArriving } from './joined.ts';
@@ -151,13 +151,13 @@ export interface Found extends GateResult {
 
 /** The first finding. It changes when time changes it, or what an earlier gate has said. */
 export function firstOf(asking: Asking, world: World, questions = ALL): Found {
-  let changesAt = NEVER;
+  let soonest = PASS;
   for (const { gate, ask } of questions) {
     const result = ask(asking, world);
-    if (result.changesAt < changesAt) ({ changesAt } = result);
-    if (result.finding) return { gate, finding: result.finding, changesAt };
+    if (result.changesAt < soonest.changesAt) soonest = result;
+    if (result.finding) return { gate, finding: result.finding, changesAt: soonest.changesAt };
   }
-  return changesAt === NEVER ? PASS : { finding: undefined, changesAt };
+  return soonest;
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { give, type Given } from '../facts/places.ts';
 import type { OsRelease } from '../releases/os-release.ts';
-import { NEVER, PASS } from '../facts/requeue.ts';
+import { NEVER } from '../facts/requeue.ts';
 import { proofClaims } from './others.ts';
 import { inTurn, isRuled, type Ruled } from './turns.ts';
 import type { Finding } from '../facts/verdict.ts';
@@ -48,7 +48,7 @@ export interface Starts {
 /** Decides which nodes start: what is left of the places goes to the candidates in their turn. @param managed nodes of the fleet */
 export function chooseStarts(managed: readonly AssessedNode[], world: World): Starts {
   const round = new Round(world);
-  for (const info of managed) round.consider(info);
+  managed.forEach((info) => round.consider(info));
   return round.end();
 }
 
@@ -80,7 +80,8 @@ class Round {
     if (!shadow || version === undefined) return;
     const asking = askingOf(info, { shadow, version }, this.#world);
     const alone = firstOf(asking, this.#world, this.#questionsTo(asking));
-    if (alone !== PASS) this.#keep([asking], alone);
+    if (alone.finding) this.#keep([asking], alone);
+    else if (asking.group) this.#note(asking.group, alone.changesAt);
     if (alone.finding || !isRuled(asking)) return;
     if (info.node.name === this.#world.settings.ownNode && info.node.askedBy === undefined) this.#own = asking;
     else this.#crowds.join(asking);
@@ -170,7 +171,7 @@ class Round {
     if (finding && gate !== undefined) {
       const kept = { finding: position === undefined ? finding : { ...finding, position }, gate };
       for (const one of those) this.#kept.set(one.info, kept);
-      if (info && group) this.#approach(group, { ...kept, name: info.node.name });
+      if (info && group) this.#approach(group, kept, info.node.name);
     }
     if (group) this.#note(group, changesAt);
   }
@@ -180,9 +181,10 @@ class Round {
     if (isAhead) this.#changesAt.set(group, changesAt);
   }
 
-  #approach(group: Group, kept: Kept & { readonly name: string }): void {
-    const { gate = -1, name = '' } = this.#nearest.get(group) ?? {};
-    if (kept.gate > gate || (kept.gate === gate && kept.name < name)) this.#nearest.set(group, kept);
+  #approach(group: Group, kept: Kept, name: string): void {
+    const nearest = this.#nearest.get(group);
+    const isNearer = !nearest || kept.gate > nearest.gate || (kept.gate === nearest.gate && name < nearest.name);
+    if (isNearer) this.#nearest.set(group, { ...kept, name });
   }
 }
 

@@ -37,8 +37,8 @@ interface Turns {
  */
 export function inTurn(candidates: readonly Ruled[], turns: Turns): void {
   const started = new Map<string, number>();
-  const sorted = candidates.toSorted((a, b) => rankOf(a) - rankOf(b) || byAge(a, b));
-  for (const alike of Map.groupBy(sorted, rankOf).values()) zoneByZone(alike, turns, started);
+  const ranks = [...Map.groupBy(candidates, rankOf)].toSorted(([a], [b]) => a - b);
+  for (const [, alike] of ranks) zoneByZone(alike.toSorted(byAge), turns, started);
 }
 
 function rankOf({ info, shadow, version }: Ruled): number {

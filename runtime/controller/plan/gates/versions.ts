@@ -34,9 +34,9 @@ export function pinned({ info, shadow, group, version }: Asking): GateResult {
 
 /** What the shadow says that the host offers may be of before its lock: prepared now, it would be what it is locked to. */
 function otherLock({ status }: ShadowView, version: string): Finding | undefined {
-  const { refused, ours } = status?.version_wish ?? {};
-  const lock = ours?.version_lock;
-  if (refused != null || lock == null || compareSemver(lock, version) === 0) return undefined;
+  const wish = status?.version_wish;
+  const lock = wish?.ours.version_lock;
+  if (wish?.refused != null || lock == null || compareSemver(lock, version) === 0) return undefined;
   return found('NotOffered', `${version} waits: its host is still locked to ${lock}`);
 }
 
@@ -50,8 +50,8 @@ function otherVersion({ name, version: { exact, max } }: Group['rules'], version
 }
 
 /** It leaves a bad release for what it ran before, which need not wait until the node is well. */
-export const isBack = ({ info, group, version }: Asking): boolean =>
-  version !== undefined && wayBack(info, group) === version;
+export const isBack = ({ info, shadow, group, version }: Asking): boolean =>
+  version !== undefined && version === shadow.updatedFrom && wayBack(info, group) === version;
 
 /** It would go back from the release again, and nobody has named the node for it (rule P9). */
 export function wouldLeave({ info: { node, ruling }, release, shadow: { status } }: Asking): boolean {

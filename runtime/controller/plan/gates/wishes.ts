@@ -25,8 +25,9 @@ export function wishesFor(managed: readonly AssessedNode[], { nodes }: Pick<Star
   const { snapshot, rulings, ledgers, groups, now, published } = world;
   if (snapshot.paused || snapshot.notCurrent !== undefined || rulings.unknown) return NONE;
   const known = new KnownVersions(ledgers, groups, published);
-  const starting = new Set(nodes);
-  const changing = managed.flatMap((info) => (starting.has(info) ? [] : (changeFor(info, known, groups) ?? [])));
+  const starting = new Set(nodes.map(({ node }) => node.uid));
+  const changes = managed.map((info) => changeFor(info, known, groups)).filter((change) => change !== undefined);
+  const changing = changes.filter(({ nodeUid }) => !starting.has(nodeUid));
   const dueAt = ({ nodeUid }: Change): number => (snapshot.ruledSince?.get(nodeUid) ?? -Infinity) + RULED_FOR_MS;
   return {
     commands: changing.flatMap((one) => (dueAt(one) > now ? [] : one.command)),

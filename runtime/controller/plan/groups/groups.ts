@@ -89,12 +89,12 @@ type ByPolicy = ReadonlyMap<PolicyView['policy'], Counted>;
 
 /** Counts each node in the group that it belongs to, and in its family. One walk through the fleet does both. */
 function assign(managed: readonly AssessedNode[], byPolicy: ByPolicy, families: Families): void {
-  for (const info of managed) {
+  managed.forEach((info) => {
     families.count(info);
     const { policy, rivals } = info.ruling;
     if (policy) take(info, byPolicy.get(policy));
     else for (const rival of rivals) byPolicy.get(rival)?.contested.add(info.node.family);
-  }
+  });
 }
 
 function take(info: AssessedNode, counted: Counted | undefined): void {

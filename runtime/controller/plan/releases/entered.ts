@@ -34,6 +34,9 @@ import type { NodeView, Settings, Snapshot, WriteRefusal } from '../facts/snapsh
 /** What a node that is Ready has not recovered from. */
 const NOT_OF_READINESS: ReadonlySet<BadEnd | undefined> = new Set(['CheckFailed', 'WorkloadsNotBack']);
 
+const mayHaveEnded = ({ isSettled, shadow }: AssessedNode): boolean =>
+  !isSettled || (shadow?.status?.crash_count ?? 0) > 0;
+
 /** What is decided on. */
 interface Known {
   readonly snapshot: Gone['snapshot'] & Pick<Snapshot, 'releases' | 'policies' | 'notCurrent'>;
@@ -64,7 +67,7 @@ export class EnteredLedgers {
       this.#all.set(keyOf({ family, version }), { family, version, ledger: notAhead(ledger, known.now) });
     if (known.snapshot.releases.seeds) this.#seed();
     for (const one of this.#all.values()) one.ledger = this.#withoutRecovered(one, one.ledger);
-    for (const info of known.fleet.all) this.#enter(info);
+    for (const info of known.fleet.all.filter(mayHaveEnded)) this.#enter(info);
     for (const one of failuresOfGone({ ...known, ledgers })) this.#enterGone(one);
   }
 
@@ -180,7 +183,6 @@ export class EnteredLedgers {
   }
 
   #enter(info: AssessedNode): void {
-    if (info.isSettled && (info.shadow?.status?.crash_count ?? 0) === 0) return;
     const { node, health, shadow } = info;
     const end = badEndOf(info);
     if (end) {

@@ -151,8 +151,8 @@ class Tally implements OsRelease {
   readonly #family: Family;
   readonly #rules: ReleaseRules;
   readonly #book: Book;
-  readonly #canaries: NodeView[] = [];
-  #underWay = 0;
+  /** Nodes on their way to it. */
+  readonly #begun: NodeView[] = [];
   #isAwaited = false;
   /** When the last of those on their way to it is lost. */
   #underWayUntil = -Infinity;
@@ -172,7 +172,7 @@ class Tally implements OsRelease {
   }
 
   get isUnderWay(): boolean {
-    return this.#underWay > 0;
+    return this.#begun.length > 0;
   }
 
   get failures(): number {
@@ -206,7 +206,6 @@ class Tally implements OsRelease {
     const cameDown = updatedFrom !== undefined && compareSemver(updatedFrom, this.version) > 0;
     this.isReached ||= finishedAt !== undefined && !cameDown;
     if (this.failed.has(info.node.uid)) return;
-    this.#canaries.push(info.node);
     this.proof.provers.rest(info);
   }
 
@@ -229,9 +228,8 @@ class Tally implements OsRelease {
   }
 
   begin(info: AssessedNode): void {
-    this.#underWay += 1;
     this.hasBegun ||= !info.shadow || !isInDoubt(info, info.shadow);
-    this.#canaries.push(info.node);
+    this.#begun.push(info.node);
   }
 
   get widening(): Finding {
@@ -242,6 +240,10 @@ class Tally implements OsRelease {
 
   get canaries(): readonly string[] {
     return this.#canaries.map(({ name }) => name);
+  }
+
+  get #canaries(): readonly NodeView[] {
+    return [...this.proof.provers.resting().map(({ node }) => node), ...this.#begun];
   }
 
   unprovenTo(node: NodeView): Finding {

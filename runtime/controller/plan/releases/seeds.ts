@@ -21,7 +21,8 @@ interface Known {
 
 /** What is on record in shadows of failures, which the ends that this plan sees are added to, and policies of releases. What people have cleared since stays cleared. */
 export function seedsOf({ rulings, managed, now }: Known): readonly Seed[] {
-  return [...managed.flatMap((info) => failuresOn(info, now)), ...rulings.all.flatMap(saidOf)];
+  const failed = managed.filter(({ shadow }) => shadow && failedOn(shadow).length > 0);
+  return [...failed.flatMap((info) => failuresOn(info, now)), ...rulings.all.flatMap(saidOf)];
 }
 
 function saidOf({ view, ruling: { rules } }: Rulings['all'][number]): readonly Seed[] {
