@@ -5,9 +5,7 @@ import type { NodeView } from './snapshot.ts';
 
 /** How many nodes these are. */
 export function countNodes(infos: readonly { readonly node: Pick<NodeView, 'alike'> }[]): number {
-  let count = infos.length;
-  for (const { node } of infos) count += node.alike ?? 0;
-  return count;
+  return infos.reduce((count, { node }) => count + (node.alike ?? 0), infos.length);
 }
 
 /** What a policy says of proof: a share stays a share while the fleet grows. */

@@ -142,5 +142,6 @@ function insert(queues: Queue[], queue: Queue, before: Order): void {
     if (other && before(other, queue) > 0) low = middle + 1;
     else high = middle;
   }
-  queues.splice(low, 0, queue);
+  if (low === queues.length) queues.push(queue);
+  else queues.splice(low, 0, queue);
 }
