@@ -69,7 +69,7 @@ export function newIdentity(
 interface ManagerOptions extends Identity {
   /** Reads repositories of releases. @default nobody does */
   readonly readRepository?: ReadRepository | undefined;
-  /** Makes what tells hosts that offer no versions by themselves what to run. @default there are no such hosts */
+  /** Makes the source of versions for hosts that find none by themselves (k3OS). @default there are no such hosts */
   readonly ordersOf?: OrdersFactory | undefined;
   /** Makes the notifier. @default there are Events alone */
   readonly notifierOf?: NotifierFactory | undefined;

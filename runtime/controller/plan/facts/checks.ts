@@ -44,7 +44,7 @@ export type When = 'before' | 'after';
 
 export const nodeKey = (uid: string, when: When, { name }: Pick<Check, 'name'>): string => `${uid} ${when} ${name}`;
 
-/** What a key is made of. That of a check of the release itself is the name alone. */
+/** The parts of a key: of a check of the release itself it is the name alone. */
 type KeyParts =
   | { readonly uid: string; readonly when: When; readonly name: string }
   | { readonly uid?: undefined; readonly when?: undefined; readonly name: string };
@@ -54,7 +54,7 @@ export function partsOf(key: string): KeyParts {
   return when === undefined ? { name: key } : { uid, when: when === 'before' ? 'before' : 'after', name };
 }
 
-/** Those of the members that keys name, by UID. */
+/** The nodes that have a check under way or answered, by UID. */
 export function nodesNamedIn<T extends { readonly node: { readonly uid: string } }>(
   states: CheckStates,
   members: readonly T[],

@@ -8,7 +8,7 @@ export function countNodes(infos: readonly { readonly node: Pick<NodeView, 'alik
   return infos.reduce((count, { node }) => count + (node.alike ?? 0), infos.length);
 }
 
-/** What a policy says of proof: a share stays a share while the fleet grows. */
+/** The words of a policy's proof. A percentage is kept as such, so that the text stays while the fleet grows. */
 export function saysOf({ proof: { nodes, soakMs, per }, checks }: Pick<UpdatePolicy, 'proof' | 'checks'>): string {
   const ofNodes = `${quantityText(nodes)} for ${soakMs / 1000}s${per === undefined ? '' : ` per ${per}`}`;
   return checks.proof.length === 0 ? ofNodes : `${ofNodes}, ${checksText(checks.proof)}`;

@@ -18,7 +18,7 @@ export const keyOf = ({ family, version }: OsReleaseName): string => `${family} 
 /** The ledgers of a snapshot. */
 export class Ledgers {
   readonly #own = new Map<string, ReleaseView>();
-  /** Whoever has made them, by what they are about. */
+  /** The controller's and people's, by release. */
   readonly #all = new Map<string, ReleaseView[]>();
   readonly #refused: ReadonlyMap<string, string>;
 
@@ -35,22 +35,22 @@ export class Ledgers {
     return this.#own.values();
   }
 
-  /** That the controller keeps; undefined where there is none yet. */
+  /** The ledger that the controller keeps of the release; undefined where there is none yet. */
   of(release: OsReleaseName): ReleaseView | undefined {
     return this.#own.get(keyOf(release));
   }
 
-  /** What people have decided. */
+  /** What people have decided on the release, in whichever object. */
   decisionOn(release: OsReleaseName): Decision {
     return strictest(this.#about(release).map(({ decision }) => decision));
   }
 
-  /** What they have decided, as it is shown. */
+  /** The same for the screen. */
   decidedOn(release: OsReleaseName): Decision {
     return strictest(this.#about(release).map((one) => decidedBy(one)));
   }
 
-  /** Whether its own object is a person's too: it bears what somebody has said, or is about all families. */
+  /** Whether the object of this name is a person's, too, and must not be deleted: it has a decision in it, or is about all families. */
   isOfPeople(release: OsReleaseName): boolean {
     const { approvedFor = [], provenIn = [], rollbackFor = [], expediteFor = [] } = this.of(release) ?? {};
     return (
@@ -72,7 +72,7 @@ export class Ledgers {
     return this.#about(release).some(({ expediteFor }) => isMeant(expediteFor, policy));
   }
 
-  /** Somebody has said so. */
+  /** Somebody has named the place, outside of this cluster, in `provenIn`. */
   isProvenIn(release: OsReleaseName, place: string): boolean {
     return this.#about(release).some(({ provenIn }) => provenIn?.includes(place));
   }
@@ -81,12 +81,12 @@ export class Ledgers {
     return [family, ANY_FAMILY].flatMap((one) => this.#all.get(keyOf({ family: one, version })) ?? []);
   }
 
-  /** Whether some are being made: what is said of their nodes meanwhile is over within a moment, and not worth a write each. */
+  /** Whether ledgers are being made. The verdicts that wait for them change within a moment, so their conditions are not written. */
   awaits(writes: readonly { readonly name: string; readonly seen: ReleaseView | undefined }[]): boolean {
     return writes.some(({ name, seen }) => !seen && !this.#refused.has(name));
   }
 
-  /** For how long after an update to it what becomes of the node is put down to it: until it is proven, but an hour at least and a day at most. */
+  /** For how long after its update a node's trouble is blamed on the release: an hour once the release is proven, a day before. */
   probationMs(release: OsReleaseName, { policy }: Pick<Ruling, 'policy'>): number {
     return this.of(release)?.ledger.policies[policy?.name ?? '']?.provenAt == null ? DAY_MS : HOUR_MS;
   }
@@ -102,7 +102,7 @@ export class Ledgers {
     return refused === undefined ? undefined : `${release.version}: ${refused}`;
   }
 
-  /** Why nothing starts on it: what becomes of it could not be remembered. */
+  /** Why nothing starts on the release: there is nowhere to record a failure. */
   unkept(release: OsReleaseName): Finding | undefined {
     const refused = this.refusalOf(release);
     if (refused !== undefined) return found('WriteRefused', refused);

@@ -45,7 +45,7 @@ function withCapacity(
   const isAsked = spec.capacity != null;
   if (next && waits && next.state === 'RebootedIntoUpdate') return { ...next, capacity: 'wait' };
   if (next) return isAsked ? { ...next, capacity: null } : next;
-  // It waits as its policy does not say any more.
+  // It waits for room, which its policy no longer asks for.
   return isAsked && !waits && phase.kind === 'asked' ? { ...spec, capacity: null } : undefined;
 }
 

@@ -199,7 +199,7 @@ const drainStep = ({ waitsUntil }: Marks, reboot: Status['reboot']): Step =>
     ? { kind: 'draining', isUnasked: reboot != null && reboot.requested_at == null }
     : { kind: 'finishing' };
 
-/** A drain that is refused has cordoned nothing, whoever has. */
+/** By whom the drain is refused. Then the drain has cordoned nothing: a cordon that is there is somebody else's. */
 function refusalsOf({ current_state: reached, reboot, drain }: Status, { marks }: Host): readonly string[] {
   const isAsking = reached === 'StagedAndPerformedUpdate' && !marks && reboot?.requested_at == null;
   return isAsking ? (drain?.blocked_by ?? []) : [];
@@ -225,7 +225,7 @@ function bootOf(said: Reported, host: Host, isAsked: boolean): Boot {
   const recorded = reboot?.requested_at == null ? undefined : reboot.boot_id;
   const isBackOnRecord = isAnotherBoot(host, recorded);
   const isBackUnreported = runsUnreported(said, host) || (isAsked && isRebooted(said, host));
-  // Somebody may have ended the update since. What is on record of the request tells of it all the same.
+  // If somebody has ended the update since, `status.reboot` still tells that a reboot was requested.
   const isPending = recorded !== undefined && !isBackOnRecord && !REPORTED.has(reached);
   return { isBackOnRecord, isBackUnreported, goesDown: isAsked ? !isBackUnreported : isPending };
 }

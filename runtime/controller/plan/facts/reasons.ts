@@ -59,9 +59,9 @@ export const VERDICTS = {
   VersionPinned: { ...QUIET, ends: 'person', condition: PINNED, is: [] },
   Held: { ...QUIET, ends: 'person', is: [] },
   Paused: { ...QUIET, ends: 'person', is: [] },
-  // Whoever removes it goes on.
+  // Ends when the one who is removing the node has done so.
   Leaving: { ...QUIET, ends: 'person', is: [] },
-  // It has begun nothing, so it is for whoever watches nodes.
+  // No update of it runs, so this is for the alerts on nodes.
   NodeNotReady: { ...QUIET, ends: 'person', is: [] },
   FitsNoWindow: {
     ...QUIET,

@@ -67,7 +67,7 @@ export function crossingsOf(fleet: Pick<Fleet, 'all' | 'unsettled'>, known: Know
   }
 }
 
-/** Its drain was called off or has failed just now, or it is out: what was evicted from it is not back. */
+/** The node is out, or its drain has just failed or was called off: the pods that were evicted from it are not back yet. */
 const keepsPods = ({ node, phase }: AssessedNode): boolean =>
   node.marks !== undefined || phase.kind === 'returning' || isLetThrough(phase);
 
@@ -91,7 +91,7 @@ function isStillEvicting({ node, shadow, phase }: AssessedNode): boolean {
   return phase.kind === 'draining' && !goesDown;
 }
 
-/** What refuses its pods, where that is known to be so now. */
+/** The budgets that refuse its pods, by a report that is recent enough. */
 function refusedIn({ node }: AssessedNode, { stale, status }: ShadowView, now: number): ReadonlySet<string> {
   const drain = status?.drain;
   const isKnown = drain && !stale && progressAt(drain, node.marks, now).kind === 'known';
@@ -112,7 +112,8 @@ function byBudget(drains: Iterable<Drain>, of: (drain: Drain) => Iterable<string
 const both = <T>(some: Iterable<T>, others: ReadonlySet<T>): readonly T[] => [...some].filter((one) => others.has(one));
 
 /**
- * A budget that another node has pods of, which comes back from its reboot, or of which nobody is known to have any, may spare one again by itself.
+ * Leaves out who waits for a budget that may spare a pod again by itself, until nobody is left out any more. That is a budget of whose evicted pods
+ * some are those of a node that does not wait itself, e.g. of one that is rebooting, or of which no drain is known to have evicted any.
  * @param ended those that wait no more
  */
 function deadlockOf(drains: readonly Drain[], holders: ByBudget, ended: ReadonlySet<Drain>): Deadlock {
@@ -129,14 +130,14 @@ function deadlockOf(drains: readonly Drain[], holders: ByBudget, ended: Readonly
 
 const isWithin = (some: ReadonlySet<Drain>, all: ReadonlySet<Drain>): boolean => [...some].every((one) => all.has(one));
 
-/** For its own pods it waits for nobody. */
+/** The budgets that another drain holds: one that it holds alone keeps it waiting for nobody. */
 const waitsOf = (drain: Drain, held: ReadonlySet<string>, holders: ByBudget): ReadonlySet<string> =>
   new Set(both(drain.waits, held).filter((budget) => isHeldBesides(holders.get(budget), drain)));
 
 const isHeldBesides = (those: ReadonlySet<Drain> | undefined, drain: Drain): boolean =>
   those !== undefined && those.size > Number(those.has(drain));
 
-/** A way from drain to drain, by their budgets. */
+/** One direction of the graph: from a drain by its budgets to others. */
 interface Way {
   readonly by: (drain: Drain) => Iterable<string>;
   readonly to: ByBudget;
@@ -145,7 +146,7 @@ interface Way {
 const forward = ({ waits, holders }: Deadlock): Way => ({ by: (drain) => waits.get(drain) ?? NONE, to: holders });
 const backward = ({ waiters }: Deadlock): Way => ({ by: ({ holds }) => holds, to: waiters });
 
-/** All that the way leads to, however far. Each budget is gone through once: whoever came first to it is all that it has not led to yet. */
+/** All drains that can be reached. Each budget is walked once; when another drain comes to it, only the drain that came first can still be missing. */
 function reachedFrom(start: Drain, { by, to }: Way): ReadonlySet<Drain> {
   const reached = new Set<Drain>();
   const first = new Map<string, Drain>();
@@ -175,14 +176,14 @@ const sinceOf = ({ info: { permit } }: Drain): number => permit?.since ?? -Infin
 const youngestFirst = (a: Drain, b: Drain): number =>
   compare(sinceOf(b), sinceOf(a)) || compare(b.info.node.name, a.info.node.name);
 
-/** Its agent ends its drain when it is told to, and its pods come back then: the node takes pods again. */
+/** Whether calling it off gives its pods back: its agent ends the drain when it is told to, and the node then takes pods again. */
 function mayBeCalledOff({ node, permit, phase, health }: AssessedNode): boolean {
   const isAble = node.managed && permit !== undefined && !health.agentSilent;
   const takesPods = node.ready && !node.held && node.leaving !== true && node.marks?.owns.includes('cordon') === true;
   return isAble && takesPods && phase.kind === 'draining' && phase.isUnasked;
 }
 
-/** A drain that makes no progress for so long makes none. Pods that come up elsewhere take a while, too. */
+/** A drain without progress for so long is stuck. Shorter would be too early: evicted pods take a while to come up elsewhere. */
 const STALLED_MS = 5 * MINUTE_MS;
 
 /** Where drains have less time, a quarter of that: what is called off at its deadline has gained nothing. */
@@ -202,7 +203,7 @@ function crossingOf(younger: Drain, deadlock: Deadlock): Omit<Crossing, 'due'> &
   };
 }
 
-/** When a drain was called off last for one of these: its pods take a while to come up again, and others may go then. */
+/** When a drain was last called off for one of these. Until its pods are up again, the others need time to use what that frees. */
 function lastCalledOff({ all }: Pick<Fleet, 'all'>, { waiters }: Deadlock): number {
   let last = -Infinity;
   for (const { shadow } of all)

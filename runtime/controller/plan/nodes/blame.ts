@@ -23,8 +23,8 @@ export function failedOn({ spec, status }: ShadowView): readonly string[] {
 }
 
 /**
- * Its last failure is a boot that nobody had asked for, of a release that it had finished: it rests until somebody asks for another try, by naming
- * that failure, or it is offered another version. A node that is held has said so first, and boots as a person likes.
+ * Its last failure is that it left a release, which it had finished, by a boot that nobody had asked for. It then rests until somebody names that
+ * failure to `retry` it, or another version is offered. A node that is held does not count: a person is at work there.
  */
 export function unaskedBootOf({ node, shadow }: Pick<AssessedNode, 'node' | 'shadow'>): UnaskedBoot | undefined {
   const { status } = shadow ?? {};

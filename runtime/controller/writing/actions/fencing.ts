@@ -65,7 +65,10 @@ async function isOver(ports: ActionPorts, permit: Free, signal: AbortSignal): Pr
 const foundNone = ({ ledger }: ActionPorts, { nodeUid }: Free): boolean =>
   ledger.permits.some((permit) => permit.nodeUid === nodeUid && permit.writes === 'gone');
 
-/** After this nobody can ask for a reboot in this attempt any more. What is not known counts as asked, and is entered first. */
+/**
+ * Deletes the shadow of a node that is gone, if no reboot was requested: after that none can be, in this attempt. If one may have been requested,
+ * it returns false, and the failure is entered in the ledger first.
+ */
 async function endsUnasked(ports: ActionPorts, permit: Free, signal: AbortSignal): Promise<boolean> {
   const shadow = await ownShadow(ports, permit, signal);
   if (!shadow || mayBeAsked({ rebootAskedAt: undefined }, shadow, permit.lastNode)) return false;
