@@ -39,46 +39,12 @@ export function parsed(json: string | undefined): unknown {
   }
 }
 
-export interface MarksFacts {
-  readonly text: string;
-  readonly id: string;
-  /** Of the host, when the drain began; undefined where nobody knew. */
-  readonly boot: string | undefined;
-  readonly owns: readonly string[];
-  readonly newestPod: string | undefined;
-  readonly drained: boolean;
-  /** Differs between two proofs. */
-  readonly proof: string | undefined;
-  /** Since when its volumes are waited for, milliseconds since the Unix epoch; NaN where they are not. */
-  readonly volumesSince: number;
-}
-
-export interface NodeFacts {
-  readonly name: string;
-  readonly uid: string;
-  readonly cordoned: boolean;
-  readonly marks: MarksFacts | undefined;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly managed: boolean;
-  readonly held: boolean;
-  readonly ready: boolean;
-  readonly version: string | undefined;
-  readonly boot: string | undefined;
-  /** Nodes of one variant and architecture are offered the same releases. */
-  readonly family: string;
-  readonly volumesInUse: readonly string[];
-  /** What a policy may call it unwell by, as texts. */
-  readonly troubles: readonly string[];
-  /** Labels and annotations that the operator sets while a node is updated, by name. */
-  readonly signs: ReadonlyMap<string, string>;
-  /** Keys of the operator's taints. */
-  readonly taints: readonly string[];
-}
-
 const SIGN_LABELS = [`${GROUP}/updating`, 'node.kubernetes.io/exclude-from-external-load-balancers'];
 const SIGN_ANNOTATIONS = ['cluster-autoscaler.kubernetes.io/scale-down-disabled', 'karpenter.sh/do-not-disrupt'];
 
-export const nodeFacts = once((node): NodeFacts => {
+export type NodeFacts = Readonly<ReturnType<typeof nodeFacts>>;
+
+export const nodeFacts = once((node) => {
   const { name, uid, labels = {}, annotations = {} } = node.metadata;
   const ready = list(at(node, 'status', 'conditions')).find((condition) => at(condition, 'type') === 'Ready');
   const image = text(at(node, 'status', 'nodeInfo', 'osImage')) ?? '';
@@ -96,11 +62,14 @@ export const nodeFacts = once((node): NodeFacts => {
     held: annotations[`${GROUP}/hold`] !== undefined,
     ready: at(ready, 'status') === 'True',
     version: /^Bottlerocket OS (\d+\.\d+\.\d+\S*)/.exec(image)?.[1],
-    boot: text(at(node, 'status', 'nodeInfo', 'bootID')),
+    /** Nodes of one variant and architecture are offered the same releases. */
     family: `${/\(([^)]*)\)/.exec(image)?.[1] ?? ''}/${labels['kubernetes.io/arch'] ?? ''}`,
     volumesInUse: list(at(node, 'status', 'volumesInUse')).map(String),
+    /** What a policy may call it unwell by, as texts. */
     troubles: troublesOf(node),
+    /** Labels and annotations that the operator sets while a node is updated, by name. */
     signs: new Map(signs),
+    /** Keys of the operator's taints. */
     taints: taintsOf(node).filter((key) => key.startsWith(GROUP)),
   };
 });
@@ -117,65 +86,24 @@ const taintsOf = (node: KubeObject): readonly string[] =>
   list(at(node, 'spec', 'taints')).map((one) => text(at(one, 'key')) ?? '');
 
 /** Marks that nobody can read are marks. */
-function marksIn(json: string | undefined): MarksFacts | undefined {
+function marksIn(json: string | undefined) {
   if (json === undefined) return undefined;
   const marks = parsed(json);
   return {
     text: json,
     id: text(at(marks, 'id')) ?? '',
-    boot: text(at(marks, 'boot')),
     owns: list(at(marks, 'owns')).map(String),
     newestPod: text(at(marks, 'newestPod')),
-    drained: text(at(marks, 'drained')) !== undefined,
+    /** Differs between two proofs. */
     proof: text(at(marks, 'proof')),
+    /** Since when its volumes are waited for, milliseconds since the Unix epoch; NaN where they are not. */
     volumesSince: Date.parse(text(at(marks, 'volumesSince')) ?? ''),
   };
 }
 
-export interface RecordFacts {
-  readonly boot: string;
-  readonly version: string;
-  /** False for a probe. */
-  readonly requested: boolean;
-}
+export type ShadowFacts = Readonly<ReturnType<typeof shadowFacts>>;
 
-export interface StatusFacts {
-  readonly state: string;
-  readonly current: string;
-  readonly target: string;
-  readonly crashes: number;
-  /** When the last attempt failed, as the agent says; NaN where it says nothing. */
-  readonly failedAt: number;
-  readonly failed: readonly string[];
-  readonly record: RecordFacts | undefined;
-  readonly draining: boolean;
-  /** When the drain began that it tells of, as that says. */
-  readonly drainBegan: string | undefined;
-  readonly reason: string | undefined;
-}
-
-export interface Verdict {
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-}
-
-export interface ShadowFacts {
-  readonly name: string;
-  readonly uid: string;
-  /** Name of its node. */
-  readonly node: string;
-  /** UIDs of the Nodes that own it. */
-  readonly owners: readonly string[];
-  readonly state: string;
-  readonly version: string | undefined;
-  readonly status: StatusFacts | undefined;
-  readonly verdict: Verdict | undefined;
-  /** It has a status, and is or is wanted to be elsewhere than at rest. */
-  readonly active: boolean;
-}
-
-export const shadowFacts = once((shadow): ShadowFacts => {
+export const shadowFacts = once((shadow) => {
   const { name, uid, ownerReferences = [] } = shadow.metadata;
   const state = text(at(shadow, 'spec', 'state')) ?? 'Idle';
   const status = statusIn(at(shadow, 'status'));
@@ -183,12 +111,15 @@ export const shadowFacts = once((shadow): ShadowFacts => {
   return {
     name,
     uid,
+    /** Name of its node. */
     node: name.replace(/^brs-/, ''),
+    /** UIDs of the Nodes that own it. */
     owners: ownerReferences.filter(({ kind }) => kind === 'Node').map((owner) => owner.uid),
     state,
     version: text(at(shadow, 'spec', 'version')),
     status,
-    verdict: condition as Verdict | undefined,
+    verdict: condition as { readonly reason: string } | undefined,
+    /** It has a status, and is or is wanted to be elsewhere than at rest. */
     active: status !== undefined && (state !== 'Idle' || status.state !== 'Idle'),
   };
 });
@@ -199,7 +130,9 @@ export function isStart(before: ShadowFacts | undefined, after: ShadowFacts): bo
   return before === undefined || before.state === 'Idle' || before.version !== after.version;
 }
 
-function statusIn(status: unknown): StatusFacts | undefined {
+export type StatusFacts = Readonly<NonNullable<ReturnType<typeof statusIn>>>;
+
+function statusIn(status: unknown) {
   const state = text(at(status, 'current_state'));
   if (state === undefined) return undefined;
   const record = at(status, 'reboot');
@@ -209,55 +142,36 @@ function statusIn(status: unknown): StatusFacts | undefined {
     current: text(at(status, 'current_version')) ?? '',
     target: text(at(status, 'target_version')) ?? '',
     crashes: Number(at(status, 'crash_count') ?? 0),
+    /** When the last attempt failed, as the agent says; NaN where it says nothing. */
     failedAt: Date.parse(text(at(status, 'state_transition_failure_timestamp')) ?? ''),
     failed: list(at(status, 'failed_versions')).flatMap((one) => (one === sound ? [] : String(one))),
     record: record ? recordIn(record) : undefined,
     draining: Boolean(at(status, 'drain')),
-    drainBegan: text(at(status, 'drain', 'started_at')),
     reason: text(at(status, 'last_failure', 'reason')),
   };
 }
 
-const recordIn = (record: unknown): RecordFacts => ({
+const recordIn = (record: unknown) => ({
   boot: text(at(record, 'boot_id')) ?? '',
   version: text(at(record, 'version')) ?? '',
+  /** False for a probe. */
   requested: text(at(record, 'requested_at')) !== undefined,
 });
 
-export interface LeaseFacts {
-  readonly holder: string;
-  /** Each with its text, which is another when it is taken anew. */
-  readonly permits: readonly { readonly shadow: string; readonly nodeUid: string; readonly text: string }[];
-  readonly permitsText: string;
-}
+export type LeaseFacts = Readonly<ReturnType<typeof leaseFacts>>;
 
-export const leaseFacts = once((lease): LeaseFacts => {
+export const leaseFacts = once((lease) => {
   const permitsText = lease.metadata.annotations?.[`${GROUP}/slots`] ?? '[]';
   const permits = list(parsed(permitsText)).map((permit) => ({
     shadow: String(at(permit, 'shadow')),
     nodeUid: String(at(permit, 'nodeUid')),
-    text: JSON.stringify(permit),
   }));
   return { holder: text(at(lease, 'spec', 'holderIdentity')) ?? '', permits, permitsText };
 });
 
-export interface PodFacts {
-  readonly uid: string;
-  readonly key: string;
-  readonly namespace: string;
-  readonly node: string | undefined;
-  readonly labels: Readonly<Record<string, string>>;
-  /** A drain has to see it gone, unless it tolerates the cordon and came after it. */
-  readonly drained: boolean;
-  readonly toleratesCordon: boolean;
-  /** Of the controller or the apiserver: these stay where nothing else could take them. */
-  readonly own: boolean;
-  readonly ready: boolean;
-  /** By when it should have ended; NaN where it is not ending. */
-  readonly due: number;
-}
+export type PodFacts = Readonly<ReturnType<typeof podFacts>>;
 
-export const podFacts = once((pod): PodFacts => {
+export const podFacts = once((pod) => {
   const { uid, name, namespace = '', labels = {}, annotations = {}, ownerReferences = [] } = pod.metadata;
   const ofDaemonSet = ownerReferences.some(({ kind, controller }) => kind === 'DaemonSet' && controller);
   const stays = ofDaemonSet || annotations['kubernetes.io/config.mirror'] !== undefined;
@@ -266,13 +180,14 @@ export const podFacts = once((pod): PodFacts => {
   return {
     uid,
     key: `${namespace}/${name}`,
-    namespace,
     node: text(at(pod, 'spec', 'nodeName')),
-    labels,
+    /** A drain has to see it gone, unless it tolerates the cordon and came after it. */
     drained: !stays && !['Succeeded', 'Failed'].includes(String(at(pod, 'status', 'phase'))),
     toleratesCordon: list(at(pod, 'spec', 'tolerations')).some(toleratesCordon),
+    /** Of the controller or the apiserver: these stay where nothing else could take them. */
     own: namespace === NAMESPACE && (component === 'apiserver' || component === 'brupop-controller'),
     ready: at(ready, 'status') === 'True',
+    /** By when it should have ended; NaN where it is not ending. */
     due: Date.parse(String(pod.metadata.deletionTimestamp)),
   };
 });

@@ -6,46 +6,9 @@ import { type Quantity, quantity, type Rounding } from './settings.ts';
 type Labels = Readonly<Record<string, string>>;
 
 /** What a policy resource says; undefined where it says nothing, and the variables hold. Times are milliseconds since the simulation began. */
-export interface PolicyFacts {
-  readonly name: string;
-  readonly priority: number;
-  readonly selects: (labels: Labels) => boolean;
-  /** Nobody can obey it. */
-  readonly broken: boolean;
-  readonly paused: boolean;
-  readonly maxConcurrent: Quantity | undefined;
-  readonly maxFailed: Quantity | undefined;
-  readonly pauseBetweenMs: number;
-  readonly hasWindows: boolean | undefined;
-  readonly fits: boolean | undefined;
-  readonly freezes: readonly Freeze[];
-  readonly proofNodes: Quantity | undefined;
-  readonly after: readonly string[];
-  readonly rollsBack: boolean;
-  readonly prefersUpdated: boolean;
-  readonly waitsForRoom: boolean;
-  readonly hasInterval: boolean;
-  readonly failsWorse: boolean;
-  readonly needsApproval: boolean;
-  readonly hasChecks: boolean;
-  /** `condition`, `taint`: by what it calls nodes unwell. */
-  readonly unwell: readonly string[];
-  readonly version: VersionFacts;
-}
+export type PolicyFacts = Readonly<ReturnType<typeof policyFacts>>;
 
-/** What it says of versions. */
-export interface VersionFacts {
-  readonly minAgeMs: number;
-  readonly max: string | undefined;
-  readonly exact: string | undefined;
-}
-
-export interface Freeze {
-  readonly from: Instant;
-  readonly to: Instant;
-}
-
-export const policyFacts = once((policy): PolicyFacts => {
+export const policyFacts = once((policy) => {
   const spec = at(policy, 'spec');
   const { name } = policy.metadata;
   const after = list(at(spec, 'after')).map(String);
@@ -55,6 +18,7 @@ export const policyFacts = once((policy): PolicyFacts => {
     name,
     priority: Number(at(spec, 'priority') ?? 0),
     selects: selector(at(spec, 'nodeSelector')),
+    /** Nobody can obey it. */
     broken:
       after.includes(name) ||
       freezes.some(({ from, to }) => !(from < to)) ||
@@ -72,12 +36,13 @@ export const policyFacts = once((policy): PolicyFacts => {
     hasInterval: (durationMs(at(spec, 'minInterval')) ?? 0) > 0,
     needsApproval: at(spec, 'approval') === 'Required',
     hasChecks: at(spec, 'proof', 'checks') != null || at(spec, 'checks') != null,
+    /** `condition`, `taint`: by what it calls nodes unwell. */
     unwell: list(at(spec, 'unwell')).flatMap((sign) => Object.keys(sign as object)),
     version: versionIn(at(spec, 'version')),
   };
 });
 
-function versionIn(version: unknown): VersionFacts {
+function versionIn(version: unknown) {
   const max = text(at(version, 'max'));
   return {
     minAgeMs: durationMs(at(version, 'minAge')) ?? 0,
@@ -86,7 +51,7 @@ function versionIn(version: unknown): VersionFacts {
   };
 }
 
-function timesIn(spec: unknown): Pick<PolicyFacts, 'pauseBetweenMs' | 'hasWindows' | 'fits'> {
+function timesIn(spec: unknown) {
   const windows = at(spec, 'windows');
   const fit = at(spec, 'windowFit');
   return {
@@ -111,7 +76,7 @@ function durationMs(value: unknown): number | undefined {
     .reduce((sum, ms) => sum + ms, 0);
 }
 
-function freezeIn(freeze: unknown): Freeze {
+function freezeIn(freeze: unknown) {
   const instant = (key: string): Instant => Date.parse(text(at(freeze, key)) ?? '') - BEGINS_AT;
   return { from: instant('from'), to: instant('to') };
 }
@@ -122,7 +87,7 @@ function isWindow(window: unknown): boolean {
 }
 
 /** Whether labels are those that a selector selects. */
-export function selector(of: unknown): PolicyFacts['selects'] {
+export function selector(of: unknown): (labels: Labels) => boolean {
   const labels = Object.entries((at(of, 'matchLabels') ?? {}) as Labels);
   const expressions = list(at(of, 'matchExpressions'));
   return (present) =>

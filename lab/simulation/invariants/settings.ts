@@ -19,46 +19,31 @@ export function quantity(text: string, rounding: Rounding): Quantity {
 }
 
 /** The settings of a scenario as docs/deploying.md has them. Times are milliseconds. */
-export interface Terms {
-  readonly maxConcurrent: Quantity;
-  readonly maxFailed: Quantity;
-  /** Nodes on which a release has to be proven. */
-  readonly proofNodes: Quantity;
-  /** Whether an update has to be done before the window closes. */
-  readonly fits: boolean;
-  readonly soakMs: number;
-  readonly soakTimeoutMs: number;
-  readonly agentTimeoutMs: number;
-  readonly returnTimeoutMs: number;
-  readonly notReadyHoldMs: number;
-  /** Infinity where drains have no end. */
-  readonly drainTimeoutMs: number;
-  readonly exclusionMs: number;
-  /** 0 = volumes are not waited for. */
-  readonly volumesMs: number;
-  /** How long a pod that is ending is waited for past its time; Infinity = for as long as the drain lasts. */
-  readonly stuckMs: number;
-  /** Whether updates start at certain times alone. */
-  readonly hasWindows: boolean;
-}
+export type Terms = Readonly<ReturnType<typeof termsOf>>;
 
-export function termsOf({ settings: { controller, apiserver, agent } }: Scenario): Terms {
+export function termsOf({ settings: { controller, apiserver, agent } }: Scenario) {
   const seconds = (of: Readonly<Record<string, string>>, name: string, usual: number): number =>
     Number(of[name] ?? usual) * 1000;
   return {
     maxConcurrent: quantity(controller['MAX_CONCURRENT_UPDATE'] ?? '1', 'concurrent'),
     maxFailed: quantity(controller['MAX_FAILED_UPDATE'] ?? '10%', 'failed'),
+    /** Nodes on which a release has to be proven. */
     proofNodes: quantity(controller['PROOF_NODES'] ?? '1', 'proving'),
+    /** Whether an update has to be done before the window closes. */
     fits: controller['WINDOW_FIT'] === 'strict',
     soakMs: seconds(controller, 'MONITORING_TIME_IN_SEC', 0),
     soakTimeoutMs: seconds(controller, 'MONITORING_TIMEOUT_IN_SEC', 900),
     agentTimeoutMs: seconds(controller, 'AGENT_TIMEOUT_IN_SEC', 900),
     returnTimeoutMs: seconds(controller, 'NODE_RETURN_TIMEOUT_IN_SEC', 900),
     notReadyHoldMs: seconds(controller, 'NOT_READY_HOLD_IN_SEC', 3600),
+    /** Infinity where drains have no end. */
     drainTimeoutMs: seconds(apiserver, 'DRAIN_TIMEOUT_IN_SEC', 1800) || Infinity,
+    /** 0 = volumes are not waited for. */
     volumesMs: seconds(apiserver, 'VOLUME_DETACH_TIMEOUT_IN_SEC', 120),
+    /** How long a pod that is ending is waited for past its time; Infinity = for as long as the drain lasts. */
     stuckMs: seconds(apiserver, 'SKIP_WAIT_FOR_DELETE_TIMEOUT_IN_SEC', 300) || Infinity,
     exclusionMs: seconds(agent, 'EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC', 0),
+    /** Whether updates start at certain times alone. */
     hasWindows: hasWindows(controller),
   };
 }
