@@ -1,5 +1,4 @@
-import type { HostResponse, HostTransport } from '../../runtime/agent/hosts/bottlerocket/calls.ts';
-import { HostUnreachableError } from '../../runtime/agent/hosts/errors.ts';
+import type { HostTransport } from '../../runtime/agent/hosts/bottlerocket/calls.ts';
 import type { RoundTrip } from '../../runtime/agent/apiserver/client.ts';
 import { HEADERS } from '../../runtime/api/agent/protocol.ts';
 import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
@@ -226,13 +225,7 @@ export class SimulatedNetwork {
           };
           meeting?.pass('before');
           life.deliver(() => {
-            const outcome = meeting?.struck.outcome;
-            const call = `${method} ${path}`;
-            const answer =
-              outcome && outcome.kind !== 'answered'
-                ? unanswered(call, () => inner.request(request), outcome.lands)
-                : inner.request(request);
-            answer.then(
+            inner.request(request).then(
               (value) => answered(() => resolve(value)),
               (error: Error) => answered(() => reject(error)),
             );
@@ -246,12 +239,6 @@ const named = ({ [HEADERS.nodeName]: name = '', [HEADERS.nodeUid]: uid = '' }: C
   [HEADERS.nodeName]: name,
   [HEADERS.nodeUid]: uid,
 });
-
-/** The connection breaks before there is an answer. */
-async function unanswered(call: string, land: () => Promise<HostResponse>, lands: unknown): Promise<never> {
-  if (lands !== false) await land().catch(() => undefined);
-  throw new HostUnreachableError(call, 'ECONNRESET');
-}
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'BadRequest',

@@ -1,7 +1,7 @@
 import { EmbeddedCluster } from '../sim/cluster/cluster.ts';
 import { chance } from './environment/chance.ts';
 import { KubernetesEnvironment } from './environment/environment.ts';
-import { CATALOGUE } from './faults/catalogue.ts';
+import { kindOf } from './faults/catalogue.ts';
 import { createInvariants } from './invariants/index.ts';
 import { TrueTime } from './clock.ts';
 import { History } from './history.ts';
@@ -154,8 +154,7 @@ class Simulation implements World {
   }
 
   #plan(fault: PlannedFault): void {
-    const kind = CATALOGUE.find(({ name }) => name === fault.kind);
-    if (!kind) throw new Error(`there is no fault ${fault.kind}`);
+    const kind = kindOf(fault.kind);
     const { when } = fault;
     const begin = (struck?: Struck): boolean => this.#begin(fault, kind, struck);
     if (when.kind === 'moment') this.#moments.aim(when, begin);

@@ -1,14 +1,14 @@
 import type { Random } from '../../runtime/lib/random.ts';
 import { spread, weighed } from './draws.ts';
 import { chance, oneOf } from './environment/chance.ts';
-import { CATALOGUE, drawnKind } from './faults/catalogue.ts';
-import { between, type DrawnKind, HOUR, MINUTE } from './faults/kind.ts';
+import { CATALOGUE, kindOf } from './faults/catalogue.ts';
+import { between, HOUR, MINUTE } from './faults/kind.ts';
 import { FURTHER, type Moment, MOMENTS } from './moment-names.ts';
 import { DECISIONS, type Plot, PLOTS, type Topic, TOPICS } from './plots.ts';
 import { drawPolicies } from './policies.ts';
 import { drawSettings } from './settings.ts';
 import { blinds } from './invariants/sight.ts';
-import type { Instant, Phase, PlannedFault, PolicyWorld, Release, Scenario, When } from './types.ts';
+import type { FaultKind, Instant, Phase, PlannedFault, PolicyWorld, Release, Scenario, When } from './types.ts';
 
 /** What is given rather than drawn. */
 export interface Given {
@@ -139,7 +139,7 @@ function numbered(faults: readonly Unnumbered[]): readonly PlannedFault[] {
 const begins = ({ when }: Unnumbered): Instant => (when.kind === 'at' ? when.at : when.from);
 
 interface Mix {
-  readonly kinds: readonly DrawnKind[];
+  readonly kinds: readonly FaultKind[];
   readonly plots: readonly Plot[];
   /** Up to which draw it is a plot, and then a burst; what is above is a single fault. */
   readonly shares: { readonly plots: number; readonly bursts: number };
@@ -160,7 +160,7 @@ function drawGroup(random: Random, mix: Mix): readonly Unnumbered[] {
 
 function drawPlot(random: Random, plots: readonly Plot[], from: Instant): readonly Unnumbered[] {
   const plot = plots[Math.floor(random() * plots.length)] ?? [];
-  return plot.map(({ kind, moment, phase, after, lasts = drawnKind(kind).lasts }) =>
+  return plot.map(({ kind, moment, phase, after, lasts = kindOf(kind).lasts }) =>
     planned(
       { name: kind, lasts },
       { kind: 'moment', moment, phase, from, delayMs: after ? between(after, random) : 0 },
@@ -172,7 +172,7 @@ function drawPlot(random: Random, plots: readonly Plot[], from: Instant): readon
 /** Two to four faults around one moment of one node. */
 function drawBurst(
   random: Random,
-  kinds: readonly DrawnKind[],
+  kinds: readonly FaultKind[],
   from: Instant,
   moments: readonly Moment[] = ALL_MOMENTS,
 ): readonly Unnumbered[] {
@@ -184,7 +184,7 @@ function drawBurst(
     .map((kind) => planned(kind, aimed(kind, random, from, moment), random));
 }
 
-function aimed(kind: DrawnKind, random: Random, from: Instant, moment?: Moment): When {
+function aimed(kind: FaultKind, random: Random, from: Instant, moment?: Moment): When {
   const { aim = ALL_MOMENTS, phases = ALL_PHASES } = kind;
   const phase = oneOf(random, phases);
   // What may only begin before a request decides what becomes of it; later there is nothing to decide.
@@ -198,6 +198,6 @@ function aimed(kind: DrawnKind, random: Random, from: Instant, moment?: Moment):
   };
 }
 
-function planned({ name, lasts }: Pick<DrawnKind, 'name' | 'lasts'>, when: When, random: Random): Unnumbered {
+function planned({ name, lasts }: Pick<FaultKind, 'name' | 'lasts'>, when: When, random: Random): Unnumbered {
   return { kind: name, when, forMs: between(lasts, random), dice: Math.floor(random() * 0x7fffffff) };
 }

@@ -86,15 +86,21 @@ export interface FaultKind {
   readonly what: string;
   /** How often it is drawn, compared with the others. */
   readonly weight: number;
+  /** How long it lasts, milliseconds: from, to. Drawn evenly by orders of magnitude. */
+  readonly lasts: readonly [number, number];
   /** Where it may be aimed: all moments unless told. */
   readonly aim?: readonly Moment[];
   /** All of them unless told. */
   readonly phases?: readonly Phase[];
   /** Begins. Undefined where there is nothing to strike. `struck` is the request at whose moment it begins, where it is aimed (with a delay, too). */
-  begin(
-    world: World,
-    terms: { readonly random: Random; readonly forMs: number; readonly struck?: Struck },
-  ): Begun | undefined;
+  begin(world: World, terms: Terms): Begun | undefined;
+}
+
+/** What a fault is told when it begins. */
+export interface Terms {
+  readonly random: Random;
+  readonly forMs: number;
+  readonly struck?: Struck;
 }
 
 /** A fault that has begun. */

@@ -1,6 +1,6 @@
+import type { FaultKind } from '../types.ts';
 import { credentialFaults } from './credentials.ts';
-import { type DrawnKind, SECOND } from './kind.ts';
-import { kubeletFaults } from './kubelets.ts';
+import { SECOND } from './kind.ts';
 import { leaseFaults } from './lease.ts';
 import { machineFaults } from './machines.ts';
 import { networkFaults } from './network.ts';
@@ -11,31 +11,30 @@ import { updatePolicyFaults } from './update-policies.ts';
 import { watchFaults } from './watches.ts';
 import { workloadFaults } from './workloads.ts';
 
-/** Everything that can go wrong in a simulation. */
-export const CATALOGUE: readonly DrawnKind[] = [
-  ...networkFaults,
-  ...watchFaults,
-  ...processFaults,
-  ...leaseFaults,
-  ...policyFaults,
-  ...machineFaults,
-  ...kubeletFaults,
-  ...peopleFaults,
-  ...updatePolicyFaults,
-  ...workloadFaults,
-  ...credentialFaults,
-];
+const BY_NAME: ReadonlyMap<string, FaultKind> = new Map(
+  Object.entries({
+    ...networkFaults,
+    ...watchFaults,
+    ...processFaults,
+    ...leaseFaults,
+    ...policyFaults,
+    ...machineFaults,
+    ...peopleFaults,
+    ...updatePolicyFaults,
+    ...workloadFaults,
+    ...credentialFaults,
+  }).map(([name, kind]) => [name, { name, ...kind }]),
+);
 
-const BY_NAME: ReadonlyMap<string, DrawnKind> = new Map(CATALOGUE.map((kind) => [kind.name, kind]));
+/** Everything that can go wrong in a simulation. */
+export const CATALOGUE: readonly FaultKind[] = [...BY_NAME.values()];
 
 /** @throws where the catalogue has no such kind: a scenario of another version */
-export function drawnKind(name: string): DrawnKind {
+export function kindOf(name: string): FaultKind {
   const kind = BY_NAME.get(name);
   if (!kind) throw new Error(`fault: expected one of the catalogue's kinds, got ${JSON.stringify(name)}`);
   return kind;
 }
 
 /** Whether it may last longer than the moment at which it begins; what does not has no end to be told. */
-export function isLasting(name: string): boolean {
-  return (BY_NAME.get(name)?.lasts[1] ?? 0) > SECOND;
-}
+export const isLasting = (name: string): boolean => (BY_NAME.get(name)?.lasts[1] ?? 0) > SECOND;

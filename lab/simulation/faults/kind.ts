@@ -1,24 +1,53 @@
 import type { Random } from '../../../runtime/lib/random.ts';
 import { spread } from '../draws.ts';
-import type { Moment } from '../moment-names.ts';
-import type { Begun, FaultKind, Process, Struck, World } from '../types.ts';
+import { type Moment, MOMENTS } from '../moment-names.ts';
+import type { Begun, FaultKind, Process, Terms, World } from '../types.ts';
 
-/** A kind of fault with what drawing one needs besides. */
-export interface DrawnKind extends FaultKind {
-  /** How long it lasts, milliseconds: from, to. Drawn evenly by orders of magnitude. */
-  readonly lasts: readonly [number, number];
-}
-
-/** What a fault is told when it begins. */
-export interface Terms {
-  readonly random: Random;
-  readonly forMs: number;
-  readonly struck?: Struck;
-}
+/** Kinds of faults by their names. */
+export type Kinds = Readonly<Record<string, Omit<FaultKind, 'name'>>>;
+type Range = readonly [number, number];
+type End = (() => void) | undefined | void;
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
+/** Of what does not last. */
+export const AT_ONCE = [SECOND, SECOND] as const;
+
+export const fault = (what: string, weight: number, lasts: Range, begin: FaultKind['begin']) =>
+  ({ what, weight, lasts, begin }) as const;
+
+/** A fault of a node: the struck one, or any. */
+export const ofNode = (
+  what: string,
+  weight: number,
+  lasts: Range,
+  begin: (environment: World['environment'], node: string, terms: Terms) => End,
+) =>
+  fault(what, weight, lasts, (world, terms) => onNode(world, terms, (node) => begin(world.environment, node, terms)));
+
+/** A fault of a process: the struck one, or any; of the kind where one is named. */
+export const ofProcess = (
+  what: string,
+  weight: number,
+  lasts: Range,
+  begin: (process: Process, world: World) => End,
+  kind?: Process['kind'],
+) =>
+  fault(what, weight, lasts, (world, terms) =>
+    onProcess(processOf(world, terms, kind), (process) => begin(process, world)),
+  );
+
+/** Moments by their names, with spaces between. @throws where there is no such moment */
+export const moments = (names: string): readonly Moment[] =>
+  names.split(' ').map((name) => {
+    if (!(name in MOMENTS)) throw new Error(`there is no moment ${name}`);
+    return name as Moment;
+  });
+
+/** The same kinds, aimed there. */
+export const aimedAt = (aim: readonly Moment[], kinds: Kinds): Kinds =>
+  Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, { ...kind, aim }]));
 
 /** Undefined where there is none to choose. */
 export function oneOf<T>(choices: readonly T[], random: Random): T | undefined {
@@ -26,10 +55,16 @@ export function oneOf<T>(choices: readonly T[], random: Random): T | undefined {
 }
 
 /** Whole milliseconds, evenly by orders of magnitude. */
-export const between = (range: readonly [number, number], random: Random): number => Math.round(spread(range, random));
+export const between = (range: Range, random: Random): number => Math.round(spread(range, random));
+
+/** How far a clock is off: at most 20 minutes, in either direction. */
+export const drawOff = (random: Random): number => between([SECOND, 20 * MINUTE], random) * (random() < 0.5 ? -1 : 1);
+
+/** As `Sight` of the judges reads it. */
+export const saidOff = (whose: string, offMs: number): string => `${whose}, off by ${Math.round(offMs / SECOND)} s`;
 
 /** The struck node, or any. One in ten strikes its neighbour instead. */
-export function nodeOf({ environment }: World, { random, struck }: Terms): string | undefined {
+function nodeOf({ environment }: World, { random, struck }: Terms): string | undefined {
   const any = oneOf(environment.nodes, random);
   const stays = random() < 0.9;
   return stays && struck?.node !== undefined && environment.nodes.includes(struck.node) ? struck.node : any;
@@ -47,33 +82,25 @@ export function othersOf(world: World, { struck }: Terms, kind: Process['kind'])
   return world.processes.filter((process) => process.running && process.kind === kind && process !== struck?.process);
 }
 
-/** The same kinds, aimed there. */
-export const aimedAt = (aim: readonly Moment[], kinds: readonly DrawnKind[]): readonly DrawnKind[] =>
-  kinds.map((kind) => Object.assign({}, kind, { aim }));
-
-/** A fault of a node. */
 export function onNode(
   world: World,
   terms: Terms,
-  begin: (node: string) => (() => void) | undefined | void,
+  begin: (node: string) => End,
   about: (node: string) => string = (node) => node,
 ): Begun | undefined {
   const node = nodeOf(world, terms);
   return node === undefined ? undefined : begun(about(node), begin(node));
 }
 
-/** A fault of a process. */
 export function onProcess(
   process: Process | undefined,
-  begin: (process: Process) => (() => void) | undefined | void,
+  begin: (process: Process) => End,
   about: (name: string) => string = (name) => name,
 ): Begun | undefined {
   return process && begun(about(process.name), begin(process));
 }
 
-export function begun(about: string, end: (() => void) | undefined | void): Begun {
-  return end ? { about, end } : { about };
-}
+export const begun = (about: string, end: End): Begun => (end ? { about, end } : { about });
 
 /** Each of them ends. */
 export const all =

@@ -1,67 +1,35 @@
-import type { Moment } from '../moment-names.ts';
-import type { Outcome, World } from '../types.ts';
+import { type Moment, MOMENTS } from '../moment-names.ts';
+import type { Outcome, Terms, World } from '../types.ts';
 import {
   all,
   begun,
   between,
-  type DrawnKind,
+  fault,
+  type Kinds,
   MINUTE,
+  moments,
   oneOf,
   onProcess,
   processOf,
   SECOND,
-  type Terms,
 } from './kind.ts';
 
-/** Requests that write to the Kubernetes API. */
-const WRITES: readonly Moment[] = [
-  'permit-taken',
-  'permit-given-back',
-  'bump',
-  'spec-start',
-  'spec-advance',
-  'spec-call-off',
-  'spec-rescue',
-  'drain-announced',
-  'cordon',
-  'eviction',
-  'drained',
-  'node-touched',
-  'released',
-  'status-staged',
-  'reboot-recorded',
-  'status-rebooted',
-  'status-idle',
-  'status-error-reset',
-  'shadow-created',
-  'shadow-deleted',
-  'condition',
-  'lease-takeover',
-  'lease-renewal',
-];
-
-/** Whatever passes a network: the agents' requests to the apiservers, too. */
-const ON_THE_WIRE: readonly Moment[] = [...WRITES, 'drain-asked', 'release-asked', 'status-sent'];
+/** Whatever passes a network. The API of a host is on the same machine, and has faults of its own. */
+const OF_HOSTS = moments('prepare activate reboot-asked locked');
+const ON_THE_WIRE = (Object.keys(MOMENTS) as Moment[]).filter((moment) => !OF_HOSTS.includes(moment));
 
 /** A request comes to this: the struck one, or the next few of some process. */
-function comesTo(name: string, what: string, draw: (terms: Terms) => Outcome): DrawnKind {
-  return {
-    name,
-    what,
-    weight: 3,
-    lasts: [5 * SECOND, 2 * MINUTE],
-    aim: ON_THE_WIRE,
-    phases: ['before'],
-    begin: (world, terms) => {
-      const outcome = draw(terms);
-      const { struck } = terms;
-      if (struck && struck.outcome === undefined && terms.random() < 0.7) {
-        struck.outcome = outcome;
-        return { about: `${struck.process.name}${struck.node ? ` about ${struck.node}` : ''}: ${told(outcome)}` };
-      }
-      return disturbs(world, terms, outcome);
-    },
-  };
+function comesTo(what: string, draw: (random: Terms['random']) => Outcome): Kinds[string] {
+  const kind = fault(what, 3, [5 * SECOND, 2 * MINUTE], (world, terms) => {
+    const outcome = draw(terms.random);
+    const { struck } = terms;
+    if (struck && struck.outcome === undefined && terms.random() < 0.7) {
+      struck.outcome = outcome;
+      return { about: `${struck.process.name}${struck.node ? ` about ${struck.node}` : ''}: ${told(outcome)}` };
+    }
+    return disturbs(world, terms, outcome);
+  });
+  return { ...kind, aim: ON_THE_WIRE, phases: ['before'] };
 }
 
 /** The next requests of a process. */
@@ -81,99 +49,74 @@ function told(outcome: Outcome): string {
   return `${outcome.code ?? 'no answer'}, ${lands}`;
 }
 
-const answered = (code: number, what: string, byProxy = false): DrawnKind =>
-  comesTo(`${byProxy ? 'proxy' : 'api'}-${code}`, what, () => ({ kind: 'answered', code, byProxy }));
-
-const BROKEN_OR_504 = [undefined, 502, 504] as const;
+const answered = (code: number, what: string, byProxy = false) =>
+  comesTo(what, () => ({ kind: 'answered', code, byProxy }));
 
 function lost(random: () => number, lands: false | { readonly afterMs: number }): Outcome {
-  const code = oneOf(BROKEN_OR_504, random);
+  const code = oneOf([undefined, 502, 504] as const, random);
   return { kind: 'lost', lands, ...(code !== undefined && { code }) };
 }
-
-const OUTCOMES: readonly DrawnKind[] = [
-  answered(409, 'the API server answers 409 to a write'),
-  answered(403, 'the API server refuses a request for good with 403'),
-  answered(422, 'the API server refuses a request for good with 422'),
-  answered(429, 'the API server answers 429'),
-  answered(500, 'the API server answers 500, and nothing is done'),
-  answered(503, 'the API server answers 503, and nothing is done'),
-  answered(403, 'a proxy answers 403 with a page of its own', true),
-  comesTo('lost-before', 'a request is lost: no answer, or 502 or 504 of a proxy, and it never lands', ({ random }) =>
-    lost(random, false),
-  ),
-  comesTo('lost-answer', 'a write lands, and its answer is lost, or a proxy says 502 or 504', ({ random }) =>
-    lost(random, { afterMs: 0 }),
-  ),
-  comesTo('lands-late', 'a write whose answer is lost lands up to two minutes later', ({ random }) =>
-    lost(random, { afterMs: between([SECOND, 2 * MINUTE], random) }),
-  ),
-  comesTo('hangs', 'a request is never answered, whether it lands or not', ({ random }) => ({
-    kind: 'hangs',
-    lands: random() < 0.5,
-  })),
-];
 
 /** Parties between which there is a line: who, and the other end. */
 function line(world: World, terms: Terms): readonly [string, string] | undefined {
   const process = processOf(world, terms);
   if (!process) return undefined;
-  const apiserver = oneOf(
-    world.processes.filter(({ kind }) => kind === 'apiserver'),
-    terms.random,
-  );
+  const apiservers = world.processes.filter(({ kind }) => kind === 'apiserver');
+  const apiserver = oneOf(apiservers, terms.random);
   const dialsApiserver = process.kind === 'agent' && terms.random() < 0.6;
   return [process.name, dialsApiserver && apiserver ? apiserver.name : 'api'];
 }
 
-const LINES: readonly DrawnKind[] = [
-  {
-    name: 'partition',
-    what: 'no bytes pass between a process and the Kubernetes API, or an agent and an apiserver',
-    weight: 5,
-    lasts: [3 * SECOND, 20 * MINUTE],
-    begin: (world, terms) => {
+export const networkFaults: Kinds = {
+  'api-409': answered(409, 'the API server answers 409 to a write'),
+  'api-403': answered(403, 'the API server refuses a request for good with 403'),
+  'api-422': answered(422, 'the API server refuses a request for good with 422'),
+  'api-429': answered(429, 'the API server answers 429'),
+  'api-500': answered(500, 'the API server answers 500, and nothing is done'),
+  'api-503': answered(503, 'the API server answers 503, and nothing is done'),
+  'proxy-403': answered(403, 'a proxy answers 403 with a page of its own', true),
+  'lost-before': comesTo('a request is lost: no answer, or 502 or 504 of a proxy, and it never lands', (random) =>
+    lost(random, false),
+  ),
+  'lost-answer': comesTo('a write lands, and its answer is lost, or a proxy says 502 or 504', (random) =>
+    lost(random, { afterMs: 0 }),
+  ),
+  'lands-late': comesTo('a write whose answer is lost lands up to two minutes later', (random) =>
+    lost(random, { afterMs: between([SECOND, 2 * MINUTE], random) }),
+  ),
+  hangs: comesTo('a request is never answered, whether it lands or not', (random) => ({
+    kind: 'hangs',
+    lands: random() < 0.5,
+  })),
+  partition: fault(
+    'no bytes pass between a process and the Kubernetes API, or an agent and an apiserver',
+    5,
+    [3 * SECOND, 20 * MINUTE],
+    (world, terms) => {
       const ends = line(world, terms);
       return ends && begun(`${ends[0]} and ${ends[1]}`, world.network.partition(...ends));
     },
-  },
-  {
-    name: 'outage',
-    what: 'nobody reaches the Kubernetes API',
-    weight: 2,
-    lasts: [3 * SECOND, 20 * MINUTE],
-    begin: ({ processes, network }) =>
-      begun('everybody', all(processes.map(({ name }) => network.partition(name, 'api')))),
-  },
-  {
-    name: 'busy',
-    what: 'the Kubernetes API answers 429 to a share of all requests of the operator',
-    weight: 2,
-    lasts: [20 * SECOND, 20 * MINUTE],
-    begin: ({ processes, network }, { random }) => {
+  ),
+  outage: fault('nobody reaches the Kubernetes API', 2, [3 * SECOND, 20 * MINUTE], ({ processes, network }) =>
+    begun('everybody', all(processes.map(({ name }) => network.partition(name, 'api')))),
+  ),
+  busy: fault(
+    'the Kubernetes API answers 429 to a share of all requests of the operator',
+    2,
+    [20 * SECOND, 20 * MINUTE],
+    ({ processes, network }, { random }) => {
       const share = 0.1 + 0.4 * random();
       const terms = { path: /^\/apis?\//, isStruck: () => random() < share };
-      const busy = { kind: 'answered', code: 429 } as const;
-      return begun(
-        `${Math.round(share * 100)} %`,
-        all(processes.map(({ name }) => network.disturb(name, busy, terms))),
-      );
+      const ends = processes.map(({ name }) => network.disturb(name, { kind: 'answered', code: 429 }, terms));
+      return begun(`${Math.round(share * 100)} %`, all(ends));
     },
-  },
-  {
-    name: 'slow',
-    what: 'a process has a slow line, and others overtake it',
-    weight: 5,
-    lasts: [20 * SECOND, 20 * MINUTE],
-    begin: (world, terms) => {
-      const latencyMs = between([200, 40 * SECOND], terms.random);
-      return onProcess(
-        processOf(world, terms),
-        ({ name }) => world.network.slow(name, latencyMs),
-        (name) => `${name}, by ${(latencyMs / SECOND).toFixed(1)} s`,
-      );
-    },
-  },
-];
-
-export const networkFaults: readonly DrawnKind[] = [...OUTCOMES, ...LINES];
+  ),
+  slow: fault('a process has a slow line, and others overtake it', 5, [20 * SECOND, 20 * MINUTE], (world, terms) => {
+    const latencyMs = between([200, 40 * SECOND], terms.random);
+    return onProcess(
+      processOf(world, terms),
+      ({ name }) => world.network.slow(name, latencyMs),
+      (name) => `${name}, by ${(latencyMs / SECOND).toFixed(1)} s`,
+    );
+  }),
+};

@@ -1,28 +1,15 @@
 import { POLICY_PLURAL } from '../../../runtime/api/policy/names.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { selector } from '../invariants/policy-facts.ts';
-import type { Moment } from '../moment-names.ts';
 import { broken, drawPolicy, drawTerms, freeze, type PolicySpec, POOL, POOLS, ZONE, ZONES } from '../policies.ts';
-import type { Begun, World } from '../types.ts';
-import { all, type DrawnKind, HOUR, MINUTE, onNode, oneOf, SECOND, type Terms } from './kind.ts';
+import type { Begun, FaultKind, Terms, World } from '../types.ts';
+import { aimedAt, all, begun, fault, HOUR, type Kinds, MINUTE, moments, onNode, oneOf, SECOND } from './kind.ts';
+import { hangs, refuses } from './policies.ts';
 
 /** Where what a policy says decides: starts, the second gate, and what they count. */
-const DECIDES: readonly Moment[] = [
-  'permit-taken',
-  'spec-start',
-  'spec-advance',
-  'spec-call-off',
-  'status-staged',
-  'drain-asked',
-  'drained',
-  'reboot-asked',
-  'status-rebooted',
-  'status-idle',
-  'status-error-reset',
-  'permit-given-back',
-  'shadow-created',
-  'lease-takeover',
-];
+const DECIDES = moments(
+  'permit-taken spec-start spec-advance spec-call-off status-staged drain-asked drained reboot-asked status-rebooted status-idle status-error-reset permit-given-back shadow-created lease-takeover',
+);
 
 const LASTS = [10 * SECOND, HOUR] as const;
 /** Of what a tool takes away and makes again. */
@@ -30,31 +17,20 @@ const FLICKERS = [200, 20 * SECOND] as const;
 /** What stands for less than a minute is nobody's to know. */
 const DECIDED = [2 * MINUTE, 30 * MINUTE] as const;
 
-type Change = (spec: PolicySpec, terms: Terms & { readonly name: string; readonly world: World }) => PolicySpec;
+type Change = (
+  spec: PolicySpec,
+  terms: Terms & { readonly name: string; readonly world: World },
+) => PolicySpec | undefined;
 
 /** One of the policies that there are from the beginning is changed, most often of the struck node, and put back as it was. Nothing where there are none. */
-function edits(
-  name: string,
-  { what, weight, lasts = LASTS }: { what: string; weight: number; lasts?: readonly [number, number] },
-  change: Change | 'delete',
-): DrawnKind {
-  return {
-    name,
-    what,
-    weight,
-    lasts,
-    aim: DECIDES,
-    begin: (world, terms) => {
-      const policy = policyOf(world, terms);
-      if (policy === undefined) return undefined;
-      const { people } = world.environment;
-      people.changePolicy(policy, (spec) =>
-        change === 'delete' ? undefined : spec && change(spec, { ...terms, name: policy, world }),
-      );
-      return { about: policy, end: () => people.changePolicy(policy, () => present(world)[policy]) };
-    },
-  };
-}
+const edits = (what: string, weight: number, lasts: readonly [number, number], change: Change) =>
+  fault(what, weight, lasts, (world, terms) => {
+    const policy = policyOf(world, terms);
+    if (policy === undefined) return undefined;
+    const { people } = world.environment;
+    people.changePolicy(policy, (spec) => spec && change(spec, { ...terms, name: policy, world }));
+    return begun(policy, () => people.changePolicy(policy, () => present(world)[policy]));
+  });
 
 function policyOf(world: World, { random, struck }: Terms): string | undefined {
   const policies = Object.entries(present(world));
@@ -77,7 +53,7 @@ function flickers(world: World, terms: Terms): Begun | undefined {
     was = spec;
     return undefined;
   });
-  return { about: policy, end: () => people.changePolicy(policy, (spec) => spec ?? was) };
+  return begun(policy, () => people.changePolicy(policy, (spec) => spec ?? was));
 }
 
 /** Another one comes and goes. */
@@ -88,7 +64,7 @@ function creates(world: World, { random }: { readonly random: Random }): Begun |
   const name = `extra-${Math.floor(random() * 3)}`;
   const made = drawPolicy(random, world.scenario.stormMs);
   people.changePolicy(name, () => made);
-  return { about: name, end: () => people.changePolicy(name, () => undefined) };
+  return begun(name, () => people.changePolicy(name, () => undefined));
 }
 
 /** What every decision depends on. */
@@ -107,10 +83,8 @@ function pins(world: World, terms: Terms): Begun | undefined {
   const name = policy ?? 'pinned';
   people.changePolicy(name, (spec) => spec && { ...spec, version });
   if (policy === undefined) people.changePolicy(name, (spec) => spec ?? { nodeSelector: {}, version });
-  return {
-    about: name,
-    end: () => people.changePolicy(name, () => (policy === undefined ? undefined : present(world)[name])),
-  };
+  const after = () => (policy === undefined ? undefined : present(world)[name]);
+  return begun(name, () => people.changePolicy(name, after));
 }
 
 /** People take the nodes of one policy, or all, back from a release, and let them go there again. */
@@ -121,10 +95,8 @@ function rollsBack(world: World, terms: Terms): Begun | undefined {
   const policy = random() < 0.5 ? policyOf(world, terms) : undefined;
   const { people } = world.environment;
   people.changeRelease(version, () => ({ rollbackFor: [policy ?? '*'] }));
-  return {
-    about: `${version} for ${policy ?? 'all'}`,
-    end: () => people.changeRelease(version, () => ({ rollbackFor: [] })),
-  };
+  const end = (): void => people.changeRelease(version, () => ({ rollbackFor: [] }));
+  return begun(`${version} for ${policy ?? 'all'}`, end);
 }
 
 /** Controllers' reads of one kind are refused, and who watches is told so at once. */
@@ -136,12 +108,12 @@ function unreadable({ network, processes }: World, { random }: { readonly random
     const path = new RegExp(`/${resource}$`);
     return [network.disturb(name, { kind: 'answered', code: 403 }, { method: 'GET', path })];
   });
-  return { about: resource, end: all(ends) };
+  return begun(resource, all(ends));
 }
 
 /** A label of a node becomes another, or none, and then what it was. */
 const relabels =
-  (draw: (random: Random) => readonly [key: string, value: string | null]): DrawnKind['begin'] =>
+  (draw: (random: Random) => readonly [key: string, value: string | null]): FaultKind['begin'] =>
   (world, terms) =>
     onNode(world, terms, (node) => {
       const { people } = world.environment;
@@ -151,99 +123,70 @@ const relabels =
       return () => people.relabel(node, { [key]: was });
     });
 
-export const updatePolicyFaults: readonly DrawnKind[] = [
-  edits('policy-edited', { what: 'an update policy is edited', weight: 4 }, (spec, { random, world }) => ({
+const STATUS = { resource: POLICY_PLURAL, subresource: 'status' } as const;
+
+export const updatePolicyFaults: Kinds = aimedAt(DECIDES, {
+  'policy-edited': edits('an update policy is edited', 4, LASTS, (spec, { random, world }) => ({
     ...spec,
     ...drawTerms(random, world.scenario.stormMs),
   })),
-  {
-    name: 'policy-pinned',
-    what: 'an update policy takes other versions, or another policy does where there is none',
-    weight: 3,
-    lasts: DECIDED,
-    aim: DECIDES,
-    begin: pins,
-  },
-  {
-    name: 'rolled-back',
-    what: 'people take nodes back from a release, and let them go there again',
-    weight: 3,
-    lasts: DECIDED,
-    aim: DECIDES,
-    begin: rollsBack,
-  },
-  edits('policy-paused', { what: 'an update policy is paused', weight: 2, lasts: DECIDED }, (spec) => ({
-    ...spec,
-    paused: true,
-  })),
-  edits(
-    'policy-frozen',
-    { what: 'an update policy gets a freeze', weight: 3, lasts: DECIDED },
-    (spec, { world, forMs }) => ({
-      ...spec,
-      freezes: [freeze(world.now, world.now + forMs + MINUTE)],
-    }),
+  'policy-pinned': fault(
+    'an update policy takes other versions, or another policy does where there is none',
+    3,
+    DECIDED,
+    pins,
   ),
-  edits(
-    'policy-broken',
-    { what: 'an update policy is edited into one that cannot be obeyed', weight: 2 },
+  'rolled-back': fault('people take nodes back from a release, and let them go there again', 3, DECIDED, rollsBack),
+  'policy-paused': edits('an update policy is paused', 2, DECIDED, (spec) => ({ ...spec, paused: true })),
+  'policy-frozen': edits('an update policy gets a freeze', 3, DECIDED, (spec, { world: { now }, forMs }) => ({
+    ...spec,
+    freezes: [freeze(now, now + forMs + MINUTE)],
+  })),
+  'policy-broken': edits(
+    'an update policy is edited into one that cannot be obeyed',
+    2,
+    LASTS,
     (spec, { random, name }) => broken(random, name, spec),
   ),
-  {
-    name: 'policy-flickers',
-    what: 'a tool deletes an update policy and makes it again at once, as it was',
-    weight: 2,
-    lasts: FLICKERS,
-    aim: DECIDES,
-    begin: flickers,
-  },
-  edits('policy-deleted', { what: 'an update policy is deleted, and made anew', weight: 2 }, 'delete'),
-  {
-    name: 'policy-created',
-    what: 'another update policy comes, and goes',
-    weight: 2,
-    lasts: LASTS,
-    aim: DECIDES,
-    begin: creates,
-  },
-  {
-    name: 'relabelled',
-    what: 'a node gets other labels, and with them another policy or zone',
-    weight: 4,
-    lasts: LASTS,
-    aim: DECIDES,
-    begin: relabels((random) => {
+  'policy-flickers': fault(
+    'a tool deletes an update policy and makes it again at once, as it was',
+    2,
+    FLICKERS,
+    flickers,
+  ),
+  'policy-deleted': edits('an update policy is deleted, and made anew', 2, LASTS, () => undefined),
+  'policy-created': fault('another update policy comes, and goes', 2, LASTS, creates),
+  relabelled: fault(
+    'a node gets other labels, and with them another policy or zone',
+    4,
+    LASTS,
+    relabels((random) => {
       const [key, values] = random() < 0.6 ? [POOL, POOLS] : [ZONE, ZONES];
       return [key, random() < 0.2 ? null : (oneOf<string>(values, random) ?? null)];
     }),
-  },
-  {
-    name: 'labels-flicker',
-    what: 'a tool takes the label away by which policies select a node, and sets it again at once',
-    weight: 2,
-    lasts: FLICKERS,
-    aim: DECIDES,
-    begin: relabels(() => [POOL, null]),
-  },
-  {
-    name: 'kind-unreadable',
-    what: 'controllers may not read one of the kinds on which they decide: 403',
-    weight: 2,
-    lasts: [MINUTE, 3 * HOUR],
-    aim: DECIDES,
-    begin: unreadable,
-  },
-  ...(['refused', 'hangs'] as const).map((how): DrawnKind => ({
-    name: `policy-status-${how}`,
-    what: how === 'refused' ? 'the status of update policies is refused: 403' : 'writes of it hang',
-    weight: 1,
-    lasts: how === 'refused' ? [5 * SECOND, HOUR] : [3 * SECOND, 90 * SECOND],
-    aim: DECIDES,
-    begin: ({ cluster }) => {
-      const status = { verbs: ['update', 'patch'], resource: POLICY_PLURAL, subresource: 'status' };
-      const refused = { kind: 'refuse', code: 403, reason: 'Forbidden', message: 'a policy says no' } as const;
-      const end = cluster.disturb(status, how === 'refused' ? refused : { kind: 'hang' });
-      return { about: 'everybody', end };
-    },
-  })),
-];
+  ),
+  'labels-flicker': fault(
+    'a tool takes the label away by which policies select a node, and sets it again at once',
+    2,
+    FLICKERS,
+    relabels(() => [POOL, null]),
+  ),
+  'kind-unreadable': fault(
+    'controllers may not read one of the kinds on which they decide: 403',
+    2,
+    [MINUTE, 3 * HOUR],
+    unreadable,
+  ),
+  'policy-status-refused': fault(
+    'the status of update policies is refused: 403',
+    1,
+    [5 * SECOND, HOUR],
+    ({ cluster }) => begun('everybody', refuses(cluster, STATUS)),
+  ),
+  'policy-status-hangs': fault(
+    'writes of the status of update policies hang',
+    1,
+    [3 * SECOND, 90 * SECOND],
+    ({ cluster }) => begun('everybody', hangs(cluster, STATUS)),
+  ),
+});

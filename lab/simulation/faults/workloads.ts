@@ -1,57 +1,45 @@
-import type { Moment } from '../moment-names.ts';
-import { begun, between, aimedAt, HOUR, MINUTE, onNode, SECOND } from './kind.ts';
+import {
+  aimedAt,
+  AT_ONCE,
+  begun,
+  between,
+  fault,
+  HOUR,
+  type Kinds,
+  MINUTE,
+  moments,
+  ofNode,
+  onNode,
+  SECOND,
+} from './kind.ts';
 
-const AROUND_A_DRAIN: readonly Moment[] = [
-  'spec-start',
-  'status-staged',
-  'spec-advance',
-  'drain-asked',
-  'drain-announced',
-  'cordon',
-  'eviction',
-  'drained',
-  'activate',
-  'reboot-recorded',
-  'reboot-asked',
-  'status-error-reset',
-];
+const AROUND_A_DRAIN = moments(
+  'spec-start status-staged spec-advance drain-asked drain-announced cordon eviction drained activate reboot-recorded reboot-asked status-error-reset',
+);
 
-export const workloadFaults = aimedAt(AROUND_A_DRAIN, [
-  {
-    name: 'budget-blocks',
-    what: "an application's budget lets no pod go",
-    weight: 3,
-    lasts: [10 * SECOND, HOUR],
-    begin: ({ environment }, { random }) => begun('an application', environment.workloads.block(random)),
-  },
-  {
-    name: 'pod-lands',
-    what: 'a pod is bound to a node in spite of its cordon, or right before it',
-    weight: 6,
-    lasts: [SECOND, SECOND],
-    begin: (world, terms) => onNode(world, terms, (node) => world.environment.workloads.landPod(node)),
-  },
-  {
-    name: 'slow-pod-lands',
-    what: 'a pod lands that takes its time to end',
-    weight: 3,
-    lasts: [SECOND, SECOND],
-    begin: (world, terms) => {
-      const endsMs = between([10 * SECOND, 40 * MINUTE], terms.random);
-      return onNode(
-        world,
-        terms,
-        (node) => world.environment.workloads.landSlowPod(node, endsMs),
-        (node) => `${node}, ends in ${Math.round(endsMs / SECOND)} s`,
-      );
-    },
-  },
-  {
-    name: 'evictions-fail',
-    what: 'the API server answers 500 to each eviction',
-    weight: 2.5,
-    lasts: [10 * SECOND, 20 * MINUTE],
-    begin: ({ cluster }) =>
+export const workloadFaults: Kinds = aimedAt(AROUND_A_DRAIN, {
+  'budget-blocks': fault(
+    "an application's budget lets no pod go",
+    3,
+    [10 * SECOND, HOUR],
+    ({ environment }, { random }) => begun('an application', environment.workloads.block(random)),
+  ),
+  'pod-lands': ofNode(
+    'a pod is bound to a node in spite of its cordon, or right before it',
+    6,
+    AT_ONCE,
+    ({ workloads }, node) => workloads.landPod(node),
+  ),
+  'slow-pod-lands': fault('a pod lands that takes its time to end', 3, AT_ONCE, (world, terms) => {
+    const endsMs = between([10 * SECOND, 40 * MINUTE], terms.random);
+    const begin = (node: string): void => world.environment.workloads.landSlowPod(node, endsMs);
+    return onNode(world, terms, begin, (node) => `${node}, ends in ${Math.round(endsMs / SECOND)} s`);
+  }),
+  'evictions-fail': fault(
+    'the API server answers 500 to each eviction',
+    2.5,
+    [10 * SECOND, 20 * MINUTE],
+    ({ cluster }) =>
       begun(
         'all pods',
         cluster.disturb(
@@ -59,5 +47,5 @@ export const workloadFaults = aimedAt(AROUND_A_DRAIN, [
           { kind: 'refuse', code: 500, reason: 'InternalError', message: 'the budgets cannot be read' },
         ),
       ),
-  },
-]);
+  ),
+});
