@@ -2,8 +2,7 @@ import { chance } from './environment/chance.ts';
 import { Life, ProcessClock, type TrueTime } from './clock.ts';
 import type { History } from './history.ts';
 import type { SimulatedNetwork } from './network.ts';
-import type { Container, Containers } from './parts.ts';
-import { PROGRAMS, userOf } from './programs.ts';
+import { type Container, PROGRAMS, userOf } from './programs.ts';
 import type { Process, Scenario } from './types.ts';
 
 export interface ProcessesOptions {
@@ -17,7 +16,7 @@ export interface ProcessesOptions {
 const GRACE_MS = 30_000;
 
 /** All processes of the operator. Who starts them, and starts them anew, are the kubelets of the environment. */
-export class Processes implements Containers {
+export class Processes {
   readonly #options: ProcessesOptions;
   readonly #byName = new Map<string, SimulatedProcess>();
 
@@ -37,6 +36,7 @@ export class Processes implements Containers {
     return this.get(`agent-${node}`)?.running ?? false;
   }
 
+  /** Starts a process of the container. One of its name that still runs is killed. */
   start(container: Container): Process {
     const { process: name } = container;
     const before = this.#byName.get(name);
@@ -134,7 +134,7 @@ class SimulatedProcess implements Process {
     this.#run = undefined;
     run.life.end(how);
     this.#tell(event, why);
-    this.#container.onEnd({ exitCode: EXIT_CODES[event], ...(why !== undefined && { message: why }) });
+    this.#container.onEnd(EXIT_CODES[event]);
   }
 
   #tell(event: 'starts' | 'terminated' | keyof typeof EXIT_CODES, why?: string): void {

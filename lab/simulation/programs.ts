@@ -1,5 +1,6 @@
 import { createAgent } from '../../runtime/agent/agent.ts';
 import { clusterView } from '../../runtime/agent/cluster.ts';
+import type { HostTransport } from '../../runtime/agent/hosts/bottlerocket/calls.ts';
 import { readAgentConfig } from '../../runtime/agent/config.ts';
 import { Bottlerocket } from '../../runtime/agent/hosts/bottlerocket/bottlerocket.ts';
 import { agentApi } from '../../runtime/agent/apiserver/client.ts';
@@ -23,8 +24,34 @@ import type { UserInfo } from '../sim/cluster/cluster.ts';
 import { exchange } from './memory-http.ts';
 import type { Member } from './carriage.ts';
 import type { SimulatedNetwork } from './network.ts';
-import type { Container } from './parts.ts';
 import type { Process, Settings } from './types.ts';
+
+/** One of the operator's containers, as kubelets deal with them. */
+export interface Container {
+  /** Name of the process: `controller-0` and `-1`, `apiserver-0` to `-2`, `agent-<node>`. A pod that replaces another takes the lowest number that is free. */
+  readonly process: string;
+  readonly kind: Process['kind'];
+  readonly node: string;
+  /** Name of its pod. */
+  readonly pod: string;
+  /** How far the wall clock of its machine is off, milliseconds. */
+  readonly offMs: () => number;
+  /** What an agent has of its node; nothing else reaches the host. */
+  readonly host?: HostAccess;
+  /** What runs in place of the program of its kind. */
+  readonly program?: Program;
+  /** The process has ended, whoever ended it. Called once, within the step that ends it. */
+  readonly onEnd: (exitCode: number) => void;
+}
+
+export interface HostAccess {
+  /** The way to the host's API that this container has: a mount, dead for ever once the host has made a new socket. */
+  connect(clock: Clock): HostTransport;
+  /** What /proc says. @throws BootIdError */
+  bootId(): string;
+  /** The projected token for the apiserver, as the kubelet has last written it. */
+  token(): string;
+}
 
 /** What one life of a process has to do with. */
 export interface Surroundings {

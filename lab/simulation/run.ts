@@ -2,7 +2,9 @@ import { EmbeddedCluster } from '../sim/cluster/cluster.ts';
 import { chance } from './environment/chance.ts';
 import { KubernetesEnvironment } from './environment/environment.ts';
 import { kindOf } from './faults/catalogue.ts';
-import { createInvariants } from './invariants/index.ts';
+import { RULES } from './invariants/index.ts';
+import { Picture } from './invariants/picture.ts';
+import type { RuleJudge } from './invariants/rule.ts';
 import { TrueTime } from './clock.ts';
 import { History } from './history.ts';
 import { install } from './installation.ts';
@@ -14,7 +16,6 @@ import type {
   Entry,
   FaultKind,
   Instant,
-  Judge,
   Outcomes,
   PlannedFault,
   Process,
@@ -48,7 +49,7 @@ export async function run(scenario: Scenario, terms: Terms): Promise<Outcomes> {
 
 interface Named {
   readonly name: string;
-  readonly judge: Judge;
+  readonly judge: RuleJudge;
 }
 
 class Simulation implements World {
@@ -61,6 +62,8 @@ class Simulation implements World {
   readonly #history: History;
   readonly #moments: Moments;
   readonly #processes: Processes;
+  /** What all judges look at. */
+  readonly #picture: Picture;
   readonly #judges: readonly Named[];
   readonly #violations: Violation[] = [];
   readonly #faults = new Map<string, number>();
@@ -80,7 +83,9 @@ class Simulation implements World {
     this.#time = time;
     this.#moments = moments;
     this.#history = history;
-    this.#judges = createInvariants().map((invariant) => ({ name: invariant.name, judge: invariant.begin(scenario) }));
+    const picture = new Picture(scenario);
+    this.#picture = picture;
+    this.#judges = RULES.map(({ name, begin }) => ({ name, judge: begin(picture, scenario) }));
     const onChange: History['changed'] = (type, change) => history.changed(type, change);
     this.cluster = new EmbeddedCluster({ clock: time, random: random('cluster'), auditLimit: 1, onChange });
     const agentRuns = (node: string): boolean => processes.agentRuns(node);
@@ -125,15 +130,13 @@ class Simulation implements World {
     this.#calm();
     await this.#until(stormMs + this.#terms.calmMs(this.scenario), this.#isAllMet());
     if (this.#failure) throw this.#failure.error;
-    const endedAt = this.now;
-    for (const { name, judge } of this.#judges) this.#note(name, judge.end?.(endedAt) ?? []);
+    for (const { name, judge } of this.#judges) this.#note(name, judge.end?.(this.now) ?? []);
     return {
       violations: this.#violations,
       history: this.#history.entries,
       faults: Object.fromEntries(this.#faults),
       moments: this.#moments.counts,
-      virtualMs: endedAt,
-      endedAt,
+      virtualMs: this.now,
     };
   }
 
@@ -191,7 +194,8 @@ class Simulation implements World {
   #see(entry: Entry): void {
     this.#moments.see(entry);
     this.#terms.onEntry(entry);
-    for (const { name, judge } of this.#judges) this.#note(name, judge.see(entry));
+    this.#picture.see(entry);
+    for (const { name, judge } of this.#judges) this.#note(name, judge.see?.(entry) ?? []);
   }
 
   #note(invariant: string, breaches: readonly string[]): void {

@@ -143,8 +143,6 @@ export interface Process {
   vanish(): void;
   /** SIGTERM: it may do what it does then. */
   terminate(): void;
-  /** Begins anew, with no memory. Nothing where it runs. */
-  start(): void;
   /** SIGSTOP, or a machine that stalls: it does nothing and hears nothing until what is returned is called; its clocks go on. */
   freeze(): () => void;
   /** How far its wall clock is off from that of its machine; it may jump at any time. Its monotonic clock never does. */
@@ -162,23 +160,6 @@ export interface World {
   process(name: string): Process | undefined;
 }
 
-/** A rule that must hold in every run. */
-export interface Invariant {
-  /** As `lab/simulation/README.md` has it. */
-  readonly name: string;
-  /** A judge for one run. */
-  begin(scenario: Scenario): Judge;
-}
-
-export interface Judge {
-  /** A sentence for each breach that this entry shows. */
-  see(entry: Entry): readonly string[];
-  /** Whether nothing is waited for any more: once this holds for every judge, and the calm has come, the run is over. @default always */
-  isMet?(): boolean;
-  /** What only the end shows. @param endedAt when the run was over */
-  end?(endedAt: Instant): readonly string[];
-}
-
 export interface Violation {
   readonly at: Instant;
   readonly invariant: string;
@@ -193,6 +174,6 @@ export interface Outcomes {
   readonly faults: Readonly<Record<string, number>>;
   /** How many writes of each rule's moment there were, and how many of them a fault struck. */
   readonly moments: Readonly<Record<string, { readonly seen: number; readonly struck: number }>>;
-  readonly virtualMs: number;
-  readonly endedAt: Instant;
+  /** How long it has lasted. */
+  readonly virtualMs: Instant;
 }

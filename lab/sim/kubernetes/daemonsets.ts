@@ -8,14 +8,14 @@ import type { Workload, World } from './types.ts';
 const HASH_LABEL = 'controller-revision-hash';
 
 /** Daemons stay where other pods have to go: the tolerations that Kubernetes gives each of their pods. */
-const TOLERATIONS: readonly Toleration[] = [
-  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
-  { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
-  { key: 'node.kubernetes.io/disk-pressure', operator: 'Exists', effect: 'NoSchedule' },
-  { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' },
-  { key: 'node.kubernetes.io/pid-pressure', operator: 'Exists', effect: 'NoSchedule' },
-  { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
-];
+export const TOLERATIONS: readonly Toleration[] = (
+  [
+    ['NoExecute', 'not-ready', 'unreachable'],
+    ['NoSchedule', 'disk-pressure', 'memory-pressure', 'pid-pressure', 'unschedulable'],
+  ] as const
+).flatMap(([effect, ...names]) =>
+  names.map((name) => ({ key: `node.kubernetes.io/${name}`, operator: 'Exists', effect })),
+);
 
 /** One DaemonSet with what it has and where it belongs. */
 interface Daemon {

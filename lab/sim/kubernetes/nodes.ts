@@ -31,18 +31,14 @@ function follow(pod: Pod, byName: ReadonlyMap<string, Node>): readonly KubeReque
   if (!name) return [];
   const node = byName.get(name);
   if (!node) return [deletePod(pod, 0)];
-  return isReady(pod) && !isReady(node) ? [unready(pod)] : [];
+  if (!isReady(pod) || isReady(node)) return [];
+  const { resourceVersion } = pod.metadata;
+  const body = { metadata: { resourceVersion }, status: { conditions: unready(pod) } };
+  return [{ method: 'PATCH', path: `${podPath(pod)}/status`, contentType: 'application/merge-patch+json', body }];
 }
 
-/** Nobody on the node can say so: without a Ready node a pod serves no one. */
-function unready({ metadata, status, ...pod }: Pod): KubeRequest {
-  const conditions = status?.conditions?.map((condition) =>
+/** Its conditions where nobody on the node can say so: without a Ready node a pod serves no one. */
+export const unready = ({ status }: Pod): readonly object[] | undefined =>
+  status?.conditions?.map((condition) =>
     condition.type === 'Ready' ? { ...condition, status: 'False', reason: 'NodeNotReady' } : condition,
   );
-  return {
-    method: 'PATCH',
-    path: `${podPath({ metadata, ...pod })}/status`,
-    contentType: 'application/merge-patch+json',
-    body: { metadata: { resourceVersion: metadata.resourceVersion }, status: { conditions } },
-  };
-}

@@ -1,4 +1,3 @@
-import type { Clock } from '../../../runtime/lib/clock.ts';
 import {
   isReady,
   type Node,
@@ -6,15 +5,12 @@ import {
   type PodDisruptionBudget,
   type Toleration,
 } from '../../../runtime/kube/objects.ts';
-import type { Random } from '../../../runtime/lib/random.ts';
 import { budgets, DISRUPTED_MS } from '../../sim/kubernetes/budgets.ts';
 import { controllerUid, createPod, isActive } from '../../sim/kubernetes/pods.ts';
 import { toleratesNode } from '../../sim/kubernetes/selectors.ts';
 import type { Workload } from '../../sim/kubernetes/types.ts';
 import { between, oneOf } from './chance.ts';
-import type { Hand } from './hand.ts';
-import type { Lookout, Watcher } from './lookout.ts';
-import type { Timers } from './timers.ts';
+import type { Parts, Watcher } from './lookout.ts';
 import { claimOf, provision, volumesOf } from './volumes.ts';
 
 export interface AppSpec {
@@ -36,18 +32,10 @@ export interface AppSpec {
   readonly node?: string;
 }
 
-export interface AppParts {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly random: Random;
-  readonly timers: Timers;
-  readonly hand: Hand;
-  readonly lookout: Lookout;
-}
-
 /** An application of so many pods: what is missing is made anew elsewhere, and its budget says how many may go. */
 export class App implements Watcher {
   readonly spec: AppSpec;
-  readonly #parts: AppParts;
+  readonly #parts: Parts;
   #set: Workload | undefined;
   #isDue = false;
   /** How many of its pods are said to be. */
@@ -55,7 +43,7 @@ export class App implements Watcher {
   /** There was no node for a pod. */
   #isWaiting = false;
 
-  constructor(spec: AppSpec, parts: AppParts) {
+  constructor(spec: AppSpec, parts: Parts) {
     this.spec = spec;
     this.#parts = parts;
   }

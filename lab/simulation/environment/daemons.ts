@@ -1,6 +1,5 @@
-import type { KubeObject, Node, Pod, Toleration } from '../../../runtime/kube/objects.ts';
+import type { KubeObject, Node, Pod } from '../../../runtime/kube/objects.ts';
 import type { KubeRequest } from '../../../runtime/kube/transport.ts';
-import type { Random } from '../../../runtime/lib/random.ts';
 import {
   AGENT_SERVICE_ACCOUNT,
   COMPONENT_LABEL,
@@ -9,23 +8,10 @@ import {
   MANAGED_LABEL_VALUE,
   NAMESPACE,
 } from '../../../runtime/api/shadow/names.ts';
+import { TOLERATIONS } from '../../sim/kubernetes/daemonsets.ts';
 import { createPod, deletePod } from '../../sim/kubernetes/pods.ts';
 import { between } from './chance.ts';
-import type { Hand } from './hand.ts';
-import type { Lookout, Watcher } from './lookout.ts';
-import type { Timers } from './timers.ts';
-
-/** Daemons stay where other pods have to go: what Kubernetes has each of their pods tolerate. */
-export const DAEMON_TOLERATIONS: readonly Toleration[] = (
-  [
-    ['not-ready', 'NoExecute'],
-    ['unreachable', 'NoExecute'],
-    ['disk-pressure', 'NoSchedule'],
-    ['memory-pressure', 'NoSchedule'],
-    ['pid-pressure', 'NoSchedule'],
-    ['unschedulable', 'NoSchedule'],
-  ] as const
-).map(([name, effect]) => ({ key: `node.kubernetes.io/${name}`, operator: 'Exists', effect }));
+import type { Parts, Watcher } from './lookout.ts';
 
 interface DaemonKind {
   readonly name: string;
@@ -53,23 +39,16 @@ export function programOf(pod: Pod): AgentProgram | undefined {
   return pod.spec?.containers?.[0]?.image === 'upstream-agent' ? 'upstream-agent' : 'agent';
 }
 
-export interface DaemonsParts {
-  readonly random: Random;
-  readonly timers: Timers;
-  readonly hand: Hand;
-  readonly lookout: Lookout;
-}
-
 /** A pod of each kind on each node that should have one. */
 export class Daemons implements Watcher {
-  readonly #parts: DaemonsParts;
+  readonly #parts: Parts;
   readonly #sets = new Map<string, KubeObject>();
   /** Nodes on which an agent is not what it usually is. */
   readonly #programs = new Map<string, AgentProgram | 'none'>();
   /** Nodes that will be looked at. */
   readonly #due = new Set<string>();
 
-  constructor(parts: DaemonsParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
@@ -134,7 +113,7 @@ export class Daemons implements Watcher {
   async #create(nodeName: string, { name, labels, serviceAccountName }: DaemonKind, image: string): Promise<void> {
     const owner = this.#sets.get(name);
     if (!owner) return;
-    const spec = { nodeName, serviceAccountName, tolerations: DAEMON_TOLERATIONS, containers: [{ name, image }] };
+    const spec = { nodeName, serviceAccountName, tolerations: TOLERATIONS, containers: [{ name, image }] };
     const draft = { ownerKind: 'DaemonSet', owner, template: { spec: {} }, labels: { app: name, ...labels }, spec };
     await this.#send(createPod({ ...draft, random: this.#parts.random }));
   }

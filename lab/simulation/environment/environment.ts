@@ -7,7 +7,7 @@ import { podPath } from '../../sim/kubernetes/pods.ts';
 import { definePolicies } from '../installation.ts';
 import type { TrueTime } from '../clock.ts';
 import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
-import type { Containers } from '../parts.ts';
+import type { Processes } from '../processes.ts';
 import type { HostEntry, Release, Scenario } from '../types.ts';
 import { App, type AppSpec } from './app.ts';
 import { drawPast, isDead, leave, MONTH_MS, type Past, versionOf } from './beginnings.ts';
@@ -21,7 +21,7 @@ import { createMachines, Troubles } from './machines.ts';
 import { NodeLifecycle } from './node-lifecycle.ts';
 import { OperatorPods } from './operator-pods.ts';
 import { createPeople } from './people.ts';
-import { podStatus } from './pod-status.ts';
+import { podStatus } from '../../sim/kubernetes/kubelet/pod-status.ts';
 import { Site } from './site.ts';
 import { Timers } from './timers.ts';
 import { createWorkloads, drawApps, SHOP, withVolumes } from './workloads.ts';
@@ -55,7 +55,7 @@ export interface EnvironmentTerms {
   readonly scenario: Scenario;
   readonly cluster: EmbeddedCluster;
   readonly time: TrueTime;
-  readonly containers: Containers;
+  readonly containers: Processes;
   /** Told of each thing that happens to a host. */
   readonly onHost: (entry: HostEntry) => void;
 }

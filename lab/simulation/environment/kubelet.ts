@@ -1,16 +1,12 @@
-import type { Clock } from '../../../runtime/lib/clock.ts';
-import type { Random } from '../../../runtime/lib/random.ts';
 import type { Boot } from '../../sim/hosts/machine.ts';
 import { isPodTerminal, type Pod } from '../../../runtime/kube/objects.ts';
 import { between } from './chance.ts';
 import { machineStatus, ownLabels } from '../../sim/kubernetes/kubelet/node-status.ts';
 import { archOf, type Family, osImageOf } from './family.ts';
 import type { Taint } from '../../sim/kubernetes/types.ts';
-import type { Hand } from './hand.ts';
-import type { Lookout } from './lookout.ts';
+import type { Parts } from './lookout.ts';
 import { kubeletStatus, READY, STARTING } from './node-status.ts';
 import { PodRun, type Program } from './pod-run.ts';
-import type { Timers } from './timers.ts';
 import { isElsewhere, uniqueNameOf } from './volumes.ts';
 
 /** As often as a kubelet says the same of its node again, milliseconds. */
@@ -23,18 +19,13 @@ const UNMOUNTED_MS = [100, 10_000] as const;
 const HELD_MS = [10_000, 600_000] as const;
 const HELD_SHARE = 0.1;
 
-export interface KubeletParts {
+/** Its clock is that of the machine. */
+interface KubeletParts extends Parts {
   readonly name: string;
   /** With which a Node is registered. */
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
   readonly family: Family;
-  /** Of the machine. */
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly timers: Timers;
-  readonly hand: Hand;
-  readonly lookout: Lookout;
   /** What the container of this pod runs. */
   readonly program: (pod: Pod) => Program | undefined;
   /** How a version keeps its node from being Ready. */
@@ -119,14 +110,14 @@ export class Kubelet {
   }
 
   #begin(pod: Pod): PodRun {
-    const { name, timers, hand, clock, random, program, lookout } = this.#parts;
+    const { name, clock, program, lookout } = this.#parts;
     const boot = this.#boot;
     const whileWorking = (act: () => unknown): unknown => this.#whileWorking(boot, act);
     const volume = uniqueNameOf(pod);
     if (volume !== undefined) this.#mount(pod.metadata.uid, volume);
     const isMounted = (): boolean =>
       volume === undefined || !isElsewhere(volume, name, lookout.nodes.values(), clock.now());
-    return new PodRun(pod, { timers, hand, clock, random, program: program(pod), whileWorking, isMounted });
+    return new PodRun(pod, { ...this.#parts, program: program(pod), whileWorking, isMounted });
   }
 
   #whileWorking(boot: Boot | undefined, act: () => unknown): unknown {

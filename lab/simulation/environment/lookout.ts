@@ -1,5 +1,17 @@
 import type { KubeObject, Node, Pod } from '../../../runtime/kube/objects.ts';
+import type { Clock } from '../../../runtime/lib/clock.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
 import type { Hand } from './hand.ts';
+import type { Timers } from './timers.ts';
+
+/** What everybody of the environment has. */
+export interface Parts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly hand: Hand;
+  readonly lookout: Lookout;
+}
 
 /** Told of one object that is new, has changed, or is gone. */
 export interface Watcher {
@@ -28,10 +40,6 @@ export class Lookout {
 
   podsOn(node: string): readonly Pod[] {
     return [...(this.#byNode.get(node) ?? NOTHING).values()];
-  }
-
-  pod(uid: string): Pod | undefined {
-    return this.#pods.get(uid);
   }
 
   get pods(): IterableIterator<Pod> {

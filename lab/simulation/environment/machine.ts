@@ -4,31 +4,9 @@ import { type HostOptions, SimulatedHost } from '../../sim/hosts/host.ts';
 import type { HostAnswer, HostCall } from '../../sim/hosts/answer.ts';
 import type { Boot } from '../../sim/hosts/machine.ts';
 import type { HostTimes } from '../../sim/hosts/times.ts';
-import type { TrueTime } from '../clock.ts';
+import { Life, ProcessClock, type TrueTime } from '../clock.ts';
 import type { HostEntry } from '../types.ts';
 import { between } from './chance.ts';
-
-/** A machine's clock: its wall clock may be off, and jump; its monotonic clock never does. */
-export class MachineClock implements Clock {
-  offMs = 0;
-  readonly #time: TrueTime;
-
-  constructor(time: TrueTime) {
-    this.#time = time;
-  }
-
-  now(): number {
-    return this.#time.now() + this.offMs;
-  }
-
-  monotonic(): number {
-    return this.#time.monotonic();
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return this.#time.sleep(ms, signal);
-  }
-}
 
 export interface MachineOptions extends Pick<
   HostOptions,
@@ -47,7 +25,9 @@ const GOES_DOWN_WITHIN = 180_000;
 
 /** A machine with a host on it, of which the history tells. */
 export class Machine {
-  readonly clock: MachineClock;
+  /** How far its wall clock is off, milliseconds. */
+  offMs = 0;
+  readonly clock: Clock;
   readonly host: SimulatedHost;
   readonly #options: MachineOptions;
   /** When somebody last asked this boot for a reboot, by true time. */
@@ -58,7 +38,7 @@ export class Machine {
   constructor(options: MachineOptions) {
     const { time, random } = options;
     this.#options = options;
-    this.clock = new MachineClock(time);
+    this.clock = new ProcessClock(time, new Life(), () => this.offMs);
     this.host = new SimulatedHost({ ...options, clock: this.clock, times: times(random) });
     this.host.observe({
       onUp: (boot) => this.#up(boot),

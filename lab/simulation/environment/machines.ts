@@ -1,23 +1,17 @@
-import type { Random } from '../../../runtime/lib/random.ts';
 import type { FaultName } from '../../sim/hosts/faults.ts';
 import type { SimulatedHost } from '../../sim/hosts/host.ts';
 import type { Release } from '../types.ts';
 import { between } from './chance.ts';
 import { type Daemons, programOf } from './daemons.ts';
-import type { Hand } from './hand.ts';
-import type { Lookout } from './lookout.ts';
+import type { Parts } from './lookout.ts';
 import type { AgentTroubles, OperatorPods } from './operator-pods.ts';
 import type { PodRun } from './pod-run.ts';
 import type { Site } from './site.ts';
 import type { Timers } from './timers.ts';
 
-export interface MachinesParts {
-  readonly random: Random;
-  readonly timers: Timers;
-  readonly lookout: Lookout;
+/** Its hand is the cloud's, which deletes Nodes of machines that are gone. */
+interface MachinesParts extends Parts {
   readonly daemons: Daemons;
-  /** The cloud's, which deletes Nodes of machines that are gone. */
-  readonly hand: Hand;
   readonly sites: Map<string, Site>;
   readonly troubles: Troubles;
   readonly pods: OperatorPods;
@@ -59,7 +53,7 @@ export function createMachines(parts: MachinesParts) {
     muteKubelet: (node: string) => sites.get(node)?.kubelet.mute() ?? (() => undefined),
     setClock: (node: string, offMs: number): void => {
       const site = sites.get(node);
-      if (site) site.machine.clock.offMs = offMs;
+      if (site) site.machine.offMs = offMs;
     },
     /** What the host's owner does, by its API. What is returned takes it back, if it is still so. */
     lock: (node: string, version: string) => {

@@ -1,15 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../../runtime/lib/clock.ts';
-import type { Random } from '../../../runtime/lib/random.ts';
+import { unready } from '../../sim/kubernetes/nodes.ts';
 import { podPath } from '../../sim/kubernetes/pods.ts';
 import { tolerates } from '../../sim/kubernetes/selectors.ts';
-import { isReady, type Node, type Pod } from '../../../runtime/kube/objects.ts';
+import { isReady, type Node } from '../../../runtime/kube/objects.ts';
 import type { Taint } from '../../sim/kubernetes/types.ts';
 import { between } from './chance.ts';
-import type { Hand } from './hand.ts';
-import type { Lookout, Watcher } from './lookout.ts';
+import type { Parts, Watcher } from './lookout.ts';
 import { lostStatus } from './node-status.ts';
-import type { Timers } from './timers.ts';
 
 /** The control plane takes a node for lost after this long without a word, and looks every five seconds. */
 export const GRACE_MS = 40_000;
@@ -24,23 +21,15 @@ const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 const OURS: ReadonlySet<string> = new Set([UNSCHEDULABLE, NOT_READY, UNREACHABLE]);
 
-export interface LifecycleParts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly timers: Timers;
-  readonly hand: Hand;
-  readonly lookout: Lookout;
-}
-
 /** What the control plane makes of Nodes: lost ones, their taints, and the pods that were on them. */
 export class NodeLifecycle implements Watcher {
-  readonly #parts: LifecycleParts;
+  readonly #parts: Parts;
   /** What ends the wait for a word of the node. */
   readonly #silences = new Map<string, () => void>();
   /** What calls off the eviction of a node's pods. */
   readonly #doomed = new Map<string, () => void>();
 
-  constructor(parts: LifecycleParts) {
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
@@ -72,15 +61,8 @@ export class NodeLifecycle implements Watcher {
     const node = lookout.nodes.get(name);
     if (!node) return;
     await hand.patch(`/api/v1/nodes/${name}/status`, { status: lostStatus(node, clock.now()) }, 'strategic');
-    for (const pod of lookout.podsOn(name)) if (isReady(pod)) await this.#unready(pod);
-  }
-
-  /** Nobody on the node can say so: without it a pod serves no one. */
-  #unready(pod: Pod): Promise<unknown> {
-    const conditions = pod.status?.conditions?.map((condition) =>
-      condition.type === 'Ready' ? { ...condition, status: 'False', reason: 'NodeNotReady' } : condition,
-    );
-    return this.#parts.hand.patch(`${podPath(pod)}/status`, { status: { conditions } });
+    for (const pod of lookout.podsOn(name))
+      if (isReady(pod)) await hand.patch(`${podPath(pod)}/status`, { status: { conditions: unready(pod) } });
   }
 
   async #taint(name: string): Promise<void> {

@@ -8,7 +8,8 @@ import {
 } from '../../../runtime/api/shadow/names.ts';
 import { InProcessHostTransport } from '../../sim/hosts/transport.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
-import type { Container, Containers, HostAccess } from '../parts.ts';
+import type { Processes } from '../processes.ts';
+import type { Container, HostAccess } from '../programs.ts';
 import type { Process } from '../types.ts';
 import { programOf } from './daemons.ts';
 import type { Hand } from './hand.ts';
@@ -41,13 +42,13 @@ export interface AgentTroubles {
 
 /** The operator's own containers, each with the name of its process. */
 export class OperatorPods {
-  readonly #containers: Containers;
+  readonly #containers: Processes;
   readonly #timers: Timers;
   readonly #troubles: AgentTroubles;
   /** By name, those that run. */
   readonly #running = new Map<string, Process>();
 
-  constructor(parts: { readonly containers: Containers; readonly timers: Timers; readonly troubles: AgentTroubles }) {
+  constructor(parts: { readonly containers: Processes; readonly timers: Timers; readonly troubles: AgentTroubles }) {
     this.#containers = parts.containers;
     this.#timers = parts.timers;
     this.#troubles = parts.troubles;
@@ -127,13 +128,13 @@ export class OperatorPods {
     };
   }
 
-  #run(container: Omit<Container, 'onEnd' | 'offMs'>, { clock }: Machine, ended: (exitCode: number) => void): Process {
+  #run(container: Omit<Container, 'onEnd' | 'offMs'>, machine: Machine, ended: (exitCode: number) => void): Process {
     const { process: name } = container;
     let isOver = false;
     const process = this.#containers.start({
       ...container,
-      offMs: () => clock.offMs,
-      onEnd: ({ exitCode }) => {
+      offMs: () => machine.offMs,
+      onEnd: (exitCode) => {
         isOver = true;
         if (this.#running.get(name) === process) this.#running.delete(name);
         ended(exitCode);

@@ -1,11 +1,8 @@
-import type { Clock } from '../../../runtime/lib/clock.ts';
-import type { Random } from '../../../runtime/lib/random.ts';
 import { podPath } from '../../sim/kubernetes/pods.ts';
 import type { Pod } from '../../../runtime/kube/objects.ts';
 import { between } from './chance.ts';
-import type { Hand } from './hand.ts';
-import { type Container, type Ended, podStatus } from './pod-status.ts';
-import type { Timers } from './timers.ts';
+import type { Parts } from './lookout.ts';
+import { type Container, type Ended, podStatus } from '../../sim/kubernetes/kubelet/pod-status.ts';
 
 /** On a pod: how long its containers take to be ready and to end, milliseconds. Its grace period is the limit of the second. */
 export const READY_ANNOTATION = 'simulation/ready-ms';
@@ -30,12 +27,8 @@ export interface Program {
 /** `vanished` goes with its machine. */
 export type Stop = 'killed' | 'vanished' | 'terminated';
 
-export interface PodRunParts {
-  readonly timers: Timers;
-  readonly hand: Hand;
-  /** Of the machine. */
-  readonly clock: Clock;
-  readonly random: Random;
+/** Its clock is that of the machine. */
+interface PodRunParts extends Parts {
   readonly program?: Program | undefined;
   /** Whether its volumes are there; its container starts only then. */
   readonly isMounted: () => boolean;

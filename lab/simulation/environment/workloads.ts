@@ -1,9 +1,9 @@
 import type { Random } from '../../../runtime/lib/random.ts';
 import type { PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
-import { App, type AppParts, type AppSpec } from './app.ts';
+import { App, type AppSpec } from './app.ts';
 import { between, oneOf } from './chance.ts';
-import { DAEMON_TOLERATIONS } from './daemons.ts';
-import type { Lookout } from './lookout.ts';
+import { TOLERATIONS } from '../../sim/kubernetes/daemonsets.ts';
+import type { Parts } from './lookout.ts';
 import { ENDS_ANNOTATION, READY_ANNOTATION, STUCK_ANNOTATION } from './pod-run.ts';
 
 export const SHOP = 'shop';
@@ -49,9 +49,8 @@ function times(random: Random): Readonly<Record<string, string>> {
   };
 }
 
-export interface WorkloadsParts extends AppParts {
+interface WorkloadsParts extends Parts {
   readonly apps: readonly App[];
-  readonly lookout: Lookout;
 }
 
 export function createWorkloads(parts: WorkloadsParts) {
@@ -65,7 +64,7 @@ export function createWorkloads(parts: WorkloadsParts) {
   };
   const stay = (node: string): void => {
     const name = `stays-${(landed += 1)}`;
-    const app = new App({ name, namespace: SHOP, replicas: 1, node, tolerations: DAEMON_TOLERATIONS }, parts);
+    const app = new App({ name, namespace: SHOP, replicas: 1, node, tolerations: TOLERATIONS }, parts);
     lookout.tell(app);
     timers.do(() => app.begin());
   };

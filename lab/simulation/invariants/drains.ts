@@ -1,10 +1,10 @@
 import { BEGINS_AT, type Instant } from '../types.ts';
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
-import { at, isOperator, nodeFacts, podFacts, type PodFacts, shadowFacts } from './facts.ts';
+import { at, isOperator, podFacts, type PodFacts, shadowFacts } from './facts.ts';
 import type { Picture, SeenPod } from './picture.ts';
 import { clock, NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { isReboot } from './seen-host.ts';
-import type { SeenNode } from './seen-node.ts';
+import { nodesOf, proofSetBy, type SeenNode } from './seen-node.ts';
 
 /** How old the list of pods behind a proof may be when the proof is written, milliseconds: as long as a request may take. */
 const LISTED_WITHIN = 35_000;
@@ -35,14 +35,12 @@ export const drainedBeforeReboot: Rule = {
   },
 };
 
-function noteProof(proofs: Map<string, Proof>, { name, before, after, sentAt, by }: Write): void {
-  const proof = after && proofIn(after);
-  if (!after || (proof === undefined && isOperator(by))) proofs.delete(name);
-  else if (proof !== undefined && proof !== (before && proofIn(before)))
-    proofs.set(name, { uid: after.metadata.uid, sentAt });
+function noteProof(proofs: Map<string, Proof>, write: Write): void {
+  const { name, sentAt, by } = write;
+  const { made } = nodesOf(write);
+  if (!made || (made.marks?.proof === undefined && isOperator(by))) proofs.delete(name);
+  else if (proofSetBy(write) !== undefined) proofs.set(name, { uid: made.uid, sentAt });
 }
-
-const proofIn = (node: KubeObject): string | undefined => nodeFacts(node).marks?.proof;
 
 function undrained(
   { nodes, pods, terms }: Picture,
@@ -106,19 +104,14 @@ export const volumes: Rule = {
   begin: (picture) =>
     ofWrites('nodes', (write) => {
       const { terms, sight } = picture;
-      if (terms.volumesMs === 0 || !isProven(write) || !write.before) return NOTHING;
-      const { volumesInUse, marks } = nodeFacts(write.before);
-      if (volumesInUse.length === 0) return NOTHING;
+      const { volumesInUse = [], marks } = nodesOf(write).old ?? {};
+      const isProven = isOperator(write.by) && proofSetBy(write) !== undefined;
+      if (terms.volumesMs === 0 || !isProven || volumesInUse.length === 0) return NOTHING;
       const waitedMs = BEGINS_AT + write.at - (marks?.volumesSince ?? NaN);
       if (waitedMs + sight.apartMs >= terms.volumesMs - ROUNDED_MS) return NOTHING;
       return [`${write.name} counts as drained with ${volumesInUse.join(', ')} in use, and nobody has waited for that`];
     }),
 };
-
-function isProven({ by, before, after }: Write): boolean {
-  const proof = after && proofIn(after);
-  return isOperator(by) && proof !== undefined && proof !== (before && proofIn(before));
-}
 
 /** A pod leaves by the Eviction API, and where a budget speaks of it, that budget has been charged in the same step. */
 export const budgets: Rule = {

@@ -1,4 +1,4 @@
-import { isOperator, shadowFacts } from './facts.ts';
+import { isOperator } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import { isReboot } from './seen-host.ts';
@@ -10,25 +10,15 @@ import { nodesOf } from './seen-node.ts';
  */
 export const permits: Rule = {
   name: 'permits',
-  begin(picture) {
-    const inherited = new Set<string>();
-    return {
-      see(entry) {
-        if (entry.kind === 'host') return isReboot(entry.event) ? unpermitted(picture, inherited, entry.node) : NOTHING;
-        if (entry.kind !== 'write') return NOTHING;
-        noteInherited(inherited, entry);
-        const name = startIn(entry)?.node ?? markedIn(entry);
-        return name === undefined ? NOTHING : unpermitted(picture, inherited, name);
-      },
-    };
-  },
+  begin: (picture) => ({
+    see(entry) {
+      if (entry.kind === 'host') return isReboot(entry.event) ? unpermitted(picture, entry.node) : NOTHING;
+      if (entry.kind !== 'write') return NOTHING;
+      const name = startIn(entry)?.node ?? markedIn(entry);
+      return name === undefined ? NOTHING : unpermitted(picture, name);
+    },
+  }),
 };
-
-function noteInherited(inherited: Set<string>, { resource, by, after }: Write): void {
-  if (resource !== 'bottlerocketshadows' || by !== 'older-operator' || !after) return;
-  const { node, state } = shadowFacts(after);
-  if (state !== 'Idle') inherited.add(node);
-}
 
 /** The node that is marked by this write, and was not. */
 function markedIn(write: Write): string | undefined {
@@ -36,7 +26,7 @@ function markedIn(write: Write): string | undefined {
   return old && !old.marks && made?.marks && isOperator(write.by) ? made.name : undefined;
 }
 
-function unpermitted({ nodes, lease }: Picture, inherited: Set<string>, name: string): readonly string[] {
+function unpermitted({ nodes, lease, inherited }: Picture, name: string): readonly string[] {
   const node = nodes.get(name);
   if (!node || inherited.has(name)) return NOTHING;
   const isNamed = lease.permits.some(({ nodeUid }) => nodeUid === node.facts.uid);

@@ -46,7 +46,7 @@ const POLICIES = 'bottlerocketupdatepolicies.brupop.bottlerocket.aws';
 
 const NOBODY: LeaseFacts = { holder: '', permits: [], permitsText: '[]' };
 
-/** What judges look at: the world after an entry. Told of the same entry by several judges, it takes it once. */
+/** What judges look at: the world after an entry. */
 export class Picture {
   readonly terms: Terms;
   readonly sight: Sight;
@@ -56,6 +56,8 @@ export class Picture {
   readonly pods = new Map<string, SeenPod>();
   readonly hosts = new Map<string, SeenHost>();
   readonly locks = new SeenLocks();
+  /** Nodes whose last update an older operator began: nobody has written what it knew of them. */
+  readonly inherited = new Set<string>();
   readonly processes = new Map<string, SeenProcess>();
   readonly beginnings = new Beginnings();
   readonly #agents = new SeenAgents();
@@ -73,6 +75,8 @@ export class Picture {
   readonly releases = new Map<string, ReleaseFacts>();
   /** When that was last changed. */
   policiesAt: Instant = -Infinity;
+  /** Who rules which node. */
+  rulings: Rulings;
   lease = NOBODY;
   pausedAt: Instant | undefined;
   calmAt: Instant | undefined;
@@ -84,24 +88,19 @@ export class Picture {
   standing = 0;
   /** When its shadow was last deleted, by name of the node. */
   readonly #orphanedAt = new Map<string, Instant>();
-  #last: Entry | undefined;
-  #rulings: Rulings;
+  /** When the last that was told of happened. */
+  #now: Instant = 0;
   #definedAt: Instant = -Infinity;
 
   constructor(scenario: Scenario) {
     this.terms = termsOf(scenario);
     this.sight = new Sight(scenario);
-    this.#rulings = new Rulings(this.policies, this.terms);
-  }
-
-  /** Who rules which node. */
-  get rulings(): Rulings {
-    return this.#rulings;
+    this.rulings = new Rulings(this.policies, this.terms);
   }
 
   /** The managed nodes that a group has now. */
   membersOf({ name }: Group): readonly SeenNode[] {
-    return [...this.nodes.values()].filter(({ facts }) => facts.managed && this.#rulings.groupOf(facts)?.name === name);
+    return [...this.nodes.values()].filter(({ facts }) => facts.managed && this.rulings.groupOf(facts)?.name === name);
   }
 
   /** Since when it stands who rules a node, and with what terms. */
@@ -109,13 +108,8 @@ export class Picture {
     return Math.max(this.policiesAt, labelsAt, managedAt);
   }
 
-  get begun(): boolean {
-    return this.#last !== undefined;
-  }
-
   see(entry: Entry): void {
-    if (entry === this.#last) return;
-    this.#last = entry;
+    this.#now = entry.at;
     if (entry.kind === 'request' || entry.kind === 'sent' || entry.kind === 'asked') return;
     this.version += 1;
     this.locks.see(entry);
@@ -205,6 +199,7 @@ export class Picture {
     this.#keepShadow(name, after && shadowFacts(after));
     const started = startIn(write);
     if (started) this.#start(started, write.at);
+    else if (after && write.by === 'older-operator') this.#inherit(shadowFacts(after));
     if (before && after) this.#noteEnd(shadowFacts(before), shadowFacts(after), write.at);
     const last = after ?? before;
     for (const uid of last ? shadowFacts(last).owners : []) this.#settle(uid);
@@ -218,7 +213,7 @@ export class Picture {
     } else {
       this.shadows.delete(name);
       this.#shadows.delete(node);
-      this.#orphanedAt.set(node, this.#last?.at ?? 0);
+      this.#orphanedAt.set(node, this.#now);
     }
   }
 
@@ -226,7 +221,12 @@ export class Picture {
     if (before.active && !active) for (const uid of owners) this.endedAt.set(uid, at);
   }
 
+  #inherit({ node, state }: ShadowFacts): void {
+    if (state !== 'Idle') this.inherited.add(node);
+  }
+
   #start({ node, owners }: ShadowFacts, at: Instant): void {
+    this.inherited.delete(node);
     this.host(node).begin();
     for (const uid of owners) this.updates.set(uid, { node, uid, at });
   }
@@ -254,7 +254,7 @@ export class Picture {
     if (after) this.policies.set(name, policyFacts(after));
     else this.policies.delete(name);
     this.policiesAt = Math.max(at, this.#definedAt + DEFINED_WITHIN);
-    this.#rulings = new Rulings(this.policies, this.terms);
+    this.rulings = new Rulings(this.policies, this.terms);
   }
 
   #namespace({ after, at }: Write): void {
@@ -270,7 +270,7 @@ export class Picture {
     const isAtRest = shadow?.status !== undefined && !shadow.active;
     if (!isAtRest && !this.#isAbandoned(update)) return;
     this.updates.delete(uid);
-    if (isAtRest) this.restedAt.set(uid, this.#last?.at ?? 0);
+    if (isAtRest) this.restedAt.set(uid, this.#now);
   }
 
   #isMarked({ node, uid }: Update): boolean {

@@ -10,7 +10,9 @@ export interface Rule {
 export interface RuleJudge {
   /** A sentence for each breach that the entry shows; the picture is that after it. */
   readonly see?: (entry: Entry) => readonly string[];
+  /** Whether nothing is waited for any more: once this holds for every judge, and the calm has come, the run is over. @default always */
   readonly isMet?: () => boolean;
+  /** What only the end shows. @param endedAt when the run was over */
   readonly end?: (endedAt: Instant) => readonly string[];
 }
 

@@ -130,6 +130,13 @@ function noteHolder(node: SeenNode): void {
 
 const drainOf = ({ marks }: NodeFacts): string => (marks ? `${marks.id} ${marks.newestPod}` : '');
 
+/** The proof of a drain that the write sets: another than stood there before. Undefined where it sets none. */
+export function proofSetBy(write: Write): string | undefined {
+  const { old, made } = nodesOf(write);
+  const proof = made?.marks?.proof;
+  return proof === old?.marks?.proof ? undefined : proof;
+}
+
 /** The node of a write, after it and before it. */
 export const nodesOf = ({ before, after }: Write): { readonly old?: NodeFacts; readonly made?: NodeFacts } => ({
   ...(before && { old: nodeFacts(before) }),

@@ -1,6 +1,7 @@
-import type { RequestEntry } from '../types.ts';
-import { isApiserver, isOperator, LEASE, nodeFacts } from './facts.ts';
-import { NOTHING, type Rule, type Write } from './rule.ts';
+import type { Entry, RequestEntry } from '../types.ts';
+import { isApiserver, isOperator, LEASE } from './facts.ts';
+import { NOTHING, type Rule } from './rule.ts';
+import { proofSetBy } from './seen-node.ts';
 
 type Accepted = RequestEntry & { readonly name: string };
 
@@ -43,11 +44,11 @@ export const lastLook: Rule = {
     return {
       see(entry) {
         order += 1;
-        if (entry.kind === 'request' && entry.resource === 'pods' && entry.verb === 'list') listed.set(entry.by, order);
+        if (isListOfPods(entry)) listed.set(entry.by, order);
         if (entry.kind !== 'write' || entry.resource !== 'nodes') return NOTHING;
         const isLast = (changed.get(entry.name) ?? 0) < (listed.get(entry.by) ?? 0);
         changed.set(entry.name, order);
-        return isProof(entry) && !isLast
+        return !isLast && isApiserver(entry.by) && proofSetBy(entry) !== undefined
           ? [`${entry.by} proved ${entry.name} to be drained as it was after the last look at its pods`]
           : NOTHING;
       },
@@ -55,8 +56,5 @@ export const lastLook: Rule = {
   },
 };
 
-function isProof(entry: Write): boolean {
-  if (!isApiserver(entry.by) || !entry.after) return false;
-  const proof = nodeFacts(entry.after).marks?.proof;
-  return proof !== undefined && proof !== (entry.before && nodeFacts(entry.before).marks?.proof);
-}
+const isListOfPods = (entry: Entry): entry is Extract<Entry, RequestEntry> =>
+  entry.kind === 'request' && entry.resource === 'pods' && entry.verb === 'list';

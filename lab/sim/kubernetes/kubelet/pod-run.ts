@@ -4,11 +4,13 @@ import { deletePod, podPath } from '../pods.ts';
 import type { Pod } from '../../../../runtime/kube/objects.ts';
 import type { KubeletHooks } from './hooks.ts';
 import { type ApiAccess, insist } from './insist.ts';
-import { crashed, type History, history, type Run, running } from './pod-status.ts';
+import { type PodState, podStatus } from './pod-status.ts';
 
 /** Names, on a pod, how many seconds its containers take to end; its grace period is the limit. */
 export const TERMINATION_ANNOTATION = 'sim.brupop/termination-seconds';
 
+/** What a container runtime says of containers that were gone when it came up. */
+const LOST_EXIT_CODE = 255;
 const DEFAULT_GRACE_SECONDS = 30;
 const RESTART_MS = { first: 10_000, longest: 300_000 };
 
@@ -49,21 +51,21 @@ export class PodRun {
 
   async #restartUntil(stop: AbortSignal): Promise<void> {
     const { clock, startDelayMs } = this.#options;
-    let past = history(this.#pod, clock.now());
+    let past = historyOf(this.#pod, clock.now());
     let pause = startDelayMs;
     for (let crashes = 0; !stop.aborted; crashes++) {
       await clock.sleep(pause, stop).catch(() => undefined);
       if (stop.aborted) return;
       const exitCode = await this.#runOnce(past, stop);
       if (stop.aborted) return;
-      past = { restarts: past.restarts + 1, ended: { atMs: clock.now(), exitCode } };
-      await this.#report(crashed(this.#pod, past, clock.now()), stop);
+      past = { restarts: past.restarts + 1, last: { at: clock.now(), exitCode } };
+      await this.#report({ ...past, container: { kind: 'waiting', reason: 'CrashLoopBackOff' } }, stop);
       pause = crashes === 0 ? 0 : Math.min(RESTART_MS.first * 2 ** (crashes - 1), RESTART_MS.longest);
     }
   }
 
   /** From the start of the containers until they end by themselves (with this exit code), or are to be stopped. */
-  async #runOnce(past: History, stop: AbortSignal): Promise<number> {
+  async #runOnce(past: Past, stop: AbortSignal): Promise<number> {
     const { clock, hooks } = this.#options;
     const over = Promise.withResolvers<number>();
     const exited = (code = 0): void => {
@@ -72,11 +74,13 @@ export class PodRun {
     };
     stop.addEventListener('abort', () => over.resolve(0), { once: true });
     this.#up = true;
-    const sinceMs = clock.now();
+    const since = clock.now();
     let told = Promise.resolve();
     // One after the other: the last word is what is true.
     const ready = (is: boolean): void => {
-      told = told.then(() => this.#tell(past, { sinceMs, ready: is }, stop)).catch(over.reject);
+      told = told
+        .then(() => this.#tell({ ...past, container: { kind: 'running', since, ready: is } }, stop))
+        .catch(over.reject);
     };
     try {
       // Containers that are to be stopped are not waited for until they are ready: a host that goes down would wait for ever.
@@ -89,9 +93,8 @@ export class PodRun {
     return over.promise;
   }
 
-  async #tell(past: History, run: Omit<Run, 'nowMs'>, stop: AbortSignal): Promise<void> {
-    if (!this.#up || stop.aborted) return;
-    await this.#report(running(this.#pod, past, { ...run, nowMs: this.#options.clock.now() }), stop);
+  async #tell(state: PodState, stop: AbortSignal): Promise<void> {
+    if (this.#up && !stop.aborted) await this.#report(state, stop);
   }
 
   async #stop(): Promise<void> {
@@ -106,7 +109,8 @@ export class PodRun {
     return Math.min(grace, own) * 1000;
   }
 
-  async #report(status: object, signal: AbortSignal): Promise<void> {
+  async #report(state: PodState, signal: AbortSignal): Promise<void> {
+    const status = podStatus(this.#pod, state, this.#options.clock.now());
     const contentType = 'application/merge-patch+json';
     await this.#send({ method: 'PATCH', path: `${podPath(this.#pod)}/status`, contentType, body: { status }, signal });
   }
@@ -120,4 +124,14 @@ export class PodRun {
       if (!gone && !request.signal?.aborted) throw error;
     }
   }
+}
+
+type Past = Omit<PodState, 'container'>;
+
+/** What the API knows of a pod's earlier containers; those of the node's last boot ended, at the latest, now. */
+function historyOf({ status }: Pod, now: number): Past {
+  const counts = status?.containerStatuses?.map(({ restartCount }) => restartCount + 1) ?? [];
+  return counts.length === 0
+    ? { restarts: 0 }
+    : { restarts: Math.max(...counts), last: { at: now, exitCode: LOST_EXIT_CODE } };
 }

@@ -1,82 +1,67 @@
 import type { Condition, ContainerStatus, Pod } from '../../../../runtime/kube/objects.ts';
 import { rfc3339 } from '../../../../runtime/lib/clock.ts';
 
-/** How often the containers of a pod have been started before, and how they last ended. */
-export interface History {
+/** How containers ended; without a time where their kubelet was not there to see it, which the API server then states as null. Times are milliseconds since the Unix epoch. */
+export interface Ended {
+  readonly exitCode: number;
+  readonly at?: number;
+}
+
+/** What a kubelet says of the containers of a pod: all of them do the same here. */
+export type Container =
+  | { readonly kind: 'running'; readonly since: number; readonly ready?: boolean }
+  | { readonly kind: 'waiting'; readonly reason: string };
+
+export interface PodState {
+  readonly container: Container;
+  /** How often the containers have been started before, and how they last ended. */
   readonly restarts: number;
-  readonly ended?: {
-    /** Milliseconds since the Unix epoch. */
-    readonly atMs: number;
-    readonly exitCode: number;
-  };
+  readonly last?: Ended | undefined;
 }
 
-/** What a container runtime says of containers that were gone when it came up. */
-const LOST_EXIT_CODE = 255;
-
-/** What the API knows of a pod's earlier containers; those of the node's last boot ended, at the latest, now. */
-export function history({ status }: Pod, nowMs: number): History {
-  const counts = status?.containerStatuses?.map(({ restartCount }) => restartCount + 1) ?? [];
-  return counts.length === 0
-    ? { restarts: 0 }
-    : { restarts: Math.max(...counts), ended: { atMs: nowMs, exitCode: LOST_EXIT_CODE } };
-}
-
-/** Containers that run, since when and how; milliseconds since the Unix epoch. */
-export interface Run {
-  readonly sinceMs: number;
-  readonly nowMs: number;
-  readonly ready: boolean;
-}
-
-/** Status of a pod whose containers run. */
-export function running(pod: Pod, past: History, { sinceMs, nowMs, ready }: Run): object {
-  const startedAt = rfc3339(sinceMs);
+/** A pod's status. @param now by the clock of its kubelet */
+export function podStatus(pod: Pod, state: PodState, now: number): object {
+  const { container } = state;
+  const running = container.kind === 'running';
+  const ready = running && (container.ready ?? true);
+  const startTime = pod.status?.startTime ?? rfc3339(running ? container.since : now);
   return {
-    phase: 'Running',
-    startTime: pod.status?.startTime ?? startedAt,
-    conditions: conditions(pod, ready ? 'True' : 'False', rfc3339(nowMs)),
-    containerStatuses: containers(pod, { state: { running: { startedAt } }, ready }, past),
+    ...(running && { phase: 'Running' }),
+    startTime,
+    conditions: conditions(pod, ready ? 'True' : 'False', rfc3339(now)),
+    containerStatuses: containers(pod, state, ready),
   };
 }
 
-/** Status of a pod whose containers ended by themselves and wait to be started again. */
-export function crashed(pod: Pod, past: History, nowMs: number): object {
-  return {
-    phase: 'Running',
-    conditions: conditions(pod, 'False', rfc3339(nowMs)),
-    containerStatuses: containers(pod, { state: { waiting: { reason: 'CrashLoopBackOff' } }, ready: false }, past),
-  };
-}
-
+/** What has not changed has the time of before. */
 function conditions(pod: Pod, ready: 'True' | 'False', lastTransitionTime: string): readonly Condition[] {
-  const always = ['PodScheduled', 'Initialized'].map((type) => ({ type, status: 'True' as const, lastTransitionTime }));
-  const now = ['ContainersReady', 'Ready'].map((type) => ({ type, status: ready, lastTransitionTime }));
+  const states = { PodScheduled: 'True', Initialized: 'True', ContainersReady: ready, Ready: ready } as const;
   const known = pod.status?.conditions ?? [];
-  return [...always, ...now].map(
-    (wanted) => known.find(({ type, status }) => type === wanted.type && status === wanted.status) ?? wanted,
+  return Object.entries(states).map(
+    ([type, status]) =>
+      known.find((one) => one.type === type && one.status === status) ?? { type, status, lastTransitionTime },
   );
 }
 
-interface Now {
-  readonly state: NonNullable<ContainerStatus['state']>;
-  readonly ready: boolean;
-}
-
-function containers(pod: Pod, { state, ready }: Now, { restarts, ended }: History): readonly ContainerStatus[] {
-  const lastState = ended === undefined ? {} : { terminated: terminated(ended) };
+function containers(pod: Pod, { container, restarts, last }: PodState, ready: boolean): readonly ContainerStatus[] {
+  const running = container.kind === 'running';
+  const state = running
+    ? { running: { startedAt: rfc3339(container.since) } }
+    : { waiting: { reason: container.reason } };
+  const lastState = last === undefined ? {} : { terminated: terminated(last) };
   return (pod.spec?.containers ?? []).map(({ name, image = '' }) => ({
     name,
     image,
     imageID: '',
     ready,
-    started: state.running !== undefined,
+    started: running,
     restartCount: restarts,
     state,
     lastState,
   }));
 }
 
-function terminated({ atMs, exitCode }: NonNullable<History['ended']>) {
-  return { reason: exitCode === 0 ? 'Completed' : 'Error', exitCode, finishedAt: rfc3339(atMs) };
+function terminated({ exitCode, at }: Ended) {
+  if (at === undefined) return { exitCode, reason: 'ContainerStatusUnknown' };
+  return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', finishedAt: rfc3339(at) };
 }
