@@ -1,114 +1,94 @@
-import type { Moment } from '../moment-names.ts';
-import { AT_ONCE, lasting, LATER, minutes, type Plot, scene, seconds, SOON } from './scene.ts';
+import type { Told } from './scene.ts';
 
 /** A replica stalls around a write of a drain, while the node's update ends in another way. */
-const overtaken = (moment: Moment): readonly Plot[] =>
-  ['unplanned-reboot', 'delete-shadow', 'unmanage', 'uncordon', 'agent-crashes', 'node-replaced', 'agent-lost'].flatMap(
-    (kind) => [
-      [scene('freeze', 'before', moment), scene(kind, 'before', moment, LATER)],
-      [scene('lands-late', 'before', moment), scene(kind, 'before', moment, SOON)],
-    ],
-  );
+const overtaken = (moment: string): readonly Told[] =>
+  'unplanned-reboot delete-shadow unmanage uncordon agent-crashes node-replaced agent-lost'
+    .split(' ')
+    .flatMap((kind) => [
+      `freeze before ${moment}; ${kind} before ${moment} later`,
+      `lands-late before ${moment}; ${kind} before ${moment} soon`,
+    ]);
 
 /** Rules M1 to M4 and M9: drains. */
-export const ofDrains: readonly Plot[] = [
+export const ofDrains: readonly Told[] = [
   ...overtaken('drain-announced'),
   ...overtaken('cordon'),
   ...overtaken('drained'),
   // The agent acts on a spec of which the shadow is gone, or that somebody has taken back.
-  [scene('delete-shadow', 'before', 'drain-asked'), scene('slow', 'before', 'drain-asked')],
-  [scene('spec-idle', 'after', 'drain-asked', AT_ONCE)],
-  [scene('spec-idle', 'before', 'drain-asked')],
-  [scene('spec-idle', 'after', 'reboot-recorded', AT_ONCE)],
+  'delete-shadow before drain-asked; slow before drain-asked',
+  'spec-idle after drain-asked at once',
+  'spec-idle before drain-asked',
+  'spec-idle after reboot-recorded at once',
   // Cordons come and go while the last look is taken.
-  [
-    scene('uncordon', 'after', 'eviction'),
-    scene('pod-lands', 'after', 'eviction', SOON),
-    scene('cordon', 'after', 'eviction', LATER),
-  ],
-  [scene('uncordon', 'before', 'drained'), scene('pod-lands', 'before', 'drained')],
-  [scene('pod-lands', 'before', 'drained')],
-  [scene('uncordon', 'after', 'drained')],
-  [scene('uncordon', 'before', 'activate')],
-  [scene('uncordon', 'after', 'cordon', LATER), scene('pod-lands', 'after', 'cordon', LATER)],
-  [scene('uncordon', 'after', 'drained'), scene('cordon', 'after', 'drained', SOON)],
-  [scene('cordon', 'before', 'cordon'), scene('budget-blocks', 'before', 'drain-asked')],
+  'uncordon after eviction; pod-lands after eviction soon; cordon after eviction later',
+  'uncordon before drained; pod-lands before drained',
+  'pod-lands before drained',
+  'uncordon after drained',
+  'uncordon before activate',
+  'uncordon after cordon later; pod-lands after cordon later',
+  'uncordon after drained; cordon after drained soon',
+  'cordon before cordon; budget-blocks before drain-asked',
   // Between the last look and the proof the Node becomes another.
-  [scene('annotate-node', 'between', 'last-look')],
-  [scene('uncordon', 'between', 'last-look'), scene('pod-lands', 'between', 'last-look')],
-  [scene('slow', 'after', 'eviction'), scene('annotate-node', 'after', 'last-look', AT_ONCE)],
+  'annotate-node between last-look',
+  'uncordon between last-look; pod-lands between last-look',
+  'slow after eviction; annotate-node after last-look at once',
   // Somebody writes to the Node all the time, and reads take their time.
-  [scene('slow', 'after', 'cordon'), scene('annotate-node', 'after', 'eviction', LATER)],
-  [scene('slow', 'before', 'cordon'), scene('annotate-node', 'after', 'cordon', SOON)],
+  'slow after cordon; annotate-node after eviction later',
+  'slow before cordon; annotate-node after cordon soon',
   // Pods come while volumes are waited for.
-  [scene('pod-lands', 'after', 'eviction', SOON), scene('uncordon', 'after', 'eviction', SOON)],
-  [scene('pod-lands', 'after', 'eviction', LATER)],
+  'pod-lands after eviction soon; uncordon after eviction soon',
+  'pod-lands after eviction later',
   // A boot in the middle of a drain.
-  [scene('unplanned-reboot', 'after', 'cordon', SOON)],
-  [scene('unplanned-reboot', 'after', 'eviction', SOON)],
-  [scene('unplanned-reboot', 'after', 'drained')],
-  [scene('unplanned-reboot', 'after', 'status-staged', SOON), scene('unplanned-reboot', 'after', 'drain-asked', LATER)],
+  'unplanned-reboot after cordon soon',
+  'unplanned-reboot after eviction soon',
+  'unplanned-reboot after drained',
+  'unplanned-reboot after status-staged soon; unplanned-reboot after drain-asked later',
   // Who asks is gone before it is known who asks.
-  [scene('no-token-reviews', 'before', 'drain-asked'), scene('agent-crashes', 'before', 'drain-asked', SOON)],
-  [scene('slow', 'before', 'drain-asked'), scene('agent-crashes', 'before', 'drain-asked', SOON)],
+  'no-token-reviews before drain-asked; agent-crashes before drain-asked soon',
+  'slow before drain-asked; agent-crashes before drain-asked soon',
   // A machine goes without a word, with whoever works on another.
-  [scene('machine-dies', 'before', 'drain-asked', SOON)],
-  [scene('machine-dies', 'before', 'cordon', SOON), scene('freeze', 'before', 'cordon')],
-  [scene('machine-dies', 'after', 'eviction')],
-  [scene('kubelet-mute', 'after', 'eviction'), scene('agent-lost', 'after', 'eviction', LATER)],
+  'machine-dies before drain-asked soon',
+  'machine-dies before cordon soon; freeze before cordon',
+  'machine-dies after eviction',
+  'kubelet-mute after eviction; agent-lost after eviction later',
 ];
 
 /** Rules M5 to M8: what becomes of marks. */
-export const ofMarks: readonly Plot[] = [
+export const ofMarks: readonly Told[] = [
   ...overtaken('released'),
   // One cache lags behind the others.
-  [scene('watch-lags-nodes', 'before', 'cordon'), scene('delete-shadow', 'after', 'cordon')],
-  [
-    scene('watch-lags-shadows', 'before', 'spec-start'),
-    scene('kill-controller', 'after', 'cordon'),
-    scene('budget-blocks', 'before', 'spec-start'),
-  ],
-  [
-    lasting(minutes(3, 6), scene('agent-lost', 'after', 'cordon')),
-    scene('watch-lags-pods', 'after', 'cordon', seconds(30, 90)),
-  ],
-  [
-    lasting(minutes(3, 6), scene('agent-lost', 'after', 'drained')),
-    scene('watch-lags-pods', 'after', 'drained', seconds(30, 90)),
-    scene('delete-shadow', 'after', 'drained', LATER),
-  ],
+  'watch-lags-nodes before cordon; delete-shadow after cordon',
+  'watch-lags-shadows before spec-start; kill-controller after cordon; budget-blocks before spec-start',
+  'agent-lost after cordon for 3-6 min; watch-lags-pods after cordon in 30-90 s',
+  'agent-lost after drained for 3-6 min; watch-lags-pods after drained in 30-90 s; delete-shadow after drained later',
   // Held, cordoned or uncordoned by people while the marks stand, or right after them.
-  [lasting(minutes(15, 40), scene('hold', 'after', 'cordon'))],
-  [lasting(minutes(15, 40), scene('hold', 'after', 'drained'))],
-  [lasting(minutes(15, 40), scene('hold', 'after', 'reboot-asked'))],
-  [scene('cordon', 'before', 'spec-start'), scene('agent-crashes', 'after', 'released')],
-  [scene('cordon', 'after', 'released', AT_ONCE), scene('agent-crashes', 'after', 'released', AT_ONCE)],
-  [scene('cordon', 'after', 'released', AT_ONCE), scene('lost-answer', 'before', 'release-asked')],
-  [scene('cordon', 'before', 'spec-advance'), scene('host-reboot-500', 'after', 'status-staged')],
-  [
-    lasting(minutes(25, 40), scene('agent-lost', 'after', 'cordon')),
-    scene('uncordon', 'after', 'cordon', seconds(10, 60)),
-    scene('cordon', 'after', 'cordon', minutes(12, 14)),
-  ],
+  'hold after cordon for 15-40 min',
+  'hold after drained for 15-40 min',
+  'hold after reboot-asked for 15-40 min',
+  'cordon before spec-start; agent-crashes after released',
+  'cordon after released at once; agent-crashes after released at once',
+  'cordon after released at once; lost-answer before release-asked',
+  'cordon before spec-advance; host-reboot-500 after status-staged',
+  'agent-lost after cordon for 25-40 min; uncordon after cordon in 10-60 s; cordon after cordon in 12-14 min',
   // A release that was asked for in one attempt comes in the next.
-  [lasting(seconds(20, 60), scene('hold', 'after', 'prepare')), scene('lands-late', 'before', 'release-asked')],
+  'hold after prepare for 20-60 s; lands-late before release-asked',
   // What a shadow says last is deleted with it.
-  [scene('unmanage', 'after', 'reboot-asked')],
-  [scene('unmanage', 'after', 'spec-advance', LATER), scene('kill-controller', 'before', 'shadow-deleted')],
+  'unmanage after reboot-asked',
+  'unmanage after spec-advance later; kill-controller before shadow-deleted',
   // Agents that are gone, at each point of no return, and may come back after all.
-  [scene('agent-lost', 'after', 'spec-start')],
-  [scene('agent-lost', 'after', 'status-staged')],
-  [scene('agent-lost', 'between', 'drained')],
-  [scene('agent-lost', 'after', 'status-error-reset')],
-  [scene('agent-lost', 'after', 'reboot-recorded')],
-  [scene('agent-lost', 'after', 'reboot-asked')],
-  [lasting(minutes(20, 50), scene('agent-lost', 'after', 'reboot-asked'))],
-  [lasting(minutes(20, 50), scene('agent-lost', 'after', 'cordon'))],
-  [scene('agent-lost', 'after', 'released'), scene('delete-shadow', 'after', 'released', SOON)],
-  [scene('agent-lost', 'after', 'spec-rescue', SOON), scene('watch-lags', 'before', 'spec-rescue')],
-  [scene('agent-lost', 'after', 'cordon'), scene('freeze-controller', 'before', 'spec-rescue')],
-  [scene('agent-lost', 'after', 'drained'), scene('delete-shadow', 'after', 'drained', LATER)],
-  [scene('agent-lost', 'after', 'cordon'), scene('upstream-agent', 'before', 'spec-rescue')],
-  [scene('agent-lost', 'after', 'drained'), scene('unplanned-reboot', 'before', 'spec-rescue')],
-  [scene('agent-lost', 'after', 'status-staged'), scene('node-refused', 'before', 'spec-rescue')],
+  'agent-lost after spec-start',
+  'agent-lost after status-staged',
+  'agent-lost between drained',
+  'agent-lost after status-error-reset',
+  'agent-lost after reboot-recorded',
+  'agent-lost after reboot-asked',
+  'agent-lost after reboot-asked for 20-50 min',
+  'agent-lost after cordon for 20-50 min',
+  'agent-lost after released; delete-shadow after released soon',
+  'agent-lost after spec-rescue soon; watch-lags before spec-rescue',
+  'agent-lost after cordon; freeze-controller before spec-rescue',
+  'agent-lost after drained; delete-shadow after drained later',
+  'agent-lost after cordon; upstream-agent before spec-rescue',
+  'agent-lost after drained; unplanned-reboot before spec-rescue',
+  'agent-lost after status-staged; node-refused before spec-rescue',
 ];

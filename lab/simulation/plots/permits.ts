@@ -1,29 +1,22 @@
-import type { Moment } from '../moment-names.ts';
-import { AT_ONCE, lasting, LATER, minutes, type Plot, scene, seconds, SOON } from './scene.ts';
+import type { Told } from './scene.ts';
 
 /** Who writes is gone, stalls or is cut off around a write, while those that follow it see an old world. */
-const followed = (moment: Moment): readonly Plot[] => [
-  [scene('watch-lags', 'before', moment), scene('kill-controller', 'between', moment)],
-  [scene('watch-mute', 'before', moment), scene('leader-cut-off', 'between', moment)],
-  [scene('lands-late', 'before', moment), scene('leader-cut-off', 'before', moment)],
-  [scene('lands-late', 'before', moment), scene('kill-controller', 'before', moment, SOON)],
-  [scene('freeze-controller', 'before', moment), scene('lease-annotated', 'before', moment, LATER)],
-  [
-    scene('lost-answer', 'before', moment),
-    scene('watch-lags', 'before', moment),
-    scene('lease-stolen', 'after', moment, SOON),
-  ],
-  [scene('lost-before', 'before', moment), scene('watch-replayed', 'before', moment, SOON)],
+const followed = (moment: string): readonly Told[] => [
+  `watch-lags before ${moment}; kill-controller between ${moment}`,
+  `watch-mute before ${moment}; leader-cut-off between ${moment}`,
+  `lands-late before ${moment}; leader-cut-off before ${moment}`,
+  `lands-late before ${moment}; kill-controller before ${moment} soon`,
+  `freeze-controller before ${moment}; lease-annotated before ${moment} later`,
+  `lost-answer before ${moment}; watch-lags before ${moment}; lease-stolen after ${moment} soon`,
+  `lost-before before ${moment}; watch-replayed before ${moment} soon`,
 ];
 
 /** The outcome of a write is another than its author hears, or none, and it goes on; nothing else is in the way. */
-const misheard = (moment: Moment): readonly Plot[] =>
-  ['lands-late', 'lost-answer', 'lost-before', 'api-409', 'hangs', 'slow'].map((kind) => [
-    scene(kind, 'before', moment),
-  ]);
+const misheard = (moment: string): readonly Told[] =>
+  ['lands-late', 'lost-answer', 'lost-before', 'api-409', 'hangs', 'slow'].map((kind) => `${kind} before ${moment}`);
 
 /** Rules L1 to L5: permits, starts, and who leads. */
-export const ofPermits: readonly Plot[] = [
+export const ofPermits: readonly Told[] = [
   ...followed('permit-taken'),
   ...followed('spec-start'),
   ...followed('permit-given-back'),
@@ -31,60 +24,47 @@ export const ofPermits: readonly Plot[] = [
   ...misheard('permit-taken'),
   ...misheard('spec-start'),
   ...misheard('bump'),
-  [scene('lease-refused', 'before', 'permit-taken')],
-  [scene('lease-stolen', 'between', 'node-touched')],
-  [scene('lease-stolen', 'after', 'status-idle', AT_ONCE)],
-  [scene('watch-lags', 'before', 'spec-start')],
-  [scene('watch-mute', 'before', 'spec-start')],
-  [scene('kill-controller', 'between', 'permit-taken')],
-  [scene('kill-controller', 'before', 'node-touched')],
-  [scene('kill-controller', 'before', 'permit-given-back')],
-  [scene('kill-controller', 'after', 'status-idle', AT_ONCE)],
-  [scene('node-replaced', 'after', 'permit-taken')],
-  [scene('node-removed', 'after', 'permit-taken')],
+  'lease-refused before permit-taken',
+  'lease-stolen between node-touched',
+  'lease-stolen after status-idle at once',
+  'watch-lags before spec-start',
+  'watch-mute before spec-start',
+  'kill-controller between permit-taken',
+  'kill-controller before node-touched',
+  'kill-controller before permit-given-back',
+  'kill-controller after status-idle at once',
+  'node-replaced after permit-taken',
+  'node-removed after permit-taken',
   // Acknowledgements out of order.
-  [scene('slow', 'before', 'condition'), scene('watch-lags', 'before', 'spec-start')],
-  [scene('lands-late', 'before', 'condition'), scene('watch-lags', 'before', 'condition')],
+  'slow before condition; watch-lags before spec-start',
+  'lands-late before condition; watch-lags before condition',
   // Refused for good, again and again.
-  [scene('spec-refused', 'before', 'spec-start')],
-  [scene('spec-hangs', 'before', 'spec-start')],
-  [scene('node-refused', 'before', 'node-touched'), scene('kill-controller', 'after', 'node-touched', SOON)],
+  'spec-refused before spec-start',
+  'spec-hangs before spec-start',
+  'node-refused before node-touched; kill-controller after node-touched soon',
   // A shadow is gone, and of its agent nobody knows that it is back.
-  [
-    scene('agent-crashes', 'after', 'spec-start', AT_ONCE),
-    scene('watch-lags-pods', 'after', 'spec-start', seconds(0.2, 1)),
-    scene('delete-shadow', 'after', 'spec-start', seconds(2, 4)),
-    scene('delete-shadow', 'after', 'spec-start', seconds(6, 9)),
-  ],
-  [scene('delete-shadow', 'after', 'spec-start', SOON), scene('watch-lags', 'before', 'spec-start')],
+  'agent-crashes after spec-start at once; watch-lags-pods after spec-start in 0.2-1 s; delete-shadow after spec-start in 2-4 s; delete-shadow after spec-start in 6-9 s',
+  'delete-shadow after spec-start soon; watch-lags before spec-start',
   // A node that is out takes a place.
-  [lasting(minutes(25, 50), scene('machine-dies', 'after', 'status-idle'))],
-  [lasting(minutes(25, 50), scene('kubelet-mute', 'after', 'status-idle'))],
+  'machine-dies after status-idle for 25-50 min',
+  'kubelet-mute after status-idle for 25-50 min',
 ];
 
 /** What the leader writes in the middle of an update, or to end one. */
-export const ofSteps: readonly Plot[] = [
+export const ofSteps: readonly Told[] = [
   ...followed('spec-advance'),
   ...followed('spec-call-off'),
   ...followed('spec-rescue'),
-  [scene('spec-refused', 'before', 'spec-advance')],
-  [scene('spec-hangs', 'before', 'spec-advance')],
+  'spec-refused before spec-advance',
+  'spec-hangs before spec-advance',
   // A leader that follows knows of no drain, and the node is held.
-  [
-    scene('watch-lags-shadows', 'before', 'spec-advance'),
-    scene('kill-controller', 'after', 'cordon'),
-    scene('hold', 'after', 'drain-asked', SOON),
-  ],
-  [
-    scene('watch-lags-shadows', 'before', 'spec-start'),
-    scene('kill-controller', 'after', 'cordon'),
-    scene('slow-pod-lands', 'before', 'cordon'),
-  ],
+  'watch-lags-shadows before spec-advance; kill-controller after cordon; hold after drain-asked soon',
+  'watch-lags-shadows before spec-start; kill-controller after cordon; slow-pod-lands before cordon',
   // Called off before the node is disturbed.
-  [scene('hold', 'after', 'status-staged'), scene('lands-late', 'before', 'spec-call-off')],
-  [scene('hold', 'after', 'status-staged'), scene('unplanned-reboot', 'before', 'spec-call-off')],
-  [scene('hold', 'after', 'status-staged'), scene('delete-shadow', 'between', 'spec-call-off')],
-  [scene('hold', 'before', 'drain-asked'), scene('agent-crashes', 'after', 'spec-call-off', SOON)],
-  [scene('budget-blocks', 'after', 'status-staged'), scene('spec-refused', 'before', 'spec-call-off')],
-  [scene('budget-blocks', 'after', 'spec-start'), scene('budget-blocks', 'after', 'status-staged')],
+  'hold after status-staged; lands-late before spec-call-off',
+  'hold after status-staged; unplanned-reboot before spec-call-off',
+  'hold after status-staged; delete-shadow between spec-call-off',
+  'hold before drain-asked; agent-crashes after spec-call-off soon',
+  'budget-blocks after status-staged; spec-refused before spec-call-off',
+  'budget-blocks after spec-start; budget-blocks after status-staged',
 ];

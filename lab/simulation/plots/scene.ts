@@ -1,5 +1,8 @@
-import type { Moment } from '../moment-names.ts';
+import { type Moment, MOMENTS } from '../moment-names.ts';
 import type { Phase } from '../types.ts';
+
+/** A plot as it is told: `KIND PHASE MOMENT`, perhaps with when after it, and for how long where that decides; `;` between its faults. */
+export type Told = string;
 
 /** One fault of a plot. */
 export interface Scene {
@@ -8,29 +11,38 @@ export interface Scene {
   readonly phase: Phase;
   /** How long after the moment, milliseconds: from, to. Within it unless told. */
   readonly after?: Range;
-  /** How long it lasts, milliseconds, where that decides: from, to. As its kind says unless told. */
+  /** How long it lasts, milliseconds: from, to. As its kind says unless told. */
   readonly lasts?: Range;
 }
 
-export type Range = readonly [number, number];
+type Range = readonly [number, number];
 
 /** Faults that come together: each is harmless by itself. */
 export type Plot = readonly Scene[];
 
-const SECOND = 1000;
-export const AT_ONCE = [1, 100] as const;
-export const SOON = [100, 10 * SECOND] as const;
-export const LATER = [5 * SECOND, 120 * SECOND] as const;
+const SCENE = /^([\w-]+) (before|between|after) ([\w-]+)(?: (at once|soon|later|in \S+ \S+))?(?: for (\S+ \S+))?$/;
+const WHEN: Readonly<Record<string, Range>> = { 'at once': [1, 100], soon: [100, 10_000], later: [5000, 120_000] };
+const UNITS: Readonly<Record<string, number>> = { s: 1000, min: 60_000 };
 
-/** Minutes, from and to. */
-export const minutes = (from: number, to: number): Range => [from * 60 * SECOND, to * 60 * SECOND];
-export const seconds = (from: number, to: number): Range => [from * SECOND, to * SECOND];
+/** @throws where that is no plot */
+export const plotOf = (told: Told): Plot => told.split('; ').map(sceneOf);
 
-export const scene = (kind: string, phase: Phase, moment: Moment, after?: Range): Scene => ({
-  kind,
-  moment,
-  phase,
-  ...(after && { after }),
-});
+function sceneOf(text: string): Scene {
+  const [, kind = '', phase, moment = '', after, lasts] = SCENE.exec(text) ?? [];
+  if (!(moment in MOMENTS)) throw new Error(`no scene: ${text}`);
+  return {
+    kind,
+    moment: moment as Moment,
+    phase: phase as Phase,
+    ...(after !== undefined && { after: WHEN[after] ?? rangeOf(after.slice('in '.length)) }),
+    ...(lasts !== undefined && { lasts: rangeOf(lasts) }),
+  };
+}
 
-export const lasting = (lasts: Range, made: Scene): Scene => ({ ...made, lasts });
+/** Of `2.5-8 min`. */
+function rangeOf(text: string): Range {
+  const [from = NaN, to = NaN] = text.split(/[- ]/).map(Number);
+  const unit = UNITS[text.split(' ')[1] ?? ''] ?? NaN;
+  if (!(from * unit <= to * unit)) throw new Error(`no range: ${text}`);
+  return [from * unit, to * unit];
+}
