@@ -40,15 +40,3 @@ export const MOMENTS = {
 } as const;
 
 export type Moment = keyof typeof MOMENTS;
-
-/** Those at which faults are drawn by dice of their own, so that seeds from before they had names draw for all others what they did. */
-export const FURTHER: readonly Moment[] = [
-  'lb-excluded',
-  'volumes-awaited',
-  'disowned',
-  'policy-status',
-  'last-look',
-  'wish-written',
-  'lock-recorded',
-  'locked',
-];

@@ -1,5 +1,5 @@
 import type { Random } from '../../runtime/lib/random.ts';
-import { oneOf } from './environment/chance.ts';
+import { chance, oneOf } from './environment/chance.ts';
 import { between, HOUR, MINUTE } from './faults/kind.ts';
 import { BEGINS_AT, type Instant, type PolicyWorld } from './types.ts';
 import { drawVersionTerms } from './versions.ts';
@@ -12,6 +12,15 @@ export const POOL = 'example.com/pool';
 export const ZONE = 'topology.kubernetes.io/zone';
 export const POOLS = ['test', 'production'] as const;
 export const ZONES = ['zone-a', 'zone-b', 'zone-c'] as const;
+
+/** The labels by which policies select a machine's Node; what replaces a machine has the same. Some nodes have none of them. */
+export function groupLabels(seed: number, node: string): Readonly<Record<string, string>> {
+  const random = chance(seed, `environment/groups/${node}`);
+  return {
+    ...(random() < 0.9 && { [ZONE]: oneOf(random, ZONES) }),
+    ...(random() < 0.85 && { [POOL]: oneOf(random, POOLS) }),
+  };
+}
 
 const pool = (name: string): PolicySpec => ({ nodeSelector: { matchLabels: { [POOL]: name } } });
 const EVERY_NODE: PolicySpec = { nodeSelector: {} };

@@ -1,9 +1,8 @@
 import type { Random } from '../../runtime/lib/random.ts';
-import { spread, weighed } from './draws.ts';
-import { chance, oneOf } from './environment/chance.ts';
+import { chance, oneOf, spread, weighed } from './environment/chance.ts';
 import { CATALOGUE, kindOf } from './faults/catalogue.ts';
 import { between, HOUR, MINUTE } from './faults/kind.ts';
-import { FURTHER, type Moment, MOMENTS } from './moment-names.ts';
+import { type Moment, MOMENTS } from './moment-names.ts';
 import { DECISIONS, type Plot, PLOTS, type Topic, TOPICS } from './plots.ts';
 import { drawPolicies } from './policies.ts';
 import { drawSettings } from './settings.ts';
@@ -27,7 +26,7 @@ interface Sky {
   readonly topic: Topic | undefined;
 }
 
-const ALL_MOMENTS = (Object.keys(MOMENTS) as readonly Moment[]).filter((moment) => !FURTHER.includes(moment));
+const ALL_MOMENTS = Object.keys(MOMENTS) as readonly Moment[];
 const ALL_PHASES: readonly Phase[] = ['before', 'between', 'after'];
 /** The fleet comes to rest first, so that faults meet an operator at work. */
 const BEGINS = 2 * MINUTE;
@@ -37,9 +36,6 @@ const CLEAR = 0.3;
 
 /** So many storms are about one topic: most of what comes together is of that, and releases follow each other soon, so that there is much to disturb. */
 const THEMED = 0.7;
-
-/** So many storms have bursts at the further moments as well; all others are what they were before these had names. */
-const WITH_FURTHER = 0.3;
 
 /** The scenario of a seed: always the same. */
 export function draw(seed: number, given: Given = {}): Scenario {
@@ -59,11 +55,7 @@ export function draw(seed: number, given: Given = {}): Scenario {
     settings: drawSettings(chance(seed, 'settings')),
     policies,
     releases: drawReleases(chance(seed, 'releases'), { nodes, stormMs, topic }),
-    faults: numbered([
-      ...storm,
-      ...decisions,
-      ...drawFurther(chance(seed, 'further moments'), { stormMs, fits, topic }),
-    ]),
+    faults: numbered([...storm, ...decisions]),
   };
 }
 
@@ -112,7 +104,7 @@ function drawReleases(
 function drawStorm(random: Random, { stormMs, fits, topic }: Sky): readonly Unnumbered[] {
   const kinds = CATALOGUE.filter(() => random() < 0.5).filter(({ name }) => fits({ kind: name }));
   const plots = (topic ? TOPICS[topic] : PLOTS.filter(() => random() < 0.15)).filter((plot) => plot.every(fits));
-  const count = Math.round(spread(topic ? [8, 30] : [5, 50], random) * (stormMs / HOUR)) + 1;
+  const count = Math.round(spread(topic ? [9, 34] : [6, 60], random) * (stormMs / HOUR)) + 1;
   const shares = topic ? { plots: 0.8, bursts: 0.9 } : { plots: 0.4, bursts: 0.7 };
   return Array.from({ length: count }, () => drawGroup(random, { kinds, plots, shares, stormMs })).flat();
 }
@@ -122,13 +114,6 @@ function drawDecisions(random: Random, { stormMs, fits }: Sky): readonly Unnumbe
   const plots = DECISIONS.filter((plot) => plot.every(fits));
   const count = Math.round(spread([1, 5], random) * (stormMs / HOUR));
   return Array.from({ length: count }, () => drawPlot(random, plots, groupFrom(random, stormMs))).flat();
-}
-
-function drawFurther(random: Random, { stormMs, fits }: Sky): readonly Unnumbered[] {
-  if (random() >= WITH_FURTHER) return [];
-  const kinds = CATALOGUE.filter(() => random() < 0.5).filter(({ name }) => fits({ kind: name }));
-  const count = Math.round(spread([0.5, 2], random) * (stormMs / HOUR)) + 1;
-  return Array.from({ length: count }, () => drawBurst(random, kinds, groupFrom(random, stormMs), FURTHER)).flat();
 }
 
 function numbered(faults: readonly Unnumbered[]): readonly PlannedFault[] {
@@ -170,13 +155,8 @@ function drawPlot(random: Random, plots: readonly Plot[], from: Instant): readon
 }
 
 /** Two to four faults around one moment of one node. */
-function drawBurst(
-  random: Random,
-  kinds: readonly FaultKind[],
-  from: Instant,
-  moments: readonly Moment[] = ALL_MOMENTS,
-): readonly Unnumbered[] {
-  const moment = oneOf(random, moments);
+function drawBurst(random: Random, kinds: readonly FaultKind[], from: Instant): readonly Unnumbered[] {
+  const moment = oneOf(random, ALL_MOMENTS);
   const fitting = kinds.filter(({ aim }) => !aim || aim.includes(moment));
   const count = 2 + Math.floor(random() * 3);
   return Array.from({ length: count }, () => weighed(fitting, random))

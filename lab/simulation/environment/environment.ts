@@ -5,6 +5,7 @@ import { HOUR_MS } from '../../../runtime/lib/clock.ts';
 import { Releases } from '../../sim/hosts/releases.ts';
 import { podPath } from '../../sim/kubernetes/pods.ts';
 import { definePolicies } from '../installation.ts';
+import { groupLabels } from '../policies.ts';
 import type { TrueTime } from '../clock.ts';
 import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import type { Processes } from '../processes.ts';
@@ -14,7 +15,6 @@ import { drawPast, isDead, leave, MONTH_MS, type Past, versionOf } from './begin
 import { chance } from './chance.ts';
 import { Daemons, programOf } from './daemons.ts';
 import { type Family, familyOf } from './family.ts';
-import { groupLabels } from './groups.ts';
 import { Hand } from './hand.ts';
 import { Lookout } from './lookout.ts';
 import { createMachines, Troubles } from './machines.ts';

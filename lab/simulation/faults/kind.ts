@@ -1,5 +1,5 @@
 import type { Random } from '../../../runtime/lib/random.ts';
-import { spread } from '../draws.ts';
+import { spread } from '../environment/chance.ts';
 import { type Moment, MOMENTS } from '../moment-names.ts';
 import type { Begun, FaultKind, Process, Terms, World } from '../types.ts';
 
