@@ -158,25 +158,6 @@ describe('owners', () => {
     await gone(`${maps}/child`);
   });
 
-  test('that are deleted in the foreground go after their last dependent', async () => {
-    const namespace = await cluster.namespace();
-    const [maps, pods] = [inNamespace(namespace, 'configmaps'), inNamespace(namespace, 'pods')];
-    const made = await cluster.admin.create(maps, { metadata: { name: 'one' } });
-    const metadata = {
-      name: 'p',
-      ownerReferences: [{ ...owner({ ...made, kind: 'ConfigMap' }), blockOwnerDeletion: true }],
-    };
-    const spec = { nodeName: cluster.node, containers: [{ name: 'main', image: 'web' }] };
-    await cluster.admin.create(pods, { metadata, spec });
-    await cluster.admin.delete(`${maps}/one`, { propagationPolicy: 'Foreground' });
-    expect((await cluster.admin.get(`${maps}/one`)).metadata.finalizers).toEqual(['foregroundDeletion']);
-    await eventually(async () =>
-      expect((await cluster.admin.get(`${pods}/p`)).metadata.deletionTimestamp).toBeDefined(),
-    );
-    await cluster.admin.delete(`${pods}/p`, { gracePeriodSeconds: 0 });
-    await gone(`${maps}/one`);
-  });
-
   test('that do not exist own nothing: what names them is collected', async () => {
     const maps = inNamespace(await cluster.namespace(), 'configmaps');
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: 'none' }];

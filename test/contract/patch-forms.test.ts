@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { at } from '../../lab/sim/cluster/object.ts';
-import { refusal } from '../kube/client.ts';
 import { type Contract, contract } from './cluster.ts';
 import { type Gadgets, servedGadgets } from './gadget.ts';
 
@@ -27,7 +26,6 @@ async function holding(free: object): Promise<string> {
   return `${gadgets.v2}/${metadata.name}`;
 }
 
-const JSON_PATCH = 'application/json-patch+json';
 const STRATEGIC = 'application/strategic-merge-patch+json';
 
 describe('a merge patch', () => {
@@ -44,38 +42,6 @@ describe('a merge patch', () => {
   ])('%j + %j = %j', async (target, free, expected) => {
     const patched = await cluster.admin.patch(await holding(target), { spec: { free } });
     expect(at(patched, 'spec', 'free')).toEqual(expected);
-  });
-});
-
-describe('a JSON patch', () => {
-  const target = { a: { b: 1 }, 'x/y~z': 0 };
-
-  test.each([
-    [
-      { op: 'add', path: '/spec/free/a/c', value: 2 },
-      { ...target, a: { b: 1, c: 2 } },
-    ],
-    [
-      { op: 'replace', path: '/spec/free/x~1y~0z', value: 5 },
-      { ...target, 'x/y~z': 5 },
-    ],
-    [
-      { op: 'remove', path: '/spec/free/a/b' },
-      { ...target, a: {} },
-    ],
-  ])('%j', async (operation, expected) => {
-    const patched = await cluster.admin.patch(await holding(target), [operation], JSON_PATCH);
-    expect(at(patched, 'spec', 'free')).toEqual(expected);
-  });
-
-  test.each([
-    [{ op: 'remove', path: '/spec/free/a/nothing' }, 422],
-    [{ op: 'add', path: '/spec/free/nothing/b', value: 1 }, 422],
-    [{ op: 'invent', path: '/spec' }, 422],
-    [{ op: 'add', path: 'a', value: 1 }, 422],
-    [{ op: 'replace', path: '/metadata/resourceVersion', value: '1' }, 409],
-  ])('%j is refused with %i', async (operation, code) => {
-    expect(await refusal(cluster.admin.patch(await holding(target), [operation], JSON_PATCH))).toMatchObject({ code });
   });
 });
 
@@ -119,12 +85,6 @@ describe('a strategic merge patch', () => {
       ofMain({ env: [{ $patch: 'replace' }, { name: 'C' }] }),
       [...MAIN, 'env'],
       [{ name: 'C' }],
-    ],
-    [
-      'keeps the order that is asked for',
-      ofMain({ '$setElementOrder/env': [{ name: 'B' }, { name: 'A' }] }),
-      [...MAIN, 'env'],
-      [{ name: 'B' }, { name: 'A' }],
     ],
     [
       'replaces tolerations as a whole',

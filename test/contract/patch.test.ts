@@ -8,7 +8,6 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-const JSON_PATCH = 'application/json-patch+json';
 const STRATEGIC = 'application/strategic-merge-patch+json';
 
 async function configMap(data: object = { a: '1', b: '2' }): Promise<string> {
@@ -49,24 +48,6 @@ describe('a merge patch', () => {
 
   test('that is no object is a bad request', async () => {
     expect(await refusal(cluster.admin.patch(await configMap(), []))).toMatchObject({ code: 400 });
-  });
-});
-
-describe('a JSON patch', () => {
-  test('applies its operations in order, or none', async () => {
-    const path = await configMap();
-    const patch = [
-      { op: 'add', path: '/data/c', value: '3' },
-      { op: 'replace', path: '/data/c', value: '4' },
-      { op: 'remove', path: '/data/a' },
-    ];
-    expect((await cluster.admin.patch(path, patch, JSON_PATCH))['data']).toEqual({ b: '2', c: '4' });
-    expect(await refusal(cluster.admin.patch(path, patch, JSON_PATCH))).toMatchObject({ code: 422, reason: 'Invalid' });
-    expect((await cluster.admin.get(path))['data']).toEqual({ b: '2', c: '4' });
-  });
-
-  test('that is none is a bad request', async () => {
-    expect(await refusal(cluster.admin.patch(await configMap(), { a: 1 }, JSON_PATCH))).toMatchObject({ code: 400 });
   });
 });
 

@@ -2,7 +2,7 @@ import type { Change } from './collection.ts';
 import { type Core, CRDS, NAMESPACES } from './core.ts';
 import { parseCrd } from './crd/definition.ts';
 import { type KubeJson, withMeta } from './object.ts';
-import { CRD_CLEANUP, FOREGROUND, remove } from './remove.ts';
+import { CRD_CLEANUP, remove } from './remove.ts';
 import type { ResourceType } from './resources.ts';
 import type { Live } from './store.ts';
 import { commit } from './write.ts';
@@ -16,7 +16,6 @@ export function follow(core: Core, type: ResourceType, change: Change): void {
   if (type.kind === 'CustomResourceDefinition') followCrd(core, change);
   if (removed) {
     core.store.dependents(after.metadata.uid).forEach((dependent) => collect(core, dependent));
-    finishOwners(core, after);
     finishNamespace(core, after.metadata.namespace);
     finishCrd(core, type);
     return;
@@ -24,7 +23,6 @@ export function follow(core: Core, type: ResourceType, change: Change): void {
   if (after.metadata.ownerReferences !== change.before?.metadata.ownerReferences)
     collect(core, { type, object: after });
   if (after.metadata.deletionTimestamp === undefined) return;
-  if (after.metadata.finalizers?.includes(FOREGROUND) === true) removeDependents(core, after);
   if (type.kind === 'Namespace') empty(core, after);
 }
 
@@ -37,27 +35,6 @@ function collect(core: Core, { type, object }: Live): void {
     return owner !== undefined && (owner.namespace === undefined || owner.namespace === namespace);
   });
   if (!owned) remove(core, { type, object }, { dryRun: false });
-}
-
-function removeDependents(core: Core, owner: KubeJson): void {
-  for (const live of core.store.dependents(owner.metadata.uid)) {
-    if (live.object.metadata.deletionTimestamp === undefined) remove(core, live, { dryRun: false });
-  }
-}
-
-/** An owner that is deleted in the foreground goes after its last dependent. */
-function finishOwners(core: Core, gone: KubeJson): void {
-  for (const { uid } of gone.metadata.ownerReferences ?? []) {
-    const owner = core.store.byUid(uid);
-    if (owner && core.store.dependents(uid).length === 0) release(core, owner, FOREGROUND);
-  }
-}
-
-function release(core: Core, { type, object }: Live, finalizer: string): void {
-  const { finalizers = [], deletionTimestamp } = object.metadata;
-  if (deletionTimestamp === undefined || !finalizers.includes(finalizer)) return;
-  const left = finalizers.filter((held) => held !== finalizer);
-  commit(core, type, { current: object, stored: withMeta(object, { finalizers: left }) });
 }
 
 /** Deletes all that is in a namespace that is going; pods end with their own grace. */
@@ -110,5 +87,8 @@ function followCrd(core: Core, { after, removed }: Change): void {
 function finishCrd(core: Core, type: ResourceType): void {
   if (!core.registry.crd(type) || core.store.collection(type).list().length > 0) return;
   const object = core.store.get({ type: CRDS, name: `${type.plural}.${type.group}` });
-  if (object) release(core, { type: CRDS, object }, CRD_CLEANUP);
+  const { finalizers = [], deletionTimestamp } = object?.metadata ?? {};
+  if (!object || deletionTimestamp === undefined || !finalizers.includes(CRD_CLEANUP)) return;
+  const left = finalizers.filter((held) => held !== CRD_CLEANUP);
+  commit(core, CRDS, { current: object, stored: withMeta(object, { finalizers: left }) });
 }

@@ -40,7 +40,6 @@ export class Lists {
     const limit = Math.max(0, Number(query['limit'] ?? 0)) || Infinity;
     if (query['continue']) return this.#resume(query['continue'], limit);
     requireReached(this.#core.store, query);
-    this.#refusePast(query);
     const snapshot = { id: this.#next, version: this.#core.store.version, items: listAll(this.#core, scope) };
     if (snapshot.items.length > limit) {
       this.#snapshots.set(this.#next++, snapshot);
@@ -52,12 +51,6 @@ export class Lists {
   /** Forgets all lists in progress, as a compaction of the real store would. */
   forget(): void {
     this.#snapshots.clear();
-  }
-
-  #refusePast({ resourceVersion, resourceVersionMatch }: Scope['query']): void {
-    const { version } = this.#core.store;
-    if (resourceVersionMatch !== 'Exact' || Number(resourceVersion) === version) return;
-    throw expired(`The resourceVersion for the provided list is too old: ${resourceVersion} (${version})`);
   }
 
   #resume(token: string, limit: number): Page {

@@ -4,7 +4,7 @@ import { bind } from './binding.ts';
 import { type Core, inVersion, mustGet, oneInVersion } from './core.ts';
 import { evict } from './eviction.ts';
 import { decode } from './kinds/decode.ts';
-import { type Lists, listAll } from './list.ts';
+import type { Lists } from './list.ts';
 import { checkListOptions, requireReached } from './list-options.ts';
 import { fields, type KubeJson } from './object.ts';
 import { deleteOptions, writeOptions } from './options.ts';
@@ -46,7 +46,6 @@ export class Operations {
     update: (operation) => this.#update(operation),
     patch: (operation) => this.#patch(operation),
     delete: (operation) => this.#delete(operation),
-    deletecollection: (operation) => this.#deleteCollection(operation),
   };
 
   constructor(core: Core, parts: { tokens: Tokens; lists: Lists }) {
@@ -159,22 +158,6 @@ export class Operations {
     const { name, uid } = object.metadata;
     const group = type.group === '' ? {} : { group: type.group };
     return { status: 200, body: success({ name, ...group, kind: type.plural, uid }) };
-  }
-
-  async #deleteCollection(operation: Task): Promise<PlainResponse> {
-    const { type, target, request, query } = operation;
-    checkListOptions(query, false);
-    const options = deleteOptions(request.body, query);
-    const chosen = listAll(this.#core, { type, namespace: target.namespace, query });
-    const before = { resourceVersion: String(this.#core.store.version) };
-    const core = this.#causedBy(operation);
-    for (const object of chosen) {
-      const live = this.#core.store.byUid(object.metadata.uid);
-      if (live) remove(core, live, options);
-    }
-    const converted = inVersion(this.#core, type, chosen);
-    const objects = converted instanceof Promise ? await converted : converted;
-    return { status: 200, body: operation.form.list({ objects, metadata: before }) };
   }
 
   #causedBy({ user, request, target: { subresource } }: Task): Core {

@@ -13,8 +13,7 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
 }
 
-/** Finalizers by which the deletion of an owner, a namespace or a CRD waits for what it takes along. */
-export const FOREGROUND = 'foregroundDeletion';
+/** The finalizer by which the deletion of a CRD waits for what it takes along. */
 export const CRD_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 /**
@@ -34,7 +33,7 @@ export function remove(core: Core, live: Live, options: DeleteOptions): KubeJson
   const ending = withMeta(object, {
     ...(waiting && grace === 0 ? {} : { deletionTimestamp: rfc3339(until) }),
     deletionGracePeriodSeconds: grace,
-    ...held(core, live, options),
+    ...held(live),
   });
   return commit(core, type, { current: object, stored: terminating(live, ending) });
 }
@@ -60,14 +59,8 @@ function podGrace(pod: KubeJson, { gracePeriodSeconds }: DeleteOptions): number 
 }
 
 /** The finalizers that this deletion itself adds. */
-function held(
-  core: Core,
-  { type, object }: Live,
-  { propagationPolicy }: DeleteOptions,
-): { finalizers?: readonly string[] } {
-  const dependents = propagationPolicy === 'Foreground' && core.store.dependents(object.metadata.uid).length > 0;
-  const added = [...(dependents ? [FOREGROUND] : []), ...(type === CRDS ? [CRD_CLEANUP] : [])];
-  const finalizers = [...new Set([...(object.metadata.finalizers ?? []), ...added])];
+function held({ type, object }: Live): { finalizers?: readonly string[] } {
+  const finalizers = [...new Set([...(object.metadata.finalizers ?? []), ...(type === CRDS ? [CRD_CLEANUP] : [])])];
   return finalizers.length > 0 ? { finalizers } : {};
 }
 

@@ -1,66 +1,36 @@
 import type { WatchEvent } from '../../../runtime/kube/transport.ts';
-import { wantedForm } from './accept.ts';
 import type { EventStream } from './api.ts';
 import type { Core } from './core.ts';
 import { type PrinterColumn, renderTable } from './kubectl/table.ts';
 import { type KubeJson, without } from './object.ts';
 import type { Call } from './request.ts';
 import type { ResourceType } from './resources.ts';
-import { notAcceptable } from './status.ts';
 
 interface Objects {
   readonly objects: readonly KubeJson[];
   readonly metadata: object;
 }
 
-/** The form in which a client wants objects: as they are, their metadata, or rows of a table with the printer's columns. */
+/** The form in which a client wants objects: as they are, or rows of a table with the printer's columns. */
 export interface Form {
   one(object: KubeJson): object;
   list(objects: Objects): object;
   watch(stream: EventStream): EventStream;
 }
 
-/** The form that the request's Accept header asks for. @throws StatusError 406, 501 */
+/** As kubectl asks for one. What else there is in its Accept header is taken for JSON, which each client of the operator's takes. */
+const TABLE = 'as=Table;v=v1;g=meta.k8s.io';
+
+/** The form that the request's Accept header asks for. */
 export function formOf(core: Core, type: ResourceType, { request, query }: Call): Form {
-  switch (wantedForm(request.headers?.['accept'])) {
-    case 'Table':
-      return table({
-        resource: type,
-        core,
-        ...(core.registry.crd(type) && { columns: core.registry.version(type)?.columns ?? [] }),
-        ...(query['includeObject'] !== undefined && { includeObject: query['includeObject'] }),
-      });
-    case 'PartialObjectMetadata':
-      return { ...partial, list: () => refuse('PartialObjectMetadata, but the requested object is a list') };
-    case 'PartialObjectMetadataList':
-      return { ...partial, one: () => refuse('PartialObjectMetadataList, but the requested object is not a list') };
-    case undefined:
-      break;
-  }
-  return plain(core, type);
+  if (!request.headers?.['accept']?.includes(TABLE)) return plain(core, type);
+  return table({
+    resource: type,
+    core,
+    ...(core.registry.crd(type) && { columns: core.registry.version(type)?.columns ?? [] }),
+    ...(query['includeObject'] !== undefined && { includeObject: query['includeObject'] }),
+  });
 }
-
-function refuse(why: string): never {
-  throw notAcceptable(`you requested ${why}`);
-}
-
-const PARTIAL = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' };
-
-function metadataOf({ metadata }: KubeJson): object {
-  return { ...PARTIAL, metadata };
-}
-
-/** Objects without anything but their metadata. */
-const partial: Form = {
-  one: metadataOf,
-  list: ({ objects, metadata }) => ({
-    ...PARTIAL,
-    kind: `${PARTIAL.kind}List`,
-    metadata,
-    items: objects.map(metadataOf),
-  }),
-  watch: (stream) => changed(stream, metadataOf),
-};
 
 function plain(core: Core, type: ResourceType): Form {
   const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`;

@@ -134,10 +134,6 @@ export function methodNotAllowed(): StatusError {
   return new StatusError({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
 }
 
-export function notAcceptable(message: string): StatusError {
-  return new StatusError({ code: 406, reason: 'NotAcceptable', message });
-}
-
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
   return new StatusError({ code: 415, reason: 'UnsupportedMediaType', message });

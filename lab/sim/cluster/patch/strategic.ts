@@ -26,9 +26,8 @@ const MERGED_VALUES = new Set(['finalizers']);
 
 const RETAIN_KEYS = '$retainKeys';
 const DELETE_VALUES = '$deleteFromPrimitiveList/';
-const ELEMENT_ORDER = '$setElementOrder/';
 
-/** Kubernetes' strategic merge patch for built-in types. @throws StatusError 400 */
+/** Kubernetes' strategic merge patch for built-in types; in which order a list is to be nobody here minds. @throws StatusError 400 */
 export function strategicMergePatch(target: unknown, patch: unknown): unknown {
   if (!isFields(patch)) return patch;
   if (patch['$patch'] === 'replace') return clean(patch);
@@ -41,17 +40,7 @@ export function strategicMergePatch(target: unknown, patch: unknown): unknown {
     } else if (value === null) delete result[key];
     else if (!key.startsWith('$')) result[key] = merged(key, result[key], value);
   }
-  return { ...result, ...reordered(result, fields(target), patch) };
-}
-
-/** The lists whose order the patch states. */
-function reordered(result: Fields, target: Fields, patch: Fields): Fields {
-  const orders = Object.entries(patch).flatMap(([key, wanted]) => {
-    const name = key.slice(ELEMENT_ORDER.length);
-    if (!key.startsWith(ELEMENT_ORDER) || !(name in result)) return [];
-    return [[name, inOrder(list(result[name]), list(wanted), { before: list(target[name]), name })] as const];
-  });
-  return Object.fromEntries(orders);
+  return result;
 }
 
 function retained(target: Fields, keys: unknown): Fields {
@@ -61,40 +50,12 @@ function retained(target: Fields, keys: unknown): Fields {
 
 function merged(name: string, current: unknown, value: unknown): unknown {
   if (!Array.isArray(value)) return strategicMergePatch(current, value);
-  if (MERGED_VALUES.has(name))
-    return inOrder([...new Set([...list(current), ...list(value)])], value, { before: list(current), name });
+  if (MERGED_VALUES.has(name)) return [...new Set([...list(value), ...list(current)])];
   const mergeKey = MERGE_KEYS[name]?.find((key) => value.every((item) => isFields(item)) && usesKey(value, key));
   if (mergeKey === undefined) return clean(value);
   if (value.some((item) => fields(item)['$patch'] === 'replace'))
     return clean(value.filter((item) => !isReplace(item)));
-  const items = list(value).reduce<readonly unknown[]>(
-    (all, item) => mergeItem(all, fields(item), mergeKey),
-    list(current),
-  );
-  return inOrder(items, value, { before: list(current), name });
-}
-
-/** The items that are wanted, in that order; the others go before the first of them that they stood before. */
-function inOrder(
-  items: readonly unknown[],
-  wanted: readonly unknown[],
-  { before, name }: { readonly before: readonly unknown[]; readonly name: string },
-): unknown[] {
-  const idOf = (item: unknown): unknown => {
-    const key = MERGE_KEYS[name]?.find((candidate) => candidate in fields(item));
-    return key === undefined ? item : fields(item)[key];
-  };
-  const placeIn = (all: readonly unknown[], item: unknown): number =>
-    all.findIndex((candidate) => idOf(candidate) === idOf(item));
-  const others = items.filter((item) => placeIn(wanted, item) < 0);
-  const isLater = (item: unknown, other: unknown): boolean =>
-    placeIn(before, other) >= 0 && placeIn(before, other) < placeIn(before, item);
-  const sorted: unknown[] = [];
-  for (const item of wanted.flatMap((one) => items.filter((candidate) => idOf(candidate) === idOf(one)))) {
-    while (others.length > 0 && isLater(item, others[0])) sorted.push(others.shift());
-    sorted.push(item);
-  }
-  return [...sorted, ...others];
+  return list(value).reduce<readonly unknown[]>((all, item) => mergeItem(all, fields(item), mergeKey), list(current));
 }
 
 function isReplace(item: unknown): boolean {
