@@ -1,114 +1,27 @@
 import type { Clock } from '../../runtime/lib/clock.ts';
 import type { Random } from '../../runtime/lib/random.ts';
-import { Heap } from '../sim/heap.ts';
+import { settle, type Timer, VirtualClock } from '../sim/clock.ts';
 import { BEGINS_AT, type Instant } from './types.ts';
 
-/** What happens at some later time. */
-export interface Timer {
-  readonly at: Instant;
-  readonly tie: number;
-  readonly order: number;
-  /** Undefined where it was cancelled: it stays in the queue until its turn comes, and is then passed over. */
-  happen: (() => void) | undefined;
-}
+export type { Timer } from '../sim/clock.ts';
 
 /**
- * True time, by which everything in a simulation happens. What is due at the same time happens in an order drawn from the seed, one by one:
- * each with all that follows from it before the next begins.
+ * True time, by which everything in a simulation happens, in milliseconds since it began. What is due at the same time happens in an order drawn
+ * from the seed, one by one: each with all that follows from it before the next begins.
  */
-export class TrueTime implements Clock {
-  readonly #random: Random;
-  readonly #queue = new Heap<Timer>(isBefore);
-  #now: Instant = 0;
-  #order = 0;
-
+export class TrueTime extends VirtualClock {
   constructor(random: Random) {
-    this.#random = random;
+    super(BEGINS_AT, random);
   }
 
-  now(): number {
-    return BEGINS_AT + this.#now;
+  override after(ms: number, happen: () => void): Timer {
+    return super.after(Math.ceil(ms), happen);
   }
 
-  /** Milliseconds since the simulation began. */
-  monotonic(): Instant {
-    return this.#now;
+  /** Promises and what streams put off come before the next turn, and nothing here waits for the system. */
+  protected override settled(): Promise<void> {
+    return settle(1);
   }
-
-  /** Lets it happen after `ms` milliseconds. */
-  after(ms: number, happen: () => void): Timer {
-    const timer = { at: this.#now + Math.max(0, Math.ceil(ms)), tie: this.#random(), order: this.#order++, happen };
-    this.#queue.push(timer);
-    return timer;
-  }
-
-  cancel(timer: Timer): void {
-    timer.happen = undefined;
-  }
-
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return sleeping(this, { ms, signal, deliver: (wake) => wake() });
-  }
-
-  /** Lets happen what is due until `end`, or until `isOver`, which is asked after each thing. */
-  async run(end: Instant, isOver: () => boolean = () => false): Promise<void> {
-    await followed();
-    while (!isOver()) {
-      const next = this.#next();
-      if (!next || next.at > end) {
-        this.#now = Math.max(this.#now, end);
-        return;
-      }
-      this.#queue.pop();
-      this.#now = next.at;
-      next.happen?.();
-      await followed();
-    }
-  }
-
-  #next(): Timer | undefined {
-    while (this.#queue.first && !this.#queue.first.happen) this.#queue.pop();
-    return this.#queue.first;
-  }
-}
-
-function isBefore(a: Timer, b: Timer): boolean {
-  if (a.at !== b.at) return a.at < b.at;
-  return a.tie === b.tie ? a.order < b.order : a.tie < b.tie;
-}
-
-/** Resolves when nothing is left but what waits for time: promises and what streams put off come before, and nothing here waits for the system. */
-function followed(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
-
-interface Sleep {
-  readonly ms: number;
-  readonly signal: AbortSignal | undefined;
-  readonly deliver: (wake: () => void) => void;
-}
-
-function sleeping(time: TrueTime, { ms, signal, deliver }: Sleep): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      time.cancel(timer);
-      reject(reasonOf(signal));
-    };
-    if (signal?.aborted) return reject(reasonOf(signal));
-    const timer = time.after(ms, () =>
-      deliver(() => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      }),
-    );
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
-}
-
-function reasonOf(signal: AbortSignal | undefined): Error {
-  return signal?.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal?.reason });
 }
 
 /**
@@ -196,6 +109,6 @@ export class ProcessClock implements Clock {
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    return sleeping(this.#time, { ms, signal, deliver: this.#life.deliver });
+    return this.#time.sleep(ms, signal, this.#life.deliver);
   }
 }
