@@ -12,24 +12,29 @@ const PROGRESS_MS = 15_000;
 const AFTER_MS = 1_800_000;
 const MOST_SEED = 0x7fffffff;
 
-type Print = (text: string) => void;
+export interface Terms {
+  /** What was asked for. */
+  readonly print: (text: string) => void;
+  /** How it goes. */
+  readonly tell: (text: string) => void;
+  /** Ends it; what has been played is summed up. */
+  readonly signal: AbortSignal;
+}
 
 /** Many seeds, one after the other. */
 export class Campaign {
   readonly #options: Options;
-  readonly #print: Print;
-  readonly #tell: Print;
+  readonly #terms: Terms;
   readonly #totals = new Totals();
   readonly #pool = new Pool((seed, at) => this.#running.set(seed, at));
   /** How far the runs under way are. */
   readonly #running = new Map<number, Instant>();
   #stopped = false;
 
-  /** @param print what was asked for @param tell how it goes */
-  constructor(options: Options, print: Print, tell: Print) {
+  constructor(options: Options, terms: Terms) {
     this.#options = options;
-    this.#print = print;
-    this.#tell = tell;
+    this.#terms = terms;
+    terms.signal.addEventListener('abort', () => this.#end(), { once: true });
   }
 
   /** The exit code. */
@@ -37,8 +42,8 @@ export class Campaign {
     const { jobs } = this.#options;
     const began = performance.now();
     const first = this.#options.seed ?? randomInt(1, MOST_SEED);
-    this.#print(`the first seed is ${first}\n`);
-    const progress = setInterval(() => this.#tell(this.#progress()), PROGRESS_MS);
+    this.#terms.print(`the first seed is ${first}\n`);
+    const progress = setInterval(() => this.#terms.tell(this.#progress()), PROGRESS_MS);
     let next = 0;
     const worker = async (): Promise<void> => {
       while (this.#goesOn(next, began)) await this.#playSeed(1 + ((first - 1 + next++) % MOST_SEED));
@@ -47,20 +52,16 @@ export class Campaign {
       await Promise.all(Array.from({ length: jobs }, worker));
     } finally {
       clearInterval(progress);
-      this.end();
+      this.#end();
     }
-    this.#print(this.#totals.text());
-    return this.#totals.failed === 0 ? 0 : 1;
+    this.#terms.print(this.#totals.text());
+    return this.#totals.failed === 0 && !this.#terms.signal.aborted ? 0 : 1;
   }
 
-  /** Ends what is under way. What has been played is summed up by `summary`. */
-  end(): void {
+  /** Ends what is under way. */
+  #end(): void {
     this.#stopped = true;
     this.#pool.end();
-  }
-
-  summary(): string {
-    return this.#totals.text();
   }
 
   #goesOn(played: number, began: number): boolean {
@@ -75,10 +76,10 @@ export class Campaign {
     this.#running.delete(seed);
     if (this.#stopped) return;
     this.#totals.add(result);
-    this.#print(failureText(result));
+    this.#terms.print(failureText(result));
     if (result.violations.length === 0) return;
     if (this.#options.shrink) await this.#shrink(result);
-    if (this.#options.first) this.end();
+    if (this.#options.first) this.#end();
   }
 
   #job(seed: number): Job {
@@ -95,7 +96,7 @@ export class Campaign {
     const fails = async (candidate: Job): Promise<boolean> => {
       const { violations } = await this.#pool.run({ ...candidate, ...cut });
       const same = violations.some(({ invariant }) => invariant === violation.invariant);
-      this.#tell(
+      this.#terms.tell(
         `${same ? 'still fails' : 'passes'} with ${candidate.only?.length} faults, ${candidate.nodes} nodes\n`,
       );
       return same;
@@ -107,10 +108,10 @@ export class Campaign {
     const only = await needed(ids, (kept) => fails({ ...bare, nodes, only: kept }));
     const fewestNodes = await fewest(nodes, (fewer) => fails({ ...bare, nodes: fewer, only }));
     const shrunk = await this.#pool.run({ ...bare, nodes: fewestNodes, only });
-    this.#print(
+    this.#terms.print(
       `shrunk from ${scenarioOf(job).faults.length} faults and ${nodes} nodes to ${only.length} and ${fewestNodes}:\n`,
     );
-    this.#print(failureText(shrunk));
+    this.#terms.print(failureText(shrunk));
   }
 
   #progress(): string {

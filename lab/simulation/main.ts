@@ -1,6 +1,6 @@
 import { Campaign } from './campaign.ts';
 import { CATALOGUE } from './faults/catalogue.ts';
-import { HELP, type Options, parseOptions } from './options.ts';
+import { HELP, parseOptions } from './options.ts';
 import { hunt } from './planted/hunt.ts';
 
 const print = (text: string): void => void process.stdout.write(text);
@@ -18,25 +18,11 @@ async function main(args: readonly string[]): Promise<number> {
     print(help());
     return 0;
   }
-  return options.planted ? huntPlanted(options) : play(options);
-}
-
-async function play(options: Options): Promise<number> {
-  const campaign = new Campaign(options, print, tell);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => {
-      campaign.end();
-      print(campaign.summary());
-      process.exit(1);
-    });
-  return campaign.play();
-}
-
-async function huntPlanted(options: Options): Promise<number> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => stop.abort(new Error(`${signal}: ended before its end`)));
-  return hunt(options, { print, signal: stop.signal });
+  const terms = { print, tell, signal: stop.signal };
+  return options.planted ? hunt(options, terms) : new Campaign(options, terms).play();
 }
 
 try {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, type Mutant } from '../../mutants/mutant.ts';
 import { MUTANTS } from '../../mutants/register.ts';
+import type { Terms } from '../campaign.ts';
 import type { Job, Result } from '../job.ts';
 import type { Options } from '../options.ts';
 import type { Topic } from '../plots.ts';
@@ -24,13 +25,6 @@ const TOPICS_OF: readonly (readonly [RegExp, readonly Topic[]])[] = [
   [/^[BC]/, ['hosts']],
   [/^F/, ['failures', 'gates']],
 ];
-
-type Print = (text: string) => void;
-
-interface Terms {
-  readonly print: Print;
-  readonly signal: AbortSignal;
-}
 
 /** How a mutant was found. */
 interface Find {
@@ -56,7 +50,7 @@ interface Quarry {
  * Whether the simulation finds what is planted, and how many seeds each takes. The exit code: how much is found depends on the time that there was, so
  * only a hunt that finds nothing fails, and one whose storms fail with nothing planted.
  */
-export async function hunt(options: Options, { print, signal }: Terms): Promise<number> {
+export async function hunt(options: Options, { print, signal }: Pick<Terms, 'print' | 'signal'>): Promise<number> {
   const chosen = chosenBy(options.planted ?? []);
   if (options.list) {
     print(chosen.map((mutant) => `${describe(mutant)}\n`).join(''));
