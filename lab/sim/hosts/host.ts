@@ -92,35 +92,23 @@ export class SimulatedHost {
     this.variant = variant;
     this.arch = arch;
     this.#options = options;
-    const times = { ...DEFAULT_TIMES, ...options.times };
     this.#faults = new Faults(clock);
-    const seed = Math.floor(random() * 2048);
-    this.settings = new HostSettings({ seed, ...options.settings }, { clock, faults: this.#faults, variant, arch });
     this.#sets = new PartitionSets(version);
+    const { intervals } = this;
+    const times = { ...DEFAULT_TIMES, ...options.times };
+    const own = { clock, random, faults: this.#faults, sets: this.#sets, times, intervals, variant, arch };
+    this.settings = new HostSettings({ seed: Math.floor(random() * 2048), ...options.settings }, own);
     this.#machine = new Machine({
-      clock,
-      random,
-      faults: this.#faults,
-      sets: this.#sets,
-      times,
-      intervals: this.intervals,
+      ...own,
       boots: options.boots ?? (() => true),
       onUp: (boot) => this.#cameUp(boot),
       onDown: () => this.#wentDown(),
     });
-    const parts = {
-      clock,
-      random,
-      faults: this.#faults,
-      machine: this.#machine,
-      sets: this.#sets,
-      times,
-      intervals: this.intervals,
-    };
+    const parts = { ...own, machine: this.#machine };
     const { releases } = options;
     const repository = new HostRepository({ ...parts, releases, settings: this.settings });
-    const updog = new Updog({ ...parts, releases, repository, variant, crash: () => this.crash() });
-    this.#toolParts = { ...parts, repository, updog, variant, arch };
+    const updog = new Updog({ ...parts, releases, repository, crash: () => this.crash() });
+    this.#toolParts = { ...parts, repository, updog };
     this.#tools = new HostTools(this.#toolParts);
     this.#k3os = options.k3os && new K3osInstallation({ ...parts, ...options.k3os });
   }

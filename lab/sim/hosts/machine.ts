@@ -1,10 +1,6 @@
-import type { Clock } from '../../../runtime/lib/clock.ts';
-import type { Random } from '../../../runtime/lib/random.ts';
 import { uuid } from '../cluster/ids.ts';
 import { background } from './background.ts';
-import type { Faults } from './faults.ts';
-import type { PartitionSets } from './partition-sets.ts';
-import type { HostInterval, HostTimes } from './times.ts';
+import type { HostParts } from './times.ts';
 
 export interface Boot {
   /** The kernel's boot id: a random UUID. */
@@ -14,13 +10,7 @@ export interface Boot {
   readonly signal: AbortSignal;
 }
 
-export interface MachineParts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly faults: Faults;
-  readonly sets: PartitionSets;
-  readonly times: HostTimes;
-  readonly intervals: HostInterval[];
+export interface MachineParts extends HostParts {
   /** Whether an image of this version boots on any machine. */
   readonly boots: (version: string) => boolean;
   readonly onUp: (boot: Boot) => void;

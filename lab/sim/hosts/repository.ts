@@ -1,9 +1,8 @@
-import type { Clock } from '../../../runtime/lib/clock.ts';
-import type { FaultName, Faults } from './faults.ts';
-import type { PartitionSets } from './partition-sets.ts';
+import type { FaultName } from './faults.ts';
 import { MAX_SEED } from '../../../runtime/api/waves/waves.ts';
 import type { Releases } from './releases.ts';
 import type { HostSettings } from './settings.ts';
+import type { HostParts } from './times.ts';
 
 /** What keeps a host from its repository: how long it takes to see that, milliseconds, and what it says then. */
 export interface RepositoryTrouble {
@@ -21,10 +20,7 @@ const TROUBLES: Readonly<Partial<Record<FaultName, RepositoryTrouble>>> = {
   'repository-silent': { ms: 150_000, words: 'Failed to fetch: error sending request' },
 };
 
-interface Parts {
-  readonly clock: Clock;
-  readonly faults: Faults;
-  readonly sets: PartitionSets;
+interface Parts extends HostParts {
   readonly releases: Releases;
   readonly settings: HostSettings;
 }

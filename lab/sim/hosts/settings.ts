@@ -1,8 +1,7 @@
 import { isSemver } from '../../../runtime/api/shadow/semver.ts';
-import type { Clock } from '../../../runtime/lib/clock.ts';
 import { DONE, DROPPED, type HostAnswer, json, text } from './answer.ts';
 import { background } from './background.ts';
-import type { Faults } from './faults.ts';
+import type { HostParts } from './times.ts';
 
 export interface UpdateSettings {
   'ignore-waves': boolean;
@@ -10,13 +9,6 @@ export interface UpdateSettings {
   seed: number;
   'targets-base-url': string;
   'version-lock': string;
-}
-
-export interface SettingsParts {
-  readonly clock: Clock;
-  readonly faults: Faults;
-  readonly variant: string;
-  readonly arch: string;
 }
 
 export interface SettingsCall {
@@ -40,13 +32,13 @@ const LOCKED_DOWN = 'Required key not available (os error 126)';
  * forgetful host, which reads its user data again. The tools for updates read files, which are written when a change is applied, and at each boot.
  */
 export class HostSettings {
-  readonly #parts: SettingsParts;
+  readonly #parts: HostParts;
   readonly #initial: UpdateSettings;
   readonly #pending = new Map<string, Partial<UpdateSettings>>();
   #committed: UpdateSettings;
   #rendered: UpdateSettings;
 
-  constructor(initial: Partial<UpdateSettings>, parts: SettingsParts) {
+  constructor(initial: Partial<UpdateSettings>, parts: HostParts) {
     const { variant, arch } = parts;
     this.#parts = parts;
     this.#initial = {

@@ -1,3 +1,20 @@
+import type { Clock } from '../../../runtime/lib/clock.ts';
+import type { Random } from '../../../runtime/lib/random.ts';
+import type { Faults } from './faults.ts';
+import type { PartitionSets } from './partition-sets.ts';
+
+/** What the parts of a host have in common. */
+export interface HostParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly sets: PartitionSets;
+  readonly times: HostTimes;
+  readonly intervals: HostInterval[];
+  readonly variant: string;
+  readonly arch: string;
+}
+
 /** How long a host's own work takes, milliseconds. */
 export interface HostTimes {
   /** Each action that writes no image takes as long: it is the repository that is waited for. */

@@ -1,20 +1,13 @@
-import type { Clock } from '../../../runtime/lib/clock.ts';
-import type { Faults } from './faults.ts';
 import type { Machine } from './machine.ts';
-import type { PartitionSets } from './partition-sets.ts';
 import type { HostRepository } from './repository.ts';
+import type { HostParts } from './times.ts';
 import type { ActionName } from './update-status.ts';
 import { failed, KILLED, said, type ToolEnd, type Updog, type UpdogRun } from './updog.ts';
 
-export interface ToolParts {
-  readonly clock: Clock;
-  readonly faults: Faults;
+export interface ToolParts extends HostParts {
   readonly machine: Machine;
-  readonly sets: PartitionSets;
   readonly repository: HostRepository;
   readonly updog: Updog;
-  readonly variant: string;
-  readonly arch: string;
 }
 
 /** A run of a program. It aborts when the process is killed, or the host goes down. */

@@ -1,21 +1,16 @@
-import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
+import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { DONE, type HostAnswer, json, text } from './answer.ts';
 import { background } from './background.ts';
-import type { FaultName, Faults } from './faults.ts';
+import type { FaultName } from './faults.ts';
 import { UpdateLock } from './lock.ts';
-import type { PartitionSets } from './partition-sets.ts';
 import type { HostRepository } from './repository.ts';
+import type { HostParts } from './times.ts';
 import { type ActionName, freshStatus, type WireImage, type WireStatus } from './update-status.ts';
 import type { ToolEnd, Updog } from './updog.ts';
 
-export interface UpdaterParts {
-  readonly clock: Clock;
-  readonly faults: Faults;
-  readonly sets: PartitionSets;
+export interface UpdaterParts extends HostParts {
   readonly repository: HostRepository;
   readonly updog: Updog;
-  readonly variant: string;
-  readonly arch: string;
   /** The host's API server goes away for `awayMs`. */
   readonly restartApi: (awayMs: number) => void;
 }

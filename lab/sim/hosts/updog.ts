@@ -1,22 +1,12 @@
-import type { Clock } from '../../../runtime/lib/clock.ts';
-import { jitter, type Random } from '../../../runtime/lib/random.ts';
-import type { Faults } from './faults.ts';
-import type { PartitionSets } from './partition-sets.ts';
+import { jitter } from '../../../runtime/lib/random.ts';
 import type { Releases } from './releases.ts';
 import type { HostRepository } from './repository.ts';
-import type { HostInterval, HostTimes } from './times.ts';
+import type { HostParts } from './times.ts';
 import type { ActionName } from './update-status.ts';
 
-export interface UpdogParts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly faults: Faults;
-  readonly sets: PartitionSets;
-  readonly times: HostTimes;
-  readonly intervals: HostInterval[];
+export interface UpdogParts extends HostParts {
   readonly releases: Releases;
   readonly repository: HostRepository;
-  readonly variant: string;
   /** The host reboots by itself. */
   readonly crash: () => void;
 }

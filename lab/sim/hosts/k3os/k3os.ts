@@ -1,23 +1,14 @@
-import type { Clock } from '../../../../runtime/lib/clock.ts';
-import { jitter, type Random } from '../../../../runtime/lib/random.ts';
-import type { Faults } from '../faults.ts';
+import { jitter } from '../../../../runtime/lib/random.ts';
 import type { Machine } from '../machine.ts';
-import type { PartitionSets } from '../partition-sets.ts';
-import type { HostInterval, HostTimes } from '../times.ts';
+import type { HostParts } from '../times.ts';
 import type { ToolEnd } from '../updog.ts';
 import type { K3osDisk } from './disk.ts';
 
-export interface K3osParts {
+export interface K3osParts extends HostParts {
   readonly disk: K3osDisk;
   /** Whether the source at this URL has a release of this name. */
   readonly has: (url: string, tag: string) => Promise<boolean>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly faults: Faults;
   readonly machine: Machine;
-  readonly sets: PartitionSets;
-  readonly times: HostTimes;
-  readonly intervals: HostInterval[];
 }
 
 const COMPONENTS = ['k3os', 'k3s', 'kernel'] as const;
