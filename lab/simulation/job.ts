@@ -20,8 +20,6 @@ export interface Job {
 export interface Result extends Pick<Outcomes, 'violations' | 'faults' | 'moments' | 'virtualMs'> {
   readonly job: Job;
   readonly nodes: number;
-  /** Of the processor. */
-  readonly cpuMs: number;
   /** Up to the first violation; empty where there is none. */
   readonly timeline: readonly string[];
   /** Of the planted mistakes, where somebody looks for them: those whose text was passed. */

@@ -101,5 +101,5 @@ export class Pool {
 
 function broken(job: Job, why: string): Result {
   const violations = [{ at: 0, invariant: 'a run comes to its end', what: why }];
-  return { job, nodes: job.nodes ?? 0, violations, timeline: [], faults: {}, moments: {}, virtualMs: 0, cpuMs: 0 };
+  return { job, nodes: job.nodes ?? 0, violations, timeline: [], faults: {}, moments: {}, virtualMs: 0 };
 }

@@ -14,19 +14,8 @@ export function play(job: Job, onEntry: (entry: Entry) => void = () => undefined
 
 /** The same, as it is told to another process. */
 export async function simulate(job: Job, onProgress: (at: number) => void = () => undefined): Promise<Result> {
-  const before = process.cpuUsage();
-  const outcomes = await play(job, ({ at }) => onProgress(at));
-  const { user, system } = process.cpuUsage(before);
-  const { violations, faults, moments, virtualMs, history } = outcomes;
-  const [first] = violations;
-  return {
-    job,
-    nodes: scenarioOf(job).nodes,
-    violations,
-    faults,
-    moments,
-    virtualMs,
-    cpuMs: (user + system) / 1000,
-    timeline: first ? timeline(history, first, job.last) : [],
-  };
+  const { history, ...outcomes } = await play(job, ({ at }) => onProgress(at));
+  const [first] = outcomes.violations;
+  const lines = first ? timeline(history, first, job.last) : [];
+  return { job, nodes: scenarioOf(job).nodes, ...outcomes, timeline: lines };
 }

@@ -9,17 +9,15 @@ export class Totals {
   runs = 0;
   failed = 0;
   virtualMs = 0;
-  cpuMs = 0;
   readonly faults = new Map<string, number>(CATALOGUE.map(({ name }) => [name, 0]));
   readonly moments = new Map<string, { seen: number; struck: number }>(
     Object.keys(MOMENTS).map((name) => [name, { seen: 0, struck: 0 }]),
   );
 
-  add({ violations, virtualMs, cpuMs, faults, moments }: Result): void {
+  add({ violations, virtualMs, faults, moments }: Result): void {
     this.runs += 1;
     if (violations.length > 0) this.failed += 1;
     this.virtualMs += virtualMs;
-    this.cpuMs += cpuMs;
     for (const [name, count] of Object.entries(faults)) this.faults.set(name, (this.faults.get(name) ?? 0) + count);
     for (const [name, { seen, struck }] of Object.entries(moments)) {
       const sum = this.moments.get(name) ?? { seen: 0, struck: 0 };
@@ -29,7 +27,6 @@ export class Totals {
 
   /** For people. The last line is the one that .ci/tally.mjs reads. */
   text(): string {
-    const hours = this.virtualMs / HOUR_MS;
     const mark = (count: number): string => (count === 0 ? '  <- none' : '');
     return [
       'faults that began',
@@ -39,7 +36,7 @@ export class Totals {
         ([name, { seen, struck }]) =>
           `  ${name.padEnd(26)}${String(seen).padStart(8)}  ${String(struck).padStart(8)}${mark(struck)}`,
       ),
-      `${hours.toFixed(1)} virtual hours in ${(this.cpuMs / 1000).toFixed(1)} core-seconds: ${(hours / (this.cpuMs / 1000)).toFixed(2)} virtual hours per core-second`,
+      `${(this.virtualMs / HOUR_MS).toFixed(1)} virtual hours`,
       `${this.runs - this.failed} passed, ${this.failed} failed`,
       '',
     ].join('\n');

@@ -4,12 +4,12 @@ import { type Cause, notImplemented } from '../status.ts';
 import { isKnownRule } from './rules.ts';
 import { type Schema, schemas } from './schema.ts';
 
-/** What is wrong with a CustomResourceDefinition, whose status may say what it likes. @throws StatusError 501 for most rules in CEL */
+/** What is wrong with a CustomResourceDefinition, whose status may say what it likes. @throws StatusError 501 for most rules in CEL, and for keywords that are not known here */
 export function crdFaults({ object, subresource }: Candidate): readonly Cause[] {
   if (subresource === 'status') return [];
   const spec = fields(object['spec']);
   const versions = list(spec['versions']).map(fields);
-  versions.forEach((version) => refuseRules(fields(schemaOf(version))));
+  versions.forEach((version) => refuseUnknown(fields(schemaOf(version))));
   const name = `${text(at(spec, 'names', 'plural'))}.${text(spec['group'])}`;
   const stored = versions.filter((version) => version['storage'] === true).map((version) => version['name']);
   const unschemed = versions.findIndex((version) => schemaOf(version) === undefined);
@@ -35,10 +35,15 @@ function storedFaults(object: KubeJson, versions: readonly Fields[], storage: un
   ];
 }
 
-function refuseRules(schema: Schema): void {
+/** What no definition uses that is applied here. */
+const LACKING = 'allOf not multipleOf uniqueItems minProperties exclusiveMinimum exclusiveMaximum'.split(' ');
+
+function refuseUnknown(schema: Schema): void {
   for (const inner of schemas(schema)) {
     const rules = inner['x-kubernetes-validations'] ?? [];
     if (!rules.every(isKnownRule)) throw notImplemented('validation rules in CEL (x-kubernetes-validations)');
+    const lacking = LACKING.find((keyword) => keyword in inner);
+    if (lacking !== undefined) throw notImplemented(`schemas with ${lacking}`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The part of OpenAPI v3 that structural schemas use. */
+/** The part of OpenAPI v3 that the definitions use which are applied here; the rest is refused. */
 export interface Schema {
   readonly type?: string;
   readonly format?: string;
@@ -7,25 +7,18 @@ export interface Schema {
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly exclusiveMinimum?: boolean;
-  readonly exclusiveMaximum?: boolean;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly minProperties?: number;
   readonly maxProperties?: number;
-  readonly multipleOf?: number;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: boolean | Schema;
   readonly items?: Schema;
   readonly default?: unknown;
-  readonly allOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
-  readonly not?: Schema;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
   readonly 'x-kubernetes-int-or-string'?: boolean;
   readonly 'x-kubernetes-embedded-resource'?: boolean;
@@ -35,9 +28,8 @@ export interface Schema {
 /** Every schema within `schema`, itself first. */
 export function* schemas(schema: Schema): Generator<Schema> {
   yield schema;
-  const { properties = {}, additionalProperties, items, not, allOf = [], anyOf = [], oneOf = [] } = schema;
-  const inner = [...Object.values(properties), ...allOf, ...anyOf, ...oneOf];
-  for (const child of [...inner, additionalProperties, items, not]) {
+  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = schema;
+  for (const child of [...Object.values(properties), ...anyOf, ...oneOf, additionalProperties, items]) {
     if (typeof child === 'object') yield* schemas(child);
   }
 }

@@ -2,18 +2,19 @@
 type Step = (value: unknown) => readonly unknown[];
 
 const FIELD = String.raw`\.?(?<field>(?:\\.|[^.[\]\\])+)`;
-const QUOTED = String.raw`\[(?<quote>['"])(?<name>.*?)\k<quote>\]`;
-const INDEX = String.raw`\[(?<index>-?\d+|\*)\]`;
-const FILTER = String.raw`\[\?\(\s*@\.(?<key>[\w.-]+)\s*(?<operator>==|!=)\s*(?<wanted>"[^"]*"|'[^']*'|[\w.-]+)\s*\)\]`;
-const TOKEN = new RegExp(`${FILTER}|${QUOTED}|${INDEX}|${FIELD}`, 'guy');
+const FILTER = String.raw`\[\?\(@\.(?<key>[\w-]+)=="(?<wanted>[^"]*)"\)\]`;
+const TOKEN = new RegExp(`${FILTER}|${FIELD}`, 'guy');
 
 /**
- * Reads values out of an object by the JSONPath dialect of printer columns: `.a.b`, `.a\.b`, `['a.b']`, `[0]`, `[*]` and
- * `[?(@.type=="Ready")]`. What is absent yields nothing.
- * @throws SyntaxError for a path in another dialect
+ * Reads values out of an object by as much of JSONPath as the printer columns here need: `.a.b`, `.a\.b` and `[?(@.type=="Ready")]`. What is
+ * absent yields nothing.
+ * @throws SyntaxError for any other path
  */
 export function jsonPath(path: string): (object: unknown) => readonly unknown[] {
-  const steps = parse(path.replace(/^\{(?<inner>.*)\}$/u, '$<inner>').replace(/^\$/u, ''));
+  const tokens = [...path.matchAll(TOKEN)];
+  const read = tokens.reduce((length, [token]) => length + token.length, 0);
+  if (read < path.length) throw new SyntaxError(`JSONPath ${JSON.stringify(path)}: cannot read it`);
+  const steps = tokens.map(({ groups = {} }) => step(groups));
   return (object) => steps.reduce<readonly unknown[]>((values, next) => values.flatMap(next), [object]);
 }
 
@@ -33,43 +34,13 @@ export function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function parse(path: string): readonly Step[] {
-  const tokens = [...path.matchAll(TOKEN)];
-  const read = tokens.reduce((length, [token]) => length + token.length, 0);
-  if (read < path.length) {
-    throw new SyntaxError(`JSONPath ${JSON.stringify(path)}: cannot read ${JSON.stringify(path.slice(read))}`);
-  }
-  return tokens.map(({ groups = {} }) => step(groups));
-}
-
-function step(token: Readonly<Record<string, string | undefined>>): Step {
-  if (token.key !== undefined) return filter(token.key, token.operator === '==', unquote(token.wanted ?? ''));
-  if (token.index === '*') return (value) => elements(value);
-  if (token.index !== undefined) {
-    const index = Number(token.index);
-    return (value) => elements(value).slice(index, index === -1 ? undefined : index + 1);
-  }
-  const name = token.name ?? token.field?.replaceAll(/\\(?<char>.)/gu, '$<char>') ?? '';
-  return (value) => member(value, name);
-}
-
-function filter(key: string, equal: boolean, wanted: string): Step {
-  const read = jsonPath(`.${key}`);
-  return (value) =>
-    elements(value).filter((element) => read(element).some((found) => (asText(found) === wanted) === equal));
-}
-
-function elements(value: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  return typeof value === 'object' && value !== null ? Object.values(value) : [];
+function step({ key, wanted, field = '' }: Readonly<Record<string, string | undefined>>): Step {
+  if (key === undefined) return (value) => member(value, field.replaceAll(/\\(?<char>.)/gu, '$<char>'));
+  return (value) => (Array.isArray(value) ? value.filter((element) => member(element, key)[0] === wanted) : []);
 }
 
 function member(value: unknown, name: string): readonly unknown[] {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return [];
   const found = (value as Readonly<Record<string, unknown>>)[name];
   return found == null ? [] : [found];
-}
-
-function unquote(text: string): string {
-  return text.replace(/^(?<quote>["'])(?<inner>.*)\k<quote>$/u, '$<inner>');
 }
