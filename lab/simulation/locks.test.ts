@@ -7,67 +7,38 @@ import type { Scenario } from './types.ts';
 const NODES = ['node-1', 'node-2', 'node-3'];
 const [BEFORE, AFTER] = ['1.38.0', '1.39.0'] as const;
 
-/** A policy pins what runs, from a minute on and for half an hour, while another release is out; an agent is killed as it has locked its host, and one as it has unlocked it. */
-const PINNED: Scenario = {
-  seed: 1,
-  nodes: NODES.length,
-  stormMs: 40 * MINUTE,
-  settings: { controller: {}, apiserver: {}, agent: {} },
-  policies: { definedAt: 0, policies: {} },
-  releases: [
-    { version: BEFORE, from: 0 },
-    { version: AFTER, from: 10 * MINUTE },
-  ],
-  faults: [
-    { id: 1, kind: 'policy-pinned', when: { kind: 'at', at: MINUTE }, forMs: 30 * MINUTE, dice: 2 },
-    ...[0, 30].map((after, index) => ({
-      id: index + 2,
-      kind: 'agent-crashes',
-      when: { kind: 'moment', moment: 'locked', phase: 'after', from: after * MINUTE, delayMs: 0 } as const,
-      forMs: 1000,
-      dice: 1,
-    })),
-  ],
-};
+/** What people do in the minute of `at` for so many, and agents that are killed as they commit settings, from these minutes on. */
+function storm(
+  kind: string,
+  at: number,
+  forMinutes: number,
+  { dice, kills }: { dice: number; kills: readonly number[] },
+) {
+  const during = { kind, when: { kind: 'at', at: at * MINUTE }, forMs: forMinutes * MINUTE, dice } as const;
+  const killed = kills.map((from) => ({
+    kind: 'agent-crashes',
+    when: { kind: 'moment', moment: 'locked', phase: 'after', from: from * MINUTE, delayMs: 0 } as const,
+    forMs: 1000,
+    dice: 1,
+  }));
+  return [during, ...killed].map((fault, index) => Object.assign(fault, { id: index + 1 }));
+}
 
-test('a pin holds the whole fleet while a newer release is out, and its end lets it go on, with no lock left', async () => {
-  const { violations, history, faults } = await run(PINNED, { calmMs, onEntry: () => undefined });
-  expect(violations).toEqual([]);
-  const hosts = history.filter((entry) => entry.kind === 'host');
-  const locked = (lock: string): readonly string[] =>
-    hosts
-      .filter(({ event }) => event.kind === 'settings' && event.by === 'agent' && event.lock === lock)
-      .map(({ node }) => node)
-      .toSorted();
-  expect([locked(BEFORE), locked('latest')]).toEqual([NODES, NODES]);
-  const ups = hosts.filter(({ event }) => event.kind === 'up' && event.version === AFTER);
-  expect(ups.map(({ node }) => node).toSorted()).toEqual(NODES);
-  expect(Math.min(...ups.map(({ at }) => at))).toBeGreaterThan(31 * MINUTE);
-  expect(faults).toEqual({ 'policy-pinned': 1, 'agent-crashes': 2 });
-});
-
-/** People take all nodes back from the release that they run, for 40 minutes; two agents are killed as they have locked their hosts. */
-const ROLLED_BACK: Scenario = {
-  ...PINNED,
-  stormMs: 100 * MINUTE,
-  releases: [
-    { version: BEFORE, from: 0 },
-    { version: AFTER, from: MINUTE },
-  ],
-  faults: [
-    { id: 1, kind: 'rolled-back', when: { kind: 'at', at: 25 * MINUTE }, forMs: 40 * MINUTE, dice: 3 },
-    ...[25, 26].map((after, index) => ({
-      id: index + 2,
-      kind: 'agent-crashes',
-      when: { kind: 'moment', moment: 'locked', phase: 'after', from: after * MINUTE, delayMs: 0 } as const,
-      forMs: 1000,
-      dice: 1,
-    })),
-  ],
-};
-
-test('a release that people roll back is left by the whole fleet, and reached again once they let it, with no lock left', async () => {
-  const { violations, history, faults } = await run(ROLLED_BACK, { calmMs, onEntry: () => undefined });
+/** Two releases, of which the second comes out after so many minutes. */
+async function played(minutes: number, { comes, faults }: { comes: number; faults: Scenario['faults'] }) {
+  const scenario: Scenario = {
+    seed: 1,
+    nodes: NODES.length,
+    stormMs: minutes * MINUTE,
+    settings: { controller: {}, apiserver: {}, agent: {} },
+    policies: { definedAt: 0, policies: {} },
+    releases: [
+      { version: BEFORE, from: 0 },
+      { version: AFTER, from: comes * MINUTE },
+    ],
+    faults,
+  };
+  const { violations, history, faults: begun } = await run(scenario, { calmMs, onEntry: () => undefined });
   expect(violations).toEqual([]);
   const hosts = history.filter((entry) => entry.kind === 'host');
   const came = (version: string, from: number, to: number): readonly string[] =>
@@ -75,8 +46,27 @@ test('a release that people roll back is left by the whole fleet, and reached ag
       .filter(({ event, at }) => event.kind === 'up' && event.version === version && from < at && at < to)
       .map(({ node }) => node)
       .toSorted();
+  return { hosts, came, begun };
+}
+
+test('a pin holds the whole fleet while a newer release is out, and its end lets it go on, with no lock left', async () => {
+  const faults = storm('policy-pinned', 1, 30, { dice: 2, kills: [0, 30] });
+  const { hosts, came, begun } = await played(40, { comes: 10, faults });
+  const locked = (lock: string): readonly string[] =>
+    hosts
+      .filter(({ event }) => event.kind === 'settings' && event.by === 'agent' && event.lock === lock)
+      .map(({ node }) => node)
+      .toSorted();
+  expect([locked(BEFORE), locked('latest')]).toEqual([NODES, NODES]);
+  expect([came(AFTER, 0, 31 * MINUTE), came(AFTER, 31 * MINUTE, Infinity)]).toEqual([[], NODES]);
+  expect(begun).toEqual({ 'policy-pinned': 1, 'agent-crashes': 2 });
+});
+
+test('a release that people roll back is left by the whole fleet, and reached again once they let it, with no lock left', async () => {
+  const faults = storm('rolled-back', 25, 40, { dice: 3, kills: [25, 26] });
+  const { came, begun } = await played(100, { comes: 1, faults });
   expect([came(AFTER, 0, 25 * MINUTE), came(BEFORE, 25 * MINUTE, 65 * MINUTE)]).toEqual([NODES, NODES]);
   expect(came(AFTER, 25 * MINUTE, 65 * MINUTE)).toEqual([]);
   expect(came(AFTER, 65 * MINUTE, Infinity)).toEqual(NODES);
-  expect(faults).toEqual({ 'rolled-back': 1, 'agent-crashes': 2 });
+  expect(begun).toEqual({ 'rolled-back': 1, 'agent-crashes': 2 });
 });
