@@ -61,10 +61,17 @@ ${rows.join('\n')}
 
 /** @param known names of the faults that a host knows */
 export function parseOptions(args: readonly string[], known: readonly string[]): Parsed {
+  try {
+    const values = rawValues(args);
+    return values.help ? { kind: 'help' } : parsed(values, known);
+  } catch (error) {
+    return { kind: 'faults', faults: [error instanceof Error ? error.message : String(error)] };
+  }
+}
+
+function parsed(values: RawValues, known: readonly string[]): Parsed {
   const faults: string[] = [];
-  const values = rawValues(args, faults);
-  if (values.help) return { kind: 'help' };
-  const check = <T>(name: string, expected: string, value: T | undefined): T | undefined => {
+  const check = <T>(name: keyof RawValues, expected: string, value: T | undefined): T | undefined => {
     if (value === undefined) faults.push(`--${name}: expected ${expected}, got ${JSON.stringify(values[name])}`);
     return value;
   };
@@ -80,10 +87,13 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
   const planted = plantedFaults(values.fail, { nodes: nodes ?? MOST_NODES, known, faults });
   if (nodes === undefined || !hosts || !concurrency || !speed || !from || !to || faults.length > 0)
     return { kind: 'faults', faults };
-  const { waves, dashboard, keep } = values;
+  const { waves, dashboard } = values;
+  const keep = values.keep || dashboard;
   const options = { nodes, hosts, concurrency, from, to, speed, faults: planted, waves, keep, dashboard };
   return { kind: 'run', options };
 }
+
+type RawValues = ReturnType<typeof rawValues>;
 
 function versions(
   values: RawValues,
@@ -100,60 +110,27 @@ function versions(
   return { from, to };
 }
 
-interface RawValues {
-  readonly [name: string]: unknown;
-  readonly nodes: string;
-  readonly host: string;
-  readonly concurrency: string;
-  readonly from: string;
-  readonly to: string;
-  readonly speed: string;
-  readonly fail: readonly string[];
-  readonly waves: boolean;
-  readonly keep: boolean;
-  readonly dashboard: boolean;
-  readonly help: boolean;
-}
+const flag = { type: 'boolean', default: false } as const;
+const usually = (value: string) => ({ type: 'string', default: value }) as const;
 
-const DEFAULTS: RawValues = {
-  nodes: '3',
-  host: 'bottlerocket',
-  concurrency: '1',
-  from: '1.38.0',
-  to: '1.39.0',
-  speed: '10',
-  fail: [],
-  waves: false,
-  keep: false,
-  dashboard: false,
-  help: false,
-};
-
-function rawValues(args: readonly string[], faults: string[]): RawValues {
-  const one = { type: 'string' } as const;
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        nodes: one,
-        host: one,
-        concurrency: one,
-        from: one,
-        to: one,
-        speed: one,
-        fail: { type: 'string', multiple: true },
-        waves: { type: 'boolean' },
-        keep: { type: 'boolean' },
-        dashboard: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-    const given = { ...DEFAULTS, ...values };
-    return { ...given, keep: given.keep || given.dashboard };
-  } catch (error) {
-    faults.push(error instanceof Error ? error.message : String(error));
-    return DEFAULTS;
-  }
+/** @throws TypeError on what is no option */
+function rawValues(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    options: {
+      nodes: usually('3'),
+      host: usually('bottlerocket'),
+      concurrency: usually('1'),
+      from: usually('1.38.0'),
+      to: usually('1.39.0'),
+      speed: usually('10'),
+      fail: { type: 'string', multiple: true, default: [] },
+      waves: flag,
+      keep: flag,
+      dashboard: flag,
+      help: { ...flag, short: 'h' },
+    },
+  }).values;
 }
 
 function plantedFaults(
