@@ -8,7 +8,7 @@ let secrets: string;
 beforeAll(async () => {
   cluster = await contract();
   secrets = `/api/v1/namespaces/${await cluster.namespace()}/secrets`;
-  await cluster.admin.create(secrets, { metadata: { name: 's', labels: { a: 'b' } }, stringData: { a: '1', b: '2' } });
+  await cluster.admin.create(secrets, { metadata: { name: 's' }, data: { a: 'MQ==', b: 'Mg==' } });
 });
 afterAll(() => cluster.stop());
 

@@ -7,7 +7,6 @@ import { prepareBuiltIn } from './builtin.ts';
 import type { Candidate, WriteOptions } from './candidate.ts';
 import type { Core } from './core.ts';
 import { reportUnknown } from './kinds/decode.ts';
-import { holderFaults } from './kinds/holders.ts';
 import { kindFaults } from './kinds/rules.ts';
 import { hasGeneration } from './metadata.ts';
 import { metadataFaults } from './metadata-faults.ts';
@@ -20,7 +19,6 @@ export function admit(core: Core, candidate: Candidate, options: WriteOptions): 
   const object = custom ? shaped(custom, candidate, options) : prepareBuiltIn(core, candidate);
   const causes = [
     ...metadataFaults(candidate.type, object.metadata),
-    ...holderFaults({ ...candidate, object, custom: custom !== undefined }),
     ...(custom ? validate(custom.schema, object) : kindFaults({ ...candidate, object })),
     ...(custom && candidate.before ? changes(custom.schema, { before: candidate.before, after: object }) : []),
   ];

@@ -42,12 +42,7 @@ function withReplicas(object: KubeJson): KubeJson {
 
 /** And on every write of the object itself. */
 const ON_WRITE: Readonly<Record<string, Prepare>> = {
-  Secret: (secret) => {
-    const plain = Object.entries(fields(secret['stringData']));
-    const encoded = plain.map(([key, value]) => [key, Buffer.from(text(value)).toString('base64')] as const);
-    const data = { ...fields(secret['data']), ...Object.fromEntries(encoded) };
-    return { type: 'Opaque', ...without(secret, 'stringData'), data };
-  },
+  Secret: (secret) => ({ type: 'Opaque', ...secret }),
   Pod: (pod) => ({ ...pod, spec: { ...POD_SPEC, ...fields(pod['spec']) } }),
   // `false` is never stored: a node that was uncordoned looks like one that never was cordoned.
   Node: (node) =>

@@ -15,6 +15,7 @@ export function metadataFaults(type: ResourceType, metadata: Meta): readonly Cau
     ...Object.entries(metadata.labels ?? {}).flatMap(([key, value]) => labelFaults(key, value)),
     ...annotationFaults(metadata.annotations ?? {}),
     ...list(metadata.ownerReferences).flatMap((owner) => ownerFaults(fields(owner))),
+    ...controllerFaults(list(metadata.ownerReferences)),
   ];
 }
 
@@ -76,4 +77,9 @@ function ownerFaults(owner: Fields): readonly Cause[] {
   return ['apiVersion', 'kind', 'name', 'uid']
     .filter((key) => text(owner[key]) === '')
     .map((key) => invalidValue(`metadata.ownerReferences.${key}`, '', 'must not be empty'));
+}
+
+function controllerFaults(owners: readonly unknown[]): readonly Cause[] {
+  if (owners.filter((owner) => fields(owner)['controller'] === true).length <= 1) return [];
+  return [invalidValue('metadata.ownerReferences', owners, 'Only one reference can have Controller set to true')];
 }

@@ -4,10 +4,6 @@ import type { Schema } from '../crd/schema.ts';
 export const text: Schema = { type: 'string' };
 export const flag: Schema = { type: 'boolean' };
 export const whole: Schema = { type: 'integer' };
-export const base64: Schema = {
-  type: 'string',
-  pattern: '^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
-};
 export const time: Schema = { type: 'string', format: 'date-time' };
 /** A time that the server's own type holds by value: where it was never set, it is stored and given out as null. */
 export const instant: Schema = { ...time, nullable: true, default: null };

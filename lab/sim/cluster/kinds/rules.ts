@@ -10,7 +10,7 @@ type Rule = (candidate: Candidate) => readonly Cause[];
 /** Of the rules of built-in kinds those that the operator could break. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
   ConfigMap: [withinMebibyte],
-  Event: [aboutItsNamespace, newerForm],
+  Event: [aboutItsNamespace],
   Lease: [atLeast(1, 'spec', 'leaseDurationSeconds'), atLeast(0, 'spec', 'leaseTransitions')],
   Node: [taints],
   Pod: [podUnchanged],
@@ -35,15 +35,9 @@ const MEBIBYTE = 1024 * 1024;
 
 /** Keys do not count. */
 function withinMebibyte({ object }: Candidate): readonly Cause[] {
-  const sizes = ['data', 'binaryData'].flatMap((name) =>
-    Object.values(fields(object[name])).map((value) => bytes(name, text(value))),
-  );
+  const sizes = Object.values(fields(object['data'])).map((value) => Buffer.byteLength(text(value)));
   if (sizes.reduce((sum, size) => sum + size, 0) <= MEBIBYTE) return [];
   return [{ reason: 'FieldValueTooLong', field: 'data', message: `Too long: may not be more than ${MEBIBYTE} bytes` }];
-}
-
-function bytes(field: string, value: string): number {
-  return Buffer.byteLength(value, field === 'binaryData' ? 'base64' : 'utf8');
 }
 
 /** An Event about something that is in no namespace is kept in `default`. */
@@ -51,15 +45,6 @@ function aboutItsNamespace({ object }: Candidate): readonly Cause[] {
   const about = text(at(object, 'involvedObject', 'namespace'));
   if ((about || 'default') === object.metadata.namespace) return [];
   return [invalidValue('involvedObject.namespace', about, 'does not match event.namespace')];
-}
-
-const NAMED = ['action', 'reason', 'reportingComponent', 'reportingInstance'];
-
-/** An Event of the newer form, which the time in `eventTime` tells. */
-function newerForm({ object }: Candidate): readonly Cause[] {
-  if (object['eventTime'] == null) return [];
-  const missing = NAMED.filter((field) => text(object[field]) === '');
-  return missing.map((field) => ({ reason: 'FieldValueRequired', field, message: 'Required value' }));
 }
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

@@ -1,7 +1,6 @@
 import type { Schema } from '../crd/schema.ts';
 import type { ResourceType } from '../resources.ts';
 import {
-  base64,
   flag,
   instant,
   list,
@@ -84,7 +83,7 @@ const STRUCTURES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
       ),
     }),
   },
-  ConfigMap: { data: map(text), binaryData: map(base64), immutable: flag },
+  ConfigMap: { data: map(text), immutable: flag },
   Event: {
     ...texts('reason', 'message', 'type', 'action', 'reportingComponent', 'reportingInstance'),
     involvedObject: REFERENCE,
