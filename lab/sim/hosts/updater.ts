@@ -2,7 +2,6 @@ import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { DONE, type HostAnswer, json, text } from './answer.ts';
 import { background } from './background.ts';
 import type { FaultName } from './faults.ts';
-import { UpdateLock } from './lock.ts';
 import type { HostRepository } from './repository.ts';
 import type { HostParts } from './times.ts';
 import { type ActionName, freshStatus, type WireImage, type WireStatus } from './update-status.ts';
@@ -25,8 +24,6 @@ interface Run {
   readonly status: WireStatus;
   /** What updog is made to write. */
   readonly image: string | undefined;
-  /** Gives the lock back. */
-  readonly free: () => void;
   readonly signal: AbortSignal;
 }
 
@@ -43,7 +40,8 @@ const ALLOWED: Readonly<Record<ActionName, readonly WireStatus['update_state'][]
  */
 export class Updater {
   readonly #parts: UpdaterParts;
-  readonly #lock = new UpdateLock();
+  /** Whether an action has the lock of the status; nobody ever waits for it. */
+  #isLocked = false;
   #status: WireStatus | undefined;
   /** The file of the status holds no whole one, and nobody who reads it first can write it again. */
   #isTorn = false;
@@ -54,12 +52,10 @@ export class Updater {
   }
 
   status(): HostAnswer {
-    const free = this.#held('busy') ? undefined : this.#lock.tryShared();
-    if (!free) {
+    if (this.#held('busy') || this.#isLocked) {
       const why = 'Resource temporarily unavailable (os error 11)';
       return text(423, `Unable to obtain shared lock for reading update status: ${why}`);
     }
-    free();
     if (this.#isTorn) return text(500, 'Update dispatcher failed');
     if (this.#status) return json(this.#status);
     return text(404, 'Update status is uninitialized, refresh-updates to initialize it');
@@ -72,20 +68,14 @@ export class Updater {
       return text(500, 'Unable to start the update dispatcher: No such file or directory (os error 2) ');
     }
     if (faults.strikes('dispatcher-failed')) return text(500, 'Update dispatcher failed');
-    const free = this.#held('busy') || this.#held('reader') ? undefined : this.#lock.tryExclusive();
-    if (!free) return text(423, 'Update lock held');
-    if (this.#isTorn) {
-      free();
-      return text(500, 'Update dispatcher failed');
-    }
+    if (this.#held('busy') || this.#held('reader') || this.#isLocked) return text(423, 'Update lock held');
+    if (this.#isTorn) return text(500, 'Update dispatcher failed');
     this.#status ??= freshStatus(this.#image(this.#parts.sets.running));
     const image = this.#forestall(action, this.#status);
     const refusal = this.#refusal(action, this.#status);
-    if (refusal) {
-      free();
-      return refusal;
-    }
-    background(this.#run(action, { status: this.#status, image, free, signal }), signal);
+    if (refusal) return refusal;
+    this.#isLocked = true;
+    background(this.#run(action, { status: this.#status, image, signal }), signal);
     return DONE;
   }
 
@@ -100,13 +90,13 @@ export class Updater {
     return undefined;
   }
 
-  async #run(action: ActionName, { status, image, free, signal }: Run): Promise<void> {
+  async #run(action: ActionName, { status, image, signal }: Run): Promise<void> {
     const { faults, updog } = this.#parts;
     let isKilled = false;
     // The lock is the dispatcher's. Updog goes on without it.
     const kill = (): void => {
       isKilled = true;
-      free();
+      this.#isLocked = false;
     };
     if (this.#held('updog-missing')) return kill();
     const midway = (): void => {
@@ -117,7 +107,7 @@ export class Updater {
       const end = await updog.run(action, { signal, image, midway });
       if (!isKilled) this.#finish(action, status, end);
     } finally {
-      if (!isKilled) free();
+      if (!isKilled) this.#isLocked = false;
     }
   }
 
