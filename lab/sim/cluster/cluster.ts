@@ -50,8 +50,6 @@ export interface ClusterOptions {
   readonly random: Random;
   /** Dials conversion webhooks; without it a conversion by webhook fails. */
   readonly webhooks?: WebhookDialer;
-  /** So many changes of each resource can be replayed to a watch; older ones answer 410. @default 10,000 */
-  readonly historyLimit?: number;
   /** At least so many requests are kept in `audit`. @default 20,000 */
   readonly auditLimit?: number;
   /** Told of each request when it has been answered; of a watch when it has begun. */
@@ -75,14 +73,14 @@ export class EmbeddedCluster {
   #dialService: ServiceDialer | undefined;
 
   constructor(options: ClusterOptions) {
-    const { clock, random, webhooks, historyLimit = 10_000, auditLimit = 20_000, onAudit, onChange } = options;
+    const { clock, random, webhooks, auditLimit = 20_000, onAudit, onChange } = options;
     const core: Core = {
       clock,
       random,
       registry: new Registry(),
       converter: new Converter(random, webhooks),
       bookmarks: new Bookmarks(clock),
-      store: new Store(historyLimit, (type, change) => {
+      store: new Store((type, change) => {
         this.#rights.changed(type);
         onChange?.(type, change);
         follow(core, type, change);

@@ -30,6 +30,9 @@ export interface Subscriber {
   closed(): void;
 }
 
+/** At least so many changes of each resource can be replayed to a watch; older ones answer 410. */
+const REPLAYED = 10_000;
+
 /** The key of an object within its collection; sorts as the API server lists: by namespace, then by name. */
 export function objectKey(namespace: string | undefined, name: string): string {
   return `${namespace ?? ''}/${name}`;
@@ -37,7 +40,6 @@ export function objectKey(namespace: string | undefined, name: string): string {
 
 /** All objects of one resource, the recent changes to them, and who follows these. */
 export class Collection {
-  readonly #historyLimit: number;
   readonly #objects = new Map<string, KubeJson>();
   #sorted: readonly string[] | undefined;
   #history: Change[] = [];
@@ -46,9 +48,8 @@ export class Collection {
   readonly #byName = new Map<string, Set<Subscriber>>();
 
   /** @param version nothing before it can be replayed */
-  constructor(version: number, historyLimit: number) {
+  constructor(version: number) {
     this.#forgotten = version;
-    this.#historyLimit = historyLimit;
   }
 
   /** Changes up to this version are forgotten: a watch cannot start before it. */
@@ -78,7 +79,7 @@ export class Collection {
     if (change.removed) this.#objects.delete(key);
     else this.#objects.set(key, change.after);
     this.#history.push(change);
-    if (this.#history.length > 2 * this.#historyLimit) this.forget(this.#historyLimit);
+    if (this.#history.length > 2 * REPLAYED) this.forget(REPLAYED);
     for (const subscriber of this.#subscribers) subscriber.changed(change);
     for (const subscriber of this.#byName.get(change.after.metadata.name) ?? []) subscriber.changed(change);
   }

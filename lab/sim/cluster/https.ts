@@ -12,13 +12,6 @@ import { decodeProtobuf } from './kubectl/protobuf.ts';
 import { createCa } from './pki.ts';
 import { badRequest, statusBody, StatusError, unsupportedMediaType } from './status.ts';
 
-export interface ServeOptions {
-  /** @default 0, any free port */
-  readonly port?: number;
-  /** The embedded cluster is for this machine only. */
-  readonly host?: '127.0.0.1';
-}
-
 export interface ServedCluster {
   readonly url: string;
   /** Certificate of the authority that signed the server's. */
@@ -29,6 +22,8 @@ export interface ServedCluster {
   close(): Promise<void>;
 }
 
+/** The embedded cluster is for this machine only. */
+const HOST = '127.0.0.1';
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
@@ -37,13 +32,12 @@ const ANONYMOUS: UserInfo = { username: 'system:anonymous', groups: ['system:una
 export type Servable = Pick<EmbeddedCluster, 'handle' | 'authenticateToken'>;
 
 /** Puts HTTPS in front of the cluster, with a certificate of its own. */
-export async function serveCluster(cluster: Servable, options: ServeOptions = {}): Promise<ServedCluster> {
-  const { port = 0, host = '127.0.0.1' } = options;
+export async function serveCluster(cluster: Servable): Promise<ServedCluster> {
   const ca = await createCa(systemClock);
   const names = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
-  const leaf = await ca.issue({ commonName: 'kube-apiserver', dnsNames: names, ips: [host] });
+  const leaf = await ca.issue({ commonName: 'kube-apiserver', dnsNames: names, ips: [HOST] });
   const front = new Front(cluster, createServer({ cert: leaf.certPem, key: leaf.keyPem, keepAliveTimeout: 90_000 }));
-  const url = `https://${host}:${await front.listen(port, host)}`;
+  const url = `https://${HOST}:${await front.listen()}`;
   return {
     url,
     caPem: ca.certPem,
@@ -65,7 +59,7 @@ class Front {
     this.#server = server;
   }
 
-  async listen(port: number, host: string): Promise<number> {
+  async listen(): Promise<number> {
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.#serve(request, response).catch((error: unknown) =>
         response.destroy(error instanceof Error ? error : undefined),
@@ -79,7 +73,7 @@ class Front {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    this.#server.listen(port, host);
+    this.#server.listen(0, HOST);
     await once(this.#server, 'listening');
     return (this.#server.address() as AddressInfo).port;
   }

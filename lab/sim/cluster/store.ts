@@ -19,7 +19,6 @@ export interface Live {
  * so what anybody holds is a consistent picture of some moment.
  */
 export class Store {
-  readonly #historyLimit: number;
   readonly #onChange: (type: ResourceType, change: Change) => void;
   #version = 1;
   readonly #collections = new Map<string, Collection>();
@@ -29,8 +28,7 @@ export class Store {
   readonly #dependents = new Map<string, Set<string>>();
 
   /** @param onChange runs inside the write, after the watches were told */
-  constructor(historyLimit: number, onChange: (type: ResourceType, change: Change) => void) {
-    this.#historyLimit = historyLimit;
+  constructor(onChange: (type: ResourceType, change: Change) => void) {
     this.#onChange = onChange;
   }
 
@@ -43,7 +41,7 @@ export class Store {
     const id = idOf(type);
     const known = this.#collections.get(id);
     if (known) return known;
-    const made = new Collection(this.#version, this.#historyLimit);
+    const made = new Collection(this.#version);
     this.#collections.set(id, made);
     return made;
   }

@@ -16,8 +16,6 @@ export interface NodePodsOptions extends ApiAccess {
   readonly startDelayMs?: number;
   /** Seconds that a pod's containers take to end, unless it is annotated. @default 1 */
   readonly terminationSeconds?: number;
-  /** Milliseconds from a pod's end until its volumes are unmounted; Infinity = never. @default 500 */
-  readonly unmountMs?: number;
   /** Which of the node's pods to run; others are somebody else's. @default all */
   readonly runs?: (pod: Pod) => boolean;
 }
@@ -44,7 +42,7 @@ export class NodePods {
   constructor(options: NodePodsOptions) {
     this.#runs = options.runs ?? (() => true);
     this.#podOptions = { hooks: {}, startDelayMs: 200, terminationSeconds: 1, ...options };
-    this.#volumes = new NodeVolumes({ unmountMs: 500, ...options });
+    this.#volumes = new NodeVolumes(options);
     this.#pods = new Mirror({ ...options, path: PODS, query: { fieldSelector: `spec.nodeName=${options.nodeName}` } });
   }
 

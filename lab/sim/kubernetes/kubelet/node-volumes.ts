@@ -2,10 +2,11 @@ import { collectionPath, objectPath } from '../../../../runtime/kube/paths.ts';
 import type { Pod } from '../../../../runtime/kube/objects.ts';
 import { type ApiAccess, insist } from './insist.ts';
 
+/** From a pod's end until its volumes are unmounted, and the Node says so, milliseconds. */
+const UNMOUNT_MS = 500;
+
 export interface NodeVolumesOptions extends ApiAccess {
   readonly nodeName: string;
-  /** Milliseconds from a pod's end until its volumes are unmounted, and the Node says so; Infinity = never. */
-  readonly unmountMs: number;
 }
 
 /**
@@ -34,9 +35,8 @@ export class NodeVolumes {
 
   /** The pod is gone. A node that goes down meanwhile says nothing any more. */
   async release({ metadata: { uid } }: Pod, power: AbortSignal): Promise<void> {
-    const { clock, unmountMs } = this.#options;
-    if (!this.#used.has(uid) || unmountMs === Infinity) return;
-    await whileUp(clock.sleep(unmountMs, power), power);
+    if (!this.#used.has(uid)) return;
+    await whileUp(this.#options.clock.sleep(UNMOUNT_MS, power), power);
     if (power.aborted) return;
     this.#used.delete(uid);
     await this.#tell(power);
