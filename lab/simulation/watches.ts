@@ -1,17 +1,12 @@
 import { apiStatusError, type KubeStatus, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeWatch, WatchEvent } from '../../runtime/kube/transport.ts';
-import type { Random } from '../../runtime/lib/random.ts';
 import type { ApiResponse, EventStream } from '../sim/cluster/api.ts';
-import type { Timer, TrueTime } from './clock.ts';
-import { type Lines, once } from './lines.ts';
-import type { Member } from './carriage.ts';
+import type { Timer } from './clock.ts';
+import { once } from './lines.ts';
+import type { CarriageOptions, Member } from './carriage.ts';
 import { never } from './waiting.ts';
 
-export interface WatchesOptions {
-  readonly time: TrueTime;
-  readonly lines: Lines;
-  readonly random: Random;
-}
+type WatchesOptions = Pick<CarriageOptions, 'time' | 'lines' | 'random'>;
 
 type Ask = (query: Query) => Promise<ApiResponse>;
 type Query = Readonly<Record<string, string>>;

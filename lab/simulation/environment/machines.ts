@@ -4,7 +4,7 @@ import type { Release } from '../types.ts';
 import { between } from './chance.ts';
 import { type Daemons, programOf } from './daemons.ts';
 import type { Parts } from './lookout.ts';
-import type { AgentTroubles, OperatorPods } from './operator-pods.ts';
+import type { OperatorPods } from './operator-pods.ts';
 import type { PodRun } from './pod-run.ts';
 import type { Site } from './site.ts';
 import type { Timers } from './timers.ts';
@@ -20,7 +20,7 @@ interface MachinesParts extends Parts {
 }
 
 /** What keeps agents from running, by node. */
-export class Troubles implements AgentTroubles {
+export class Troubles {
   readonly barred = new Set<string>();
   readonly expired = new Set<string>();
   readonly #flaw: (version: string) => Release['bad'];
@@ -29,6 +29,7 @@ export class Troubles implements AgentTroubles {
     this.#flaw = flaw;
   }
 
+  /** Why the container of the node's agent does not start, as a kubelet words it. */
   refusal(node: string, version: string): string | undefined {
     if (this.#flaw(version) === 'agent-never-runs') return 'CreateContainerError';
     return this.barred.has(node) ? 'ImagePullBackOff' : undefined;

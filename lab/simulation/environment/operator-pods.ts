@@ -14,6 +14,7 @@ import type { Process } from '../types.ts';
 import { programOf } from './daemons.ts';
 import type { Hand } from './hand.ts';
 import type { Machine } from './machine.ts';
+import type { Troubles } from './machines.ts';
 import type { Program, Stop } from './pod-run.ts';
 import type { Timers } from './timers.ts';
 import { upstreamAgent } from './upstream-agent.ts';
@@ -33,22 +34,15 @@ export interface ContainerNode {
   readonly works: () => boolean;
 }
 
-/** What keeps agents from what they need. */
-export interface AgentTroubles {
-  /** Why the container of the node's agent does not start, as a kubelet words it. */
-  refusal(node: string, version: string): string | undefined;
-  isTokenExpired(node: string): boolean;
-}
-
 /** The operator's own containers, each with the name of its process. */
 export class OperatorPods {
   readonly #containers: Processes;
   readonly #timers: Timers;
-  readonly #troubles: AgentTroubles;
+  readonly #troubles: Troubles;
   /** By name, those that run. */
   readonly #running = new Map<string, Process>();
 
-  constructor(parts: { readonly containers: Processes; readonly timers: Timers; readonly troubles: AgentTroubles }) {
+  constructor(parts: { readonly containers: Processes; readonly timers: Timers; readonly troubles: Troubles }) {
     this.#containers = parts.containers;
     this.#timers = parts.timers;
     this.#troubles = parts.troubles;

@@ -10,50 +10,36 @@ export interface Cordon {
   readonly liftedAt: Instant | undefined;
 }
 
-/** A Node, and what the history tells of it. */
-export interface SeenNode {
-  facts: NodeFacts;
-  /** Undefined while it is not cordoned. */
-  cordon: Cordon | undefined;
-  /** When somebody else uncordoned it last. */
-  liftedAt: Instant | undefined;
-  /** When the operator last began a drain of it. */
-  drainBegan: Instant;
-  /** When somebody else last changed the marks, or took them away. */
-  robbedAt: Instant;
-  /** Who has set the labels and annotations of an update. */
-  readonly signs: Map<string, string>;
-  /** Since when it is Ready or not, held or not, managed or not. */
-  readyAt: Instant;
-  heldAt: Instant;
-  managedAt: Instant;
-  /** Since when it is called what it is, by whom a policy may go. */
-  troubledAt: Instant;
-  /** When it was first seen, and when it last lost the taint with which it had joined. */
-  readonly madeAt: Instant;
-  arrivedAt: Instant;
-  /** When the labels by which policies select were last changed. */
-  labelsAt: Instant;
-}
-
 /** What there is of an update before the history begins is the operator's. */
 const LEFT_OVER = 'controller-0';
 
 const HOLDER = 'whoever holds it';
 
-const fresh = (facts: NodeFacts, at: Instant): SeenNode => ({
+/** A Node, and what the history tells of it. */
+export type SeenNode = ReturnType<typeof fresh>;
+
+const fresh = (facts: NodeFacts, at: Instant) => ({
   facts,
-  cordon: undefined,
-  liftedAt: undefined,
+  /** Undefined while it is not cordoned. */
+  cordon: undefined as Cordon | undefined,
+  /** When somebody else uncordoned it last. */
+  liftedAt: undefined as Instant | undefined,
+  /** When the operator last began a drain of it. */
   drainBegan: -Infinity,
+  /** When somebody else last changed the marks, or took them away. */
   robbedAt: -Infinity,
-  signs: new Map(),
+  /** Who has set the labels and annotations of an update. */
+  signs: new Map<string, string>(),
+  /** Since when it is Ready or not, held or not, managed or not. */
   readyAt: at,
   heldAt: at,
   managedAt: at,
+  /** Since when it is called what it is, by whom a policy may go. */
   troubledAt: at,
+  /** When it was first seen, and when it last lost the taint with which it had joined. */
   madeAt: at,
   arrivedAt: -Infinity,
+  /** When the labels by which policies select were last changed. */
   labelsAt: -Infinity,
 });
 
