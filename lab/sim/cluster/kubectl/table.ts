@@ -1,7 +1,6 @@
 import type { ResourceType } from '../resources.ts';
 import { age } from './age.ts';
-import { ageColumn, type Column, nameColumn } from './column.ts';
-import { builtInColumns } from './columns.ts';
+import { ageColumn, builtInColumns, type Column, nameColumn } from './columns.ts';
 import { asText, jsonPath } from './json-path.ts';
 
 /** One of a CRD version's `additionalPrinterColumns`. */
