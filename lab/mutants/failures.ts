@@ -152,6 +152,14 @@ export const failureMutants: readonly Mutant[] = [
   },
   {
     rule: 'F5',
+    does: 'waits until the time has come that a clock which was ahead has left in a ledger',
+    file: 'runtime/controller/plan/releases/entered.ts',
+    find: 'ledger: notAhead(ledger, known.now)',
+    replace: 'ledger',
+    tests: ['test/controller/plan/ledger.test.ts'],
+  },
+  {
+    rule: 'F5',
     does: 'counts from the end that a node states',
     file: 'runtime/controller/seeing/silences.ts',
     find: '{ uid, since: now, lastEnd }',

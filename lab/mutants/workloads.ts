@@ -4,6 +4,14 @@ import type { Mutant } from './mutant.ts';
 export const workloadMutants: readonly Mutant[] = [
   {
     rule: 'M10',
+    does: 'gives what a drain has displaced no time on a node that was not Ready',
+    file: 'runtime/controller/plan/nodes/settle.ts',
+    find: 'node.ready ? Math.min(Math.max(toldAt, node.readyChangedAt), toldAt + settleMs) : toldAt',
+    replace: 'node.ready ? toldAt : toldAt',
+    tests: ['test/controller/plan/settle.test.ts'],
+  },
+  {
+    rule: 'M10',
     does: 'goes to the next node as soon as this one is back, whatever its drain has displaced',
     file: 'runtime/controller/plan/nodes/settle.ts',
     find: "if (now < settlesUntil(info, rules)) return 'waiting';",
