@@ -67,22 +67,27 @@ const withEnv =
 
 interface Trouble {
   readonly symptom: string;
-  readonly faults?: Readonly<Record<string, string>>;
+  /** No more than it takes: each brings an agent, and pods that move on. @default 1 */
+  readonly nodes?: number;
+  /** Of each. */
+  readonly fault?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A rollout of three nodes, and somebody who reads of its trouble. */
-const withTrouble = (
-  { symptom, faults = {}, env = {} }: Trouble,
+/** A rollout, and somebody who reads of its trouble. */
+function withTrouble(
+  { symptom, nodes = 1, fault, env = {} }: Trouble,
   use: (rollout: Rollout, reader: Reader) => Promise<void>,
-): Promise<void> =>
-  withRollout({ options: { faults: new Map(Object.entries(faults)) }, edit: withEnv(env) }, async (rollout) => {
+): Promise<void> {
+  const faults = new Map(fault ? Array.from({ length: nodes }, (_, index) => [`node-${index + 1}`, fault]) : []);
+  return withRollout({ options: { nodes, faults }, edit: withEnv(env) }, async (rollout) => {
     const kubeconfig = join(shared, symptom.replaceAll(' ', '-'));
     await writeFile(kubeconfig, rollout.world.served.kubeconfig(ADMIN));
     const reader = new Reader(symptom, kubeconfig);
     await use(rollout, reader);
     reader.done();
   });
+}
 
 const shadowOf = ({ recorder }: Rollout, node: string) => recorder.shadows.get(shadowName(node));
 /** The nodes with a verdict. */
@@ -96,15 +101,12 @@ const runs = (rollout: Rollout, node: string, version: string) =>
     return status?.current_version === version && spec?.state === 'Idle';
   });
 
-const NODES = ['node-1', 'node-2', 'node-3'];
-const onAll = (fault: string) => Object.fromEntries(NODES.map((node) => [node, fault]));
-
 const STORIES: Readonly<Record<string, () => Promise<void>>> = {
   'a host that cannot reach its repository is named with what to open': () =>
     withTrouble(
       {
         symptom: 'A host cannot look for updates',
-        faults: { 'node-1': 'repository-gone' },
+        fault: 'repository-gone',
         env: { CHECK_FAILED_AFTER_IN_SEC: '1', UPDATE_CHECK_INTERVAL_IN_SEC: '1' },
       },
       async (rollout, reader) => {
@@ -143,7 +145,8 @@ const STORIES: Readonly<Record<string, () => Promise<void>>> = {
     withTrouble(
       {
         symptom: 'The rollout halted',
-        faults: onAll('boot'),
+        nodes: 2,
+        fault: 'boot',
         env: { MAX_FAILED_UPDATE: '1' },
       },
       async (rollout, reader) => {
@@ -158,7 +161,8 @@ const STORIES: Readonly<Record<string, () => Promise<void>>> = {
       },
     ),
   'a node that is lost gives its permit back once its Node is deleted': () =>
-    withTrouble({ symptom: 'A node did not come back', faults: onAll('no-return') }, async (rollout, reader) => {
+    // Of two, the last one could not be drained: its workload's budget wants another node.
+    withTrouble({ symptom: 'A node did not come back', nodes: 3, fault: 'no-return' }, async (rollout, reader) => {
       await until(rollout, () => has(rollout, 'NotReturned').length > 0);
       for (const { host } of rollout.world.nodes.values()) host.clear('no-return');
       const [, NODE = ''] = /NEEDS YOU (\S+) NotReturned/.exec(await reader.next()) ?? [];
