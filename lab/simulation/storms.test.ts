@@ -7,7 +7,8 @@ import { play, simulate } from './simulate.ts';
 
 /** Small, so that many fit: `npm run lab -- simulate` plays longer storms on larger fleets. */
 const SMALL = { hours: 0.75, last: 80 } as const;
-const FIXED = [1, 2, 3];
+/** Each meets all of the usual moments. */
+const FIXED = [2, 3];
 const FRESH = seeds(1);
 // Names of tests that pass are not printed, and a storm that hangs, or a process that dies, tells no name at all.
 process.stderr.write(`storms of new seeds: ${FRESH.join(', ')}\n`);
