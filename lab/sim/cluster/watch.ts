@@ -11,6 +11,9 @@ import { expired, statusBody, StatusError } from './status.ts';
 /** A watch that names no timeout ends after half an hour to an hour, milliseconds. */
 const LEAST_TIMEOUT_MS = 1_800_000;
 
+/** Made once: an abort without a reason makes an error of its own, with its stack. */
+const CLOSED = new Error('closed');
+
 /** One client's watch: what it selects, and the events that it has not read yet. */
 export class Watch implements Subscriber, EventStream {
   readonly name?: string;
@@ -82,7 +85,7 @@ export class Watch implements Subscriber, EventStream {
   close(): void {
     this.#collection.unsubscribe(this);
     this.#core.bookmarks.delete(this);
-    this.#stop.abort();
+    this.#stop.abort(CLOSED);
     this.#queue.end();
   }
 
