@@ -35,6 +35,8 @@ const answering = (answer: Answer) => () =>
   void (server.files = new Map<string, string | Answer>([...files(), [TIMESTAMP, answer]]));
 /** What names lead to; the machine's own by default. */
 let lookup: ((...words: never[]) => void) | undefined;
+/** For a reading: long for a machine that is busy, but where it is to be too short. */
+let ms: number;
 const found = (address: string) => (_: string, __: object, done: (error: null, all: object[]) => void) =>
   done(null, [{ address, family: 4 }]);
 const unknown = (_: string, __: object, done: (error: Error) => void) =>
@@ -45,6 +47,7 @@ let rig: Awaited<ReturnType<typeof started>>;
 beforeEach(async () => {
   life = new AbortController();
   lookup = undefined;
+  ms = 20_000;
   server.files = files();
   rig = await started();
 });
@@ -63,7 +66,7 @@ async function started() {
   let round = Promise.withResolvers<void>();
   const reader = new RepositoryReader({
     repositories: [{ metadata, targets: `${server.url}/targets`, root: rootText(1, pair), caBundle: server.ca }],
-    read: (request) => readRepository(request, { env: {}, lookup: lookup as never, ms: 1000 }),
+    read: (request) => readRepository(request, { env: {}, lookup: lookup as never, ms }),
     memory: new TrustMemory(configMapsOf(transport, NAMESPACE)),
     families: () => [FAMILY],
     folder,
@@ -116,7 +119,14 @@ test.each<[string, () => unknown, string]>([
   ],
   ['has a manifest of another hash', () => (server.files = files({ version: 3, sha256: 'a'.repeat(64) })), 'hash'],
   ['sends without an end', answering(endless), 'a file has more than 4 MiB'],
-  ['is slow', answering((_, response) => void response.write(' ')), 'no answer within 1 s'],
+  [
+    'is slow',
+    () => {
+      ms = 1000;
+      answering((_, response) => void response.write(' '))();
+    },
+    'no answer within 1 s',
+  ],
   [
     'redirects',
     answering((_, response) => void response.writeHead(302, { location: '/' }).end()),
