@@ -61,6 +61,19 @@ describe('named to prepare their update', () => {
     expect(readAhead(9)).toHaveLength(4);
   });
 
+  test('start before the others once they have, whatever their age: an older node that was offered it later has yet to prepare it', () => {
+    const nodes = [node('a', { createdAt: minutes(-30_000) }), node('b'), node('c')];
+    const started = (parts: Record<string, Parts>): readonly string[] =>
+      plan(fleet(parts, { nodes }), { ...POLICY, ...atOnce(1) }, NOW).commands.flatMap((one) =>
+        one.kind === 'start' ? [one.node] : [],
+      );
+    expect(started({ a: able(), b: able(), c: able() })).toEqual(['a']);
+    expect(started({ a: able(), b: able(), c: preparedAhead() })).toEqual(['c']);
+    expect(started({ a: able(), b: hinted(), c: able() })).toEqual(['a']);
+    const failed = { status: { staged: { version: '1.1.0', boot_id: 'boot-1' }, crash_count: 1 } };
+    expect(started({ a: able(), b: able(), c: hinted(NOW, '1.1.0', failed) })).toEqual(['a']);
+  });
+
   test('is the node that the controller runs on last of all', () => {
     const world = fleet({ a: able(), b: able(), c: able() });
     expect(named(world, { ownNode: 'b' })).toEqual(['c 1.1.0']);

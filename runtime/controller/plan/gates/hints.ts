@@ -10,7 +10,7 @@ import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { type Claim, give, NONE_GIVEN, type Place, placeOf, shortFor } from '../facts/places.ts';
 import type { NodeInfo, NodeView, ShadowView } from '../facts/snapshot.ts';
 import type { Starts } from './starts.ts';
-import { inTurn, isRuled, type Ruled } from './turns.ts';
+import { inTurn, isRuled, isStagedAhead, type Ruled } from './turns.ts';
 import type { Ahead } from '../facts/verdict.ts';
 
 /** Which nodes prepare their update while they wait for their turn (rule H2). */
@@ -58,10 +58,6 @@ function overdueAt({ node, shadow }: NodeInfo): number {
   if (!shadow?.hint || isStagedAhead(node, shadow)) return NEVER;
   return (shadow.hint.since ?? -Infinity) + PHASES.staging.givesBackMs;
 }
-
-/** What the node is named is in its inactive partition. */
-const isStagedAhead = ({ bootId }: NodeInfo['node'], { hint, status }: ShadowView): boolean =>
-  hint !== undefined && status?.staged?.version === hint.version && status.staged.boot_id === bootId;
 
 /** Undefined where the node is named nothing, or its update is under way. */
 export function aheadOf({ node, shadow, phase }: NodeInfo): Ahead | undefined {

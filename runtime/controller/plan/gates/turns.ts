@@ -29,8 +29,9 @@ interface Turns {
  * 2. those with the fewest failures (`crash_count`), and of these, those whose update to this version was not called off, and where nothing was found that
  *    blocks the drain,
  * 3. those of the zone that is being worked on or, where zones are not limited, of the zone with the fewest updates under way,
- * 4. the oldest node,
- * 5. by name.
+ * 4. those that have prepared it ahead (rule H1): a place that waits for a download is lost to all,
+ * 5. the oldest node,
+ * 6. by name.
  *
  * Policies come in the order of their priorities before that, and the controller's own node after all others (`chooseStarts`).
  * Nodes that start meanwhile, and those that wait for nothing but a place, count as updates under way.
@@ -38,7 +39,7 @@ interface Turns {
 export function inTurn(candidates: readonly Ruled[], turns: Turns): void {
   const started = new Map<string, number>();
   const ranks = [...Map.groupBy(candidates, rankOf)].toSorted(([a], [b]) => a - b);
-  for (const [, alike] of ranks) zoneByZone(alike.toSorted(byAge), turns, started);
+  for (const [, alike] of ranks) zoneByZone(alike.toSorted(byPreparation), turns, started);
 }
 
 function rankOf({ info, shadow, version }: Ruled): number {
@@ -122,7 +123,16 @@ type Order = (a: Queue, b: Queue) => number;
 const byTurnOfZones: Order = (a, b) =>
   Number(b.isBusy) - Number(a.isBusy) || Number(b.isBegun) - Number(a.isBegun) || compare(a.zone, b.zone);
 
-const byFewest: Order = (a, b) => a.moving - b.moving || byAge(a.head, b.head);
+const byFewest: Order = (a, b) => a.moving - b.moving || byPreparation(a.head, b.head);
+
+const byPreparation = (a: Ruled, b: Ruled): number => Number(isPrepared(b)) - Number(isPrepared(a)) || byAge(a, b);
+
+const isPrepared = ({ info: { node }, shadow, version }: Ruled): boolean =>
+  shadow.hint?.version === version && isStagedAhead(node, shadow);
+
+/** What the node was named to prepare is in its inactive partition. */
+export const isStagedAhead = ({ bootId }: Pick<NodeView, 'bootId'>, { hint, status }: ShadowView): boolean =>
+  hint !== undefined && status?.staged?.version === hint.version && status.staged.boot_id === bootId;
 
 /** Where nothing else decides. Forecasts go by it, too. */
 export const byAge = ({ info: { node: a } }: WithNode, { info: { node: b } }: WithNode): number =>
