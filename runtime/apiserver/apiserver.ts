@@ -68,7 +68,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     shadows: recentShadows(shadowsOf(transport, namespace), clock),
     evictions: evictionPort(transport),
     volumes: volumePort(transport),
-    webhooks: new ExpiringCache({ clock, random, ttlMs: MINUTE_MS, maxEntries: 1 }),
+    webhooks: new ExpiringCache({ clock, random, ttlMs: 10 * MINUTE_MS, maxEntries: 1 }),
     events: nodeEvents(eventRecorder(transport, { component: EVENT_REPORTERS.apiserver, instance, clock, logger })),
     metrics,
     clock,

@@ -28,7 +28,7 @@ export interface Ports {
   readonly shadows: Shadows;
   readonly evictions: EvictionPort;
   readonly volumes: VolumePort;
-  /** Those without which a drain cannot go on: one list for the drains of a minute. */
+  /** Those without which a drain cannot go on: one list for the drains of ten minutes, because people are warned of them and nothing else depends on it. */
   readonly webhooks: ExpiringCache<readonly FatalWebhook[]>;
   readonly events: NodeEvents;
   readonly metrics: Metrics;

@@ -22,6 +22,21 @@ async function endTerminating(): Promise<void> {
 const terminating = async (): Promise<string[]> =>
   (await world.pods()).filter((pod) => pod.metadata.deletionTimestamp).map((pod) => pod.metadata.name);
 
+/** The embedded cluster has none by itself. */
+async function serveWebhooks(kind: string): Promise<void> {
+  const [plural, group] = [`${kind.toLowerCase()}s`, 'admissionregistration.k8s.io'];
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  await world.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Cluster',
+      names: { kind, plural },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  });
+}
+
 describe('a drain', () => {
   test('keeps at most the set number of eviction requests in flight, and never waits for terminations in turn', async () => {
     for (let index = 0; index < 12; index++) await world.addPod(`web-${index}`);
@@ -121,6 +136,18 @@ describe('a drain', () => {
       'POST events',
     ]);
     expect(tap.watches).toHaveLength(2);
+  });
+
+  test('asks for the webhooks that it may stop no more than each ten minutes, however many nodes are drained', async () => {
+    await world.addNode('n2');
+    await world.addShadow('n2');
+    for (const kind of ['Validating', 'Mutating']) await serveWebhooks(`${kind}WebhookConfiguration`);
+    const { service, tap } = world.replica();
+    const asked = (): number => tap.requests.filter(({ path }) => path.endsWith('webhookconfigurations')).length;
+    await service.cordonAndDrain(await world.agent());
+    await world.clock.advance(7 * 60_000);
+    await service.cordonAndDrain(await world.agent('n2'));
+    expect(asked()).toBe(2);
   });
 
   test('asks no more for the eviction of a pod that has gone by itself, and names it no longer', async () => {
