@@ -9,9 +9,9 @@ import { play, simulate } from './simulate.ts';
 const SMALL = { hours: 0.75, last: 80 } as const;
 /** Each meets all of the usual moments. */
 const FIXED = [2, 3];
-const FRESH = seeds(1);
+const DRAWN = seeds(1);
 // Names of tests that pass are not printed, and a storm that hangs, or a process that dies, tells no name at all.
-process.stderr.write(`storms of new seeds: ${FRESH.join(', ')}\n`);
+process.stderr.write(`storms of drawn seeds: ${DRAWN.join(', ')}\n`);
 
 const small = (seed: number): Job => ({ ...SMALL, seed, nodes: 3 + (seed % 3) });
 
@@ -44,7 +44,7 @@ describe('a storm passes without a violation', () => {
     expect(usual.filter((moment) => !met.has(moment))).toEqual([]);
   });
 
-  test.each(FRESH)('a new seed: %i', async (seed) => {
+  test.each(DRAWN)('a drawn seed: %i', async (seed) => {
     expect(failureText(await simulate(small(seed)))).toBe('');
   });
 });
