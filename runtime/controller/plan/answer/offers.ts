@@ -18,7 +18,7 @@ export function offers({ all }: Groups, { all: nodes }: Fleet): Offers {
       if (!release.wanted) continue;
       const name = { family, version, ...(rules.name !== undefined && { policy: rules.name }) };
       offered.push(name);
-      if (release.isHalted || release.proof.spent) halted.push({ ...name, ...whyHalted(release, nodes) });
+      if (release.isStopped) halted.push({ ...name, ...whyHalted(release, nodes) });
     }
   }
   return { offered, halted };

@@ -198,7 +198,7 @@ function progressing(group: Group, active: number, { starting, nearest: under }:
 }
 
 function halted({ releases }: Group): ConditionReport {
-  const stopped = releases.all.filter(({ wanted, isHalted, proof }) => wanted && (isHalted || proof.spent));
+  const stopped = releases.all.filter((release) => release.wanted && release.isStopped);
   if (stopped.length === 0) return NOT_HALTED;
   const names = stopped.map(({ family, version, failures, proof }) => {
     const { spent } = proof;

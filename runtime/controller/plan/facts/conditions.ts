@@ -17,8 +17,8 @@ interface ConditionRules {
 }
 
 /**
- * Writes for the conditions that differ from the verdicts: one for each of the nodes, whose shadows are to say so. A shadow that is about to be written, or whose view is stale, gets its condition
- * later, once that write has been seen.
+ * Writes for the conditions that differ from the verdicts, of which each node has one. A shadow that is about to be written, or whose view is
+ * stale, gets its condition later, once that write has been seen.
  */
 export function conditionCommands(
   nodes: readonly { readonly shadow: ShadowView | undefined }[],

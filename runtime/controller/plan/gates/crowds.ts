@@ -24,7 +24,7 @@ interface Heard {
 export class Crowds {
   readonly #withheld: World['withheld'];
   readonly #of = new Map<Group, Crowd[]>();
-  /** By zone, and where proof is per value of a label, by that. */
+  /** By zone, and where proof is per value of a label, by that: neither has a slash in it. */
   readonly #known = new Map<OsRelease, Map<string, Ruled[]>>();
   readonly #heard = new Map<readonly Ruled[], Heard>();
 

@@ -48,6 +48,8 @@ export interface OsRelease extends OsReleaseName {
   readonly isExpedited: boolean;
   /** No further node starts on it, besides those that have an entry. */
   readonly isHalted: boolean;
+  /** The same, or as many have failed over all policies as may though none has halted it. */
+  readonly isStopped: boolean;
   /** When the last update to it was finished; -Infinity where that is not known. */
   readonly finishedAt: number;
   /** Updates from an older version have ended on it, whoever went back to it besides. */

@@ -120,9 +120,10 @@ export class Proof {
 
   /** Where enough nodes are there to prove it, only these are waited for. @param but UID of a node that is none of them */
   #spentWith(key: string, but = ''): Spent | undefined {
-    if (this.proven) return undefined;
+    const { spent } = this.#book.over;
+    if (!spent || this.proven) return undefined;
     const { used, limit, taken } = this.#provingPlace('moving', key);
-    return used - Number(taken.has(but)) < limit ? this.#book.over.spent : undefined;
+    return used - Number(taken.has(but)) < limit ? spent : undefined;
   }
 
   /** What the ledger is to say of it. @param at RFC 3339 */

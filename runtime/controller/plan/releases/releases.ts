@@ -195,6 +195,10 @@ class Tally implements OsRelease {
     return this.proof.isHalted;
   }
 
+  get isStopped(): boolean {
+    return this.isHalted || this.proof.spent !== undefined;
+  }
+
   get completeAt(): number {
     if (!this.isRun || this.#isAwaited || this.isHalted || this.#family.isContested) return NEVER;
     return Math.max(this.proof.provenAt, this.#underWayUntil);

@@ -15,13 +15,15 @@ interface Enough {
 
 /** From when on so many of them have been well for long enough; -Infinity where they have by now. Of thousands it looks at no more than it needs. */
 export function enoughWellFrom(infos: readonly NodeInfo[], { count, soakMs, now }: Enough): number {
+  const ahead: number[] = [];
   let missing = count;
   for (const info of infos) {
     if (missing <= 0) break;
-    if (wellFrom(info, soakMs) <= now) missing--;
+    const at = wellFrom(info, soakMs);
+    if (at > now) ahead.push(at);
+    else missing--;
   }
-  if (missing <= 0) return -Infinity;
-  return new Float64Array(infos.map((info) => wellFrom(info, soakMs))).toSorted()[count - 1] ?? NEVER;
+  return missing <= 0 ? -Infinity : (new Float64Array(ahead).toSorted()[missing - 1] ?? NEVER);
 }
 
 /** From when on a node that runs the release, and is at rest, has been well for long enough. */
