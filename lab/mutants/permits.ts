@@ -204,8 +204,8 @@ export const permitMutants: readonly Mutant[] = [
     rule: 'L8',
     does: 'disturbs what has staged its update though no place is left by then',
     file: GATES,
-    find: "again: 'wait', ask: unlessArriving(fleetFull)",
-    replace: 'again: undefined, ask: unlessArriving(fleetFull)',
+    find: "again: 'wait', ...forPods(fleetFull)",
+    replace: 'again: undefined, ...forPods(fleetFull)',
     tests: ['test/controller/plan/second-gate.test.ts'],
   },
   {

@@ -37,17 +37,17 @@ export const taintMutants: readonly Mutant[] = [
   {
     rule: 'P16',
     does: 'drains a machine in a pause between updates, though pods have come since it began',
-    file: 'runtime/controller/plan/gates/gates.ts',
-    find: "again: (asking) => (hasJoined(asking) ? 'wait' : undefined),",
-    replace: 'again: undefined,',
+    file: 'runtime/controller/plan/gates/again.ts',
+    find: 'if (forPods && hasJoined(asking))',
+    replace: 'if (forPods && again !== undefined && hasJoined(asking))',
     tests: ['test/controller/plan/arrivals.test.ts'],
   },
   {
     rule: 'P16',
     does: 'drains a machine without a place, though pods have come since it was told to',
     file: 'runtime/controller/plan/gates/again.ts',
-    find: "return hasJoined(asking) ? 'call-off' : undefined;",
-    replace: 'return undefined;',
+    find: 'if (forPods && hasJoined(asking))',
+    replace: 'if (forPods && again === undefined && hasJoined(asking))',
     tests: ['test/controller/plan/arrivals.test.ts'],
   },
   {

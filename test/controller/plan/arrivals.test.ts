@@ -73,31 +73,36 @@ describe('they start', () => {
     },
   );
 
-  test('and wait for a pause between updates once pods may have come', () => {
+  const calledOff = (world: World) =>
+    plan(world, POLICY, NOW).commands.flatMap((one) => (one.kind === 'call-off' ? one.node : []));
+
+  test('and are called off by a pause between updates once pods may have come: it may last for days, and their place is for others', () => {
     const rules = under({ pauseBetweenMs: 600_000, maxConcurrent: { kind: 'unlimited' } });
     const staged = { ...staging, status: { current_state: 'StagedAndPerformedUpdate' } } as const;
-    const stops = (on: Partial<NodeView>, ended: number) => {
+    const paused = (on: Partial<NodeView>, ended: number) => {
       const parts = { a: { ...updated, endedAt: minutes(-ended) }, x: staged };
-      const { verdicts } = plan(joining(parts, { permits: [given('x')], ...rules }, on), POLICY, NOW);
-      return verdicts.find(({ node: name }) => name === 'x')?.reason;
+      return calledOff(joining(parts, { permits: [given('x')], ...rules }, on));
     };
-    expect([stops({}, 5), stops({ signs: [] }, 5), stops({ signs: [] }, 10)]).toEqual([
-      'Updating',
-      'Pausing',
-      'Updating',
-    ]);
+    expect([paused({}, 5), paused({ signs: [] }, 5), paused({ signs: [] }, 10)]).toEqual([[], ['x'], []]);
   });
 
   test('and are called off where pods have come, their drain has not begun, and others take all places', () => {
-    const calledOff = (on: Partial<NodeView>, c: Parts) => {
-      const world = joining({ c, x: rebooting }, { permits: [permit('c'), given('x')] }, on);
-      return plan(world, POLICY, NOW).commands.flatMap((one) => (one.kind === 'call-off' ? one.node : []));
-    };
-    expect([calledOff({}, rebooting), calledOff({ signs: [] }, updated), calledOff({ signs: [] }, rebooting)]).toEqual([
+    const beside = (on: Partial<NodeView>, c: Parts) =>
+      calledOff(joining({ c, x: rebooting }, { permits: [permit('c'), given('x')] }, on));
+    expect([beside({}, rebooting), beside({ signs: [] }, updated), beside({ signs: [] }, rebooting)]).toEqual([
       [],
       [],
       ['x'],
     ]);
+  });
+
+  test.each<[string, Partial<World>, Partial<NodeView>]>([
+    ['it is not Ready', {}, { ready: false }],
+    ['it has a new ruler', { ruledSince: new Map([['uid-x', NOW]]) }, {}],
+    ['the control plane is away', { controlPlaneAway: 'nobody replaces pods' }, {}],
+    ['there is another operator', { otherOperators: 'another one' }, {}],
+  ])('and stay told to drain, as any other, where %s', (_why, more, on) => {
+    expect(calledOff(joining({ x: rebooting }, { permits: [given('x')], ...more }, { signs: [], ...on }))).toEqual([]);
   });
 
   test('on no release that is yet to be proven: they take pods instead', () => {

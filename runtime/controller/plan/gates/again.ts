@@ -109,12 +109,12 @@ const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): b
   becomes === 'wait' ? waitsFor === undefined : becomes !== undefined;
 
 /** @param isNew another policy rules the node than before */
-function becomesBy({ of, again }: Gate, asking: Asking, isNew: boolean): Again | undefined {
+function becomesBy({ of, again, forPods }: Gate, asking: Asking, isNew: boolean): Again | undefined {
   const becomes = typeof again === 'function' ? again(asking) : again;
-  if (becomes === undefined) return isNew && of !== 'fleet' && of !== 'node' ? 'call-off' : undefined;
-  if (becomes !== 'wait' || !isToldToDrain(asking.info.phase)) return becomes;
+  if (becomes === 'wait' ? !isToldToDrain(asking.info.phase) : becomes !== undefined) return becomes;
   // What it was let through without, it lacks now.
-  return hasJoined(asking) ? 'call-off' : undefined;
+  if (forPods && hasJoined(asking)) return 'call-off';
+  return again === undefined && isNew && of !== 'fleet' && of !== 'node' ? 'call-off' : undefined;
 }
 
 /** Its permit was taken under another policy than the one that rules it. */

@@ -19,7 +19,7 @@ import { isToldToDrain } from '../facts/phase.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { RULED_FOR_MS } from '../facts/rulings.ts';
 import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
-import { hasJoined, onlyProven, unlessArriving } from './joined.ts';
+import { forPods, onlyProven } from './joined.ts';
 import { byWindow } from '../groups/windows.ts';
 import { backingOff, crossedLately, refusedLately, updatedLately } from './pauses.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
@@ -38,12 +38,14 @@ export interface Gate {
   /** The node may not prepare the update either. */
   readonly forbidsHint: boolean;
   /** Asked a second time, before the node is disturbed (rule L8), and what then becomes of it; undefined = asked once. */
-  readonly again: Again | undefined | ((asking: Asking) => Again | undefined);
+  readonly again: Again | undefined | ((asking: Asking) => Again);
   readonly ask: (asking: Asking, world: World) => GateResult;
   /** Asked the second time instead. */
   readonly askAgain?: Gate['ask'];
   /** Asked instead of a release that people have expedited, both times. */
   readonly expedited?: Gate['ask'];
+  /** A machine that has just joined passes. Once pods may have come, this calls it off where another would not wait for it. */
+  readonly forPods?: true;
   /** What other nodes do keeps it waiting: those of its policy, or of all. */
   readonly queue?: 'policy' | 'all';
 }
@@ -95,22 +97,21 @@ export const GATES: readonly Gate[] = [
     of: 'release',
     forbidsHint: false,
     again: 'wait',
-    ask: unlessArriving(widening),
-    askAgain: unlessArriving(wideningBefore),
+    ...forPods(widening, wideningBefore),
     queue: 'policy',
   },
-  { name: 'zone', of: 'node', forbidsHint: false, again: 'wait', ask: unlessArriving(otherZones), queue: 'policy' },
+  { name: 'zone', of: 'node', forbidsHint: false, again: 'wait', ...forPods(otherZones), queue: 'policy' },
   // It comes and goes with each update, and what is asked before it stays: the condition of a node that waits for that is left alone.
   {
     name: 'pause between',
     of: 'policy',
     forbidsHint: false,
-    again: (asking) => (hasJoined(asking) ? 'wait' : undefined),
-    ask: unlessArriving(pausing),
+    again: undefined,
+    ...forPods(pausing),
     expedited: () => PASS,
   },
-  { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ask: unlessArriving(policyFull), queue: 'policy' },
-  { name: 'capacity', of: 'node', forbidsHint: false, again: 'wait', ask: unlessArriving(fleetFull), queue: 'all' },
+  { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ...forPods(policyFull), queue: 'policy' },
+  { name: 'capacity', of: 'node', forbidsHint: false, again: 'wait', ...forPods(fleetFull), queue: 'all' },
   { name: 'check', of: 'node', forbidsHint: false, again: onceChecked, ask: () => PASS, askAgain: uncheckedBefore },
   { name: 'room', of: 'node', forbidsHint: false, again: undefined, ask: listFull, queue: 'all' },
 ];

@@ -5,10 +5,23 @@ import type { Asking, World } from './asking.ts';
 
 type Ask = (asking: Asking, world: World) => GateResult;
 
-/** It is for the pods that an update moves, and a machine that has just joined has none. */
-export function unlessArriving(ask: Ask): Ask {
-  return (asking, world) => (asking.isArriving ? PASS : ask(asking, world));
+const unlessArriving =
+  (ask: Ask): Ask =>
+  (asking, world) =>
+    asking.isArriving ? PASS : ask(asking, world);
+
+interface ForPods {
+  readonly ask: Ask;
+  readonly askAgain?: Ask;
+  readonly forPods: true;
 }
+
+/** It is for the pods that an update moves, and a machine that has just joined has none. */
+export const forPods = (ask: Ask, askAgain?: Ask): ForPods => ({
+  ask: unlessArriving(ask),
+  ...(askAgain && { askAgain: unlessArriving(askAgain) }),
+  forPods: true,
+});
 
 /** It has begun as such, and pods may have come since: it goes on as any other. */
 export const hasJoined = ({ info: { permit }, isArriving }: Asking): boolean =>
