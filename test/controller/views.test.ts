@@ -4,7 +4,11 @@ import { viewOfAgent, viewOfNode, viewOfShadow } from '../../runtime/controller/
 import type { Collection } from '../../runtime/kube/collection.ts';
 import type { ShadowObject } from '../../runtime/api/resources.ts';
 import type { Condition, Node, Pod } from '../../runtime/kube/objects.ts';
-import { MANAGED_LABEL } from '../../runtime/api/shadow/names.ts';
+import {
+  LAST_UPDATE_FINISHED_ANNOTATION,
+  MANAGED_LABEL,
+  MOVED_NOBODY_ANNOTATION,
+} from '../../runtime/api/shadow/names.ts';
 
 const META = { name: 'a', uid: 'uid-a', resourceVersion: '1' };
 const node = (status: Node['status'], labels: Record<string, string> = {}): Node => ({
@@ -68,6 +72,16 @@ describe('null is absence', () => {
     const shadow = { metadata, spec: { state: 'Idle' }, status: null } as unknown as ShadowObject;
     expect(viewOfShadow(shadow)).toMatchObject({ status: undefined, owners: [], lastUpdateMs: undefined });
   });
+});
+
+test('that an update moved nobody is said of that end alone: an older controller writes the next one, and leaves it there', () => {
+  const movedNobody = (annotations: Record<string, string>) =>
+    viewOfShadow({ metadata: { ...META, annotations }, spec: { state: 'Idle' } }).movedNobody;
+  const [one, next] = ['2026-01-10T12:00:00Z', '2026-01-10T13:00:00Z'];
+  const marked = { [MOVED_NOBODY_ANNOTATION]: one };
+  expect(movedNobody({ ...marked, [LAST_UPDATE_FINISHED_ANNOTATION]: one })).toBe(true);
+  expect(movedNobody({ ...marked, [LAST_UPDATE_FINISHED_ANNOTATION]: next })).toBeUndefined();
+  expect(movedNobody({})).toBeUndefined();
 });
 
 test('a time that cannot be read is no time', () => {

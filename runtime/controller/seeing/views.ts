@@ -219,11 +219,17 @@ export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFa
     lastRebootMs: secondsIn(metadata, LAST_REBOOT_ANNOTATION),
     hint: hintIn(metadata.annotations),
     ...crossedOf(metadata),
-    ...(metadata.annotations?.[MOVED_NOBODY_ANNOTATION] !== undefined && { movedNobody: true }),
+    ...(hasMovedNobody(metadata) && { movedNobody: true }),
     lastAttempt: metadata.annotations?.[LAST_ATTEMPT_ANNOTATION],
     updatedFrom: updatedFrom({ metadata, status }),
     finishStatedAt: instantOf(metadata.annotations?.[LAST_UPDATE_FINISHED_ANNOTATION]),
   };
+}
+
+/** An older controller ends the next update and leaves the annotation there. */
+function hasMovedNobody({ annotations }: ShadowObject['metadata']): boolean {
+  const endedAt = annotations?.[MOVED_NOBODY_ANNOTATION];
+  return endedAt !== undefined && endedAt === annotations?.[LAST_UPDATE_FINISHED_ANNOTATION];
 }
 
 /** Nearly no shadow has one. */

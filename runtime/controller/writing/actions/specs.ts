@@ -63,7 +63,7 @@ function completed(
     [LAST_ATTEMPT_ANNOTATION]: attempt ?? null,
     [VERSION_BEFORE_ANNOTATION]: versionBefore ?? null,
     [CROSSED_ANNOTATION]: null,
-    ...(movedNobody && { [MOVED_NOBODY_ANNOTATION]: 'true' }),
+    ...(movedNobody && { [MOVED_NOBODY_ANNOTATION]: rfc3339(now) }),
   };
 }
 
