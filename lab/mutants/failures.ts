@@ -153,10 +153,10 @@ export const failureMutants: readonly Mutant[] = [
   {
     rule: 'F5',
     does: 'waits until the time has come that a clock which was ahead has left in a ledger',
-    file: 'runtime/controller/plan/releases/entered.ts',
-    find: 'ledger: notAhead(ledger, known.now)',
-    replace: 'ledger',
-    tests: ['test/controller/plan/ledger.test.ts'],
+    file: 'runtime/controller/deciding/planner.ts',
+    find: 'this.#ledgerTimes.see(objects, moment)',
+    replace: 'objects',
+    tests: ['test/controller/clock-jumps.test.ts'],
   },
   {
     rule: 'F5',

@@ -3,6 +3,7 @@ import { statedOrders } from '../controller/k3os/host-order.ts';
 import { namespacesOfOthers, othersText } from '../controller/seeing/other-operators.ts';
 import { Rulers } from '../controller/seeing/rulers.ts';
 import { Wellness } from '../controller/seeing/wellness.ts';
+import { LedgerTimes } from '../controller/seeing/ledger-times.ts';
 import { Observations } from '../controller/seeing/observations.ts';
 import { conditionUpToDate } from '../controller/plan/facts/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/seeing/orders.ts';
@@ -207,6 +208,7 @@ function snapshotOf(
   { config, orders, policies }: PlanRules,
   now: number,
 ): Snapshot {
+  const moment = { now, monotonic: now };
   const observations = new Observations();
   const manages = managedBesides(config, orders);
   const nodeFacts = nodes.map((node) => viewOfNode(node, undefined, manages));
@@ -220,10 +222,10 @@ function snapshotOf(
   const agentViews = agents.value.map(viewOfAgent);
   const silence = observations.silence(nodeFacts, agentViews, now);
   return {
-    nodes: new Wellness().see(ruled, { now, monotonic: now }),
+    nodes: new Wellness().see(ruled, moment),
     shadows: observations.shadows(facts, nodeViews, now),
     permits: permitsOn(lease.value),
-    ruledSince: new Rulers().see(ruled, { now, monotonic: now }),
+    ruledSince: new Rulers().see(ruled, moment),
     silentSince: knownSilence(agents.refused === undefined ? silence : undefined, facts),
     lastWords: lastWordsOf(agentViews),
     ...pause.value,
@@ -233,7 +235,11 @@ function snapshotOf(
     refusals: knownRefusals(facts),
     // Only the controller remembers these. The conditions show their effect.
     drainRefusals: new Map(),
-    releases: { objects: releases.value.map(viewOfRelease), refused: new Map(), seeds: false },
+    releases: {
+      objects: new LedgerTimes().see(releases.value.map(viewOfRelease), moment),
+      refused: new Map(),
+      seeds: false,
+    },
   };
 }
 

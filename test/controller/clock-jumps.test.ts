@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Clock } from '../../runtime/lib/clock.ts';
+import { type Clock, rfc3339 } from '../../runtime/lib/clock.ts';
+import { RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
+import { RELEASE_API_VERSION, RELEASE_KIND } from '../../runtime/api/release/names.ts';
 import { nodeNameOf } from '../../runtime/api/shadow/names.ts';
+import { definePolicies } from '../policies.ts';
 import { Stage } from './stage.ts';
 
 /** The wall clock of a controller may be set forward and back, while everybody else's goes on. */
@@ -116,5 +119,50 @@ describe.each([-24 * 60, -20, 20, 24 * 60])('a clock that jumps by %d minutes', 
     expect(controller.preview().verdicts[0]).toMatchObject({ node: 'a', reason: 'Updating' });
     await stage.pass(15 * MINUTE);
     expect(controller.preview().verdicts[0]).toMatchObject({ node: 'a', reason: 'NotReturned' });
+  });
+});
+
+describe('a time of a ledger that is ahead of the clock of its leader', () => {
+  const NAME = '1.1.0.aws-k8s-1.33.amd64';
+  const stored = async () => (await releasesOf(stage.transport).get(NAME))?.status;
+
+  beforeEach(async () => {
+    await definePolicies(stage, { all: { nodeSelector: {}, version: { minAge: '1h' } } });
+    const spec = { family: 'aws-k8s-1.33/amd64', version: '1.1.0' };
+    await stage.create(RELEASES_PATH, {
+      apiVersion: RELEASE_API_VERSION,
+      kind: RELEASE_KIND,
+      metadata: { name: NAME },
+      spec,
+    });
+  });
+
+  test('stays as it is where that clock is slow: the next leader waits as long as it says', async () => {
+    const at = rfc3339(stage.clock.now());
+    const status = { firstOfferedAt: at, policies: { all: { lastFinishedAt: at, lastSeenAt: at } } };
+    await releasesOf(stage.transport).patchStatus(NAME, { status });
+    errorMs = -2 * HOUR;
+    const slow = new AbortController();
+    stage.start({ clock, signal: slow.signal });
+    await stage.pass(10 * MINUTE);
+    expect(await stored()).toMatchObject({ state: 'Proving', ...status });
+    slow.abort();
+    await stage.pass(MINUTE);
+    stage.start();
+    await stage.pass(MINUTE);
+    expect(await started()).toBe(false);
+    await stage.pass(HOUR);
+    expect(await started()).toBe(true);
+  });
+
+  test('is not waited for where another clock was fast', async () => {
+    const firstOfferedAt = rfc3339(stage.clock.now() + 9000 * HOUR);
+    await releasesOf(stage.transport).patchStatus(NAME, { status: { firstOfferedAt } });
+    stage.start();
+    await stage.pass(59 * MINUTE);
+    expect(await started()).toBe(false);
+    await stage.pass(2 * MINUTE);
+    expect(await started()).toBe(true);
+    expect(await stored()).toMatchObject({ firstOfferedAt });
   });
 });

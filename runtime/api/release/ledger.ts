@@ -1,4 +1,3 @@
-import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import {
   type BadEnd,
   type ClearedAttempt,
@@ -30,30 +29,39 @@ export const ledgerOf = (status: ReleaseStatus | null | undefined): Ledger => ({
   cleared: status?.cleared ?? {},
 });
 
-/**
- * The ledger without times that are yet to come, which a leader has written whose clock was ahead: they count as now, or whatever counts from them would
- * wait until they have come.
- */
-export function notAhead(ledger: Ledger, now: number): Ledger {
+/** What a time counts as. @param time which one of the ledger it is */
+type CountsAs = (stated: string, time: string) => string;
+
+/** The ledger with other times, where something counts from them. */
+export function withTimes(ledger: Ledger, countsAs: CountsAs): Ledger {
   const { policies, failures } = ledger;
+  const of =
+    (name: string): CountsAs =>
+    (stated, time) =>
+      countsAs(stated, `${time} ${name}`);
   return {
-    ...bounded(ledger, ['firstOfferedAt', 'unusedSince'], now),
-    policies: mapValues(policies, (one) => bounded(one, ['lastFinishedAt', 'lastSeenAt'], now)),
-    failures: mapValues(failures, (one) => bounded(one, ['at'], now)),
+    ...replaced(ledger, ['firstOfferedAt', 'unusedSince'], countsAs),
+    policies: mapValues(policies, ({ checks, ...one }, policy) => ({
+      ...replaced(one, ['lastFinishedAt', 'lastSeenAt'], of(policy)),
+      ...(checks && { checks: mapValues(checks, (check, key) => replaced(check, ['at'], of(`${policy} ${key}`))) }),
+    })),
+    failures: mapValues(failures, (one, uid) => replaced(one, ['at'], of(uid))),
   };
 }
 
-function bounded<K extends string, T extends { readonly [key in K]?: string | null | undefined }>(
+function replaced<K extends string, T extends { readonly [key in K]?: string | null | undefined }>(
   of: T,
   times: readonly K[],
-  now: number,
+  countsAs: CountsAs,
 ): T {
-  const ahead = times.filter((time) => (instantOf(of[time]) ?? now) > now);
-  return ahead.length === 0 ? of : { ...of, ...Object.fromEntries(ahead.map((time) => [time, rfc3339(now)])) };
+  const known = times.flatMap((time) => (of[time] == null ? [] : [[time, countsAs(of[time], time)] as const]));
+  return { ...of, ...Object.fromEntries(known) };
 }
 
-const mapValues = <T>(of: Readonly<Record<string, T>>, map: (one: T) => T): Readonly<Record<string, T>> =>
-  Object.fromEntries(Object.entries(of).map(([key, one]) => [key, map(one)]));
+const mapValues = <T, U>(
+  of: Readonly<Record<string, T>>,
+  map: (one: T, key: string) => U,
+): Readonly<Record<string, U>> => Object.fromEntries(Object.entries(of).map(([key, one]) => [key, map(one, key)]));
 
 /** Enters a bad end. An attempt is entered once, and not again where a person has cleared it. */
 export function enter(ledger: Ledger, uid: string, failure: Failure): Ledger {

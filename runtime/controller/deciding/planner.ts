@@ -12,6 +12,7 @@ import type { Finding } from '../plan/facts/verdict.ts';
 import type { OtherOperators } from '../seeing/other-operators.ts';
 import type { Policies } from '../seeing/policies.ts';
 import type { LedgerWriter } from '../writing/ledger-writer.ts';
+import { LedgerTimes } from '../seeing/ledger-times.ts';
 import type { ReleaseCache } from '../seeing/releases.ts';
 import type { CommandLimiters } from '../writing/write-limiter.ts';
 import { Rulers } from '../seeing/rulers.ts';
@@ -58,6 +59,7 @@ export interface Preview extends Plan {
 export class Planner {
   readonly #options: PlannerOptions;
   readonly #rulers = new Rulers();
+  readonly #ledgerTimes = new LedgerTimes();
   readonly #wellness = new Wellness();
   readonly #memory: Memory = {};
   readonly #settings: Omit<Settings, 'conditionWrites'>;
@@ -104,7 +106,8 @@ export class Planner {
     const { freshness, limiters, ledgers, ledger, election } = this.#options;
     const published = election.leading ? this.#options.repositories?.published : undefined;
     const seeds = election.leading && ledger.seeds;
-    const releases = { objects, refused: ledgers.refused, seeds, ...(published && { published }) };
+    const known = this.#ledgerTimes.see(objects, moment);
+    const releases = { objects: known, refused: ledgers.refused, seeds, ...(published && { published }) };
     if (!election.leading) this.#rulers.forget();
     // The plan then goes by the same claims: each node is put to the selectors once.
     this.#memory.rulings = new Rulings(seen, this.#memory.rulings);

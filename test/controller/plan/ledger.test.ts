@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
-import { EMPTY, type Ledger, notAhead } from '../../../runtime/api/release/ledger.ts';
+import { LedgerTimes } from '../../../runtime/controller/seeing/ledger-times.ts';
+import { EMPTY, type Ledger } from '../../../runtime/api/release/ledger.ts';
 import { fleet, ledgerObject, minutes, moment, NOW, plan, POLICY, updated, type World } from './fleet.ts';
 
 const FAMILY = 'aws-k8s-1.33/amd64';
@@ -64,23 +65,59 @@ test('when the last update under a policy was finished stays known when its node
   expect(kept(fleet({ a: { ...updated, finishedAt: minutes(-4) }, b: {} }, { releases }))).toBeUndefined();
 });
 
-test('a time by a clock that was ahead counts as when it is first seen: nothing waits until it has come', () => {
+describe('a time by a clock that is ahead counts as when it was first seen', () => {
   const YEAR = 365 * DAY;
-  const of = { family: FAMILY, version: '1.1.0' };
-  const policies = {
-    '': { lastFinishedAt: moment(YEAR), lastSeenAt: moment(YEAR) },
-    gone: { lastSeenAt: moment(YEAR) },
-  };
-  const ahead = { ...EMPTY, firstOfferedAt: moment(YEAR), unusedSince: moment(YEAR), policies };
+  const smoke = { says: 'x', attempt: 'uid', since: moment(0), tries: 1, result: 'Passed' } as const;
+  const ahead = (minute: number): Ledger => ({
+    ...EMPTY,
+    firstOfferedAt: moment(minute),
+    unusedSince: moment(minute),
+    policies: {
+      '': { lastFinishedAt: moment(minute), lastSeenAt: moment(minute) },
+      gone: { lastSeenAt: moment(minute), checks: { smoke: { ...smoke, at: moment(minute) } } },
+    },
+    failures: { gone: { ...FAILURE, at: moment(minute) } },
+  });
+  const stored = ledgerObject({ family: FAMILY, version: '1.1.0' }, ahead(YEAR));
+  const at = (minute: number, monotonic = minute) => ({ now: minutes(minute), monotonic: minutes(monotonic) });
   const rules = { ...POLICY, pauseBetweenMs: 600_000, version: { ...POLICY.version, minAgeMs: 600_000 } };
-  const at = (ledger: Ledger, now: number) => plan(world(ledgerObject(of, ledger)), rules, now);
-  const { ledger } = at(ahead, NOW).ledger.find(({ version }) => version === '1.1.0')!;
-  expect(JSON.stringify(ledger)).not.toContain(moment(YEAR));
-  expect(ledger).toMatchObject({ firstOfferedAt: moment(0), policies: { gone: { lastSeenAt: moment(0) } } });
-  const gone = notAhead({ ...EMPTY, failures: { gone: { ...FAILURE, at: moment(YEAR) } } }, NOW);
-  expect(gone.failures).toEqual({ gone: { ...FAILURE, at: moment(0) } });
-  expect(at(ledger!, minutes(9)).verdicts).toMatchObject([{ until: minutes(10) }]);
-  expect(at(ledger!, minutes(10)).verdicts).toMatchObject([{ reason: 'Updating' }]);
+
+  test('and nothing waits until it has come', () => {
+    const times = new LedgerTimes();
+    const planned = (minute: number) => {
+      const [view] = times.see([{ ...stored, ledger: { ...stored.ledger, failures: {} } }], at(minute));
+      return plan(world(view!), rules, minutes(minute));
+    };
+    expect(planned(0).verdicts).toMatchObject([{ until: minutes(10) }]);
+    expect(planned(9).verdicts).toMatchObject([{ until: minutes(10) }]);
+    expect(planned(10).verdicts).toMatchObject([{ reason: 'Updating' }]);
+  });
+
+  test('by this process, wherever its clock is set to, until another is stated', () => {
+    const times = new LedgerTimes();
+    const seen = (view: ReleaseView, ...when: Parameters<typeof at>) => times.see([view], at(...when))[0]!.ledger;
+    expect(seen(stored, 0)).toEqual(ahead(0));
+    expect(seen(stored, 5)).toEqual(ahead(0));
+    expect(seen(stored, -1794, 6)).toEqual(ahead(-1800));
+    expect(seen(stored, 2 * YEAR, 7)).toEqual(ahead(YEAR));
+    const other = { ...stored, ledger: ahead(3 * YEAR) };
+    expect(seen(other, 2 * YEAR, 7)).toEqual(ahead(2 * YEAR));
+  });
+
+  test('also once it has come', () => {
+    const times = new LedgerTimes();
+    const soon = { ...stored, ledger: ahead(60) };
+    expect([0, 60, 120].map((minute) => times.see([soon], at(minute))[0]!.ledger)).toEqual([
+      ahead(0),
+      ahead(0),
+      ahead(0),
+    ]);
+  });
+
+  test('while what is not ahead is as it was', () => {
+    const past = { ...stored, ledger: ahead(0) };
+    expect(new LedgerTimes().see([past], at(0))[0]).toBe(past);
+  });
 });
 
 test('a day passes before it is written again that nodes of the family are there', () => {

@@ -143,8 +143,7 @@ export function advanced(
   check: Check,
   { answer, now }: { readonly answer: CheckAnswer | undefined; readonly now: number },
 ): CheckState {
-  if (state.result) return (instantOf(state.at) ?? now) > now ? { ...state, at: rfc3339(now) } : state;
-  if (!answer) return state;
+  if (state.result || !answer) return state;
   const said = { ...state, message: shortened(answer.message, MAX_CHECK_MESSAGE) };
   const means = meaningOf(answer, check);
   if (means === 'passed') return { ...said, result: 'Passed', at: rfc3339(now) };

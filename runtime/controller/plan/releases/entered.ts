@@ -1,14 +1,5 @@
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
-import {
-  EMPTY,
-  enter,
-  isFullFor,
-  type Ledger,
-  notAhead,
-  remove,
-  removeWhere,
-  under,
-} from '../../../api/release/ledger.ts';
+import { EMPTY, enter, isFullFor, type Ledger, remove, removeWhere, under } from '../../../api/release/ledger.ts';
 import type { BadEnd, Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { isCheckEntry } from '../facts/checks.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
@@ -64,7 +55,7 @@ export class EnteredLedgers {
     this.#ledgers = ledgers;
     this.#known = known;
     for (const { family, version, ledger } of ledgers.own)
-      this.#all.set(keyOf({ family, version }), { family, version, ledger: notAhead(ledger, known.now) });
+      this.#all.set(keyOf({ family, version }), { family, version, ledger });
     if (known.snapshot.releases.seeds) this.#seed();
     for (const one of this.#all.values()) one.ledger = this.#withoutRecovered(one, one.ledger);
     for (const info of known.fleet.all.filter(mayHaveEnded)) this.#enter(info);
