@@ -76,6 +76,10 @@ test('what takes most of the time is looked at again once that changes, as a wai
   expect([condition?.message, requeueAt]).toEqual([expect.stringContaining('goes to OutsideWindow'), minutes(30) + 1]);
 });
 
+test('where nothing with an end is waited for, and no update has shown how long it takes, it is looked at again when it is later by an hour', () => {
+  expect(late({ completeWithinMs: HOUR / 2, needsApproval: true }, { a: {} }).requeueAt).toBe(minutes(30) + 1);
+});
+
 test('what a person has to end makes it late once it would be, and is named then', () => {
   const { condition } = late({ completeWithinMs: 2 * HOUR, needsApproval: true }, { a: took(90 * 60_000) });
   expect(condition?.message).toContain('goes to maxConcurrent');

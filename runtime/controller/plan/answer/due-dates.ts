@@ -58,7 +58,7 @@ interface Estimate {
   readonly endsAt: number;
   /** From when on its end goes with time: nothing is waited for any more that has an end. */
   readonly movesFrom: number;
-  /** From when on what is waited for takes less of the time than something else. */
+  /** From when on what is waited for takes less of the time than something else; it gets shorter while it is waited for. */
   readonly turnsAt: number;
   readonly because: string;
 }
@@ -82,7 +82,7 @@ function estimateOf(release: OsRelease, group: Group, known: DueDateKnown): Esti
   const endsAt = now + wait.ms + pauses.ms + work.ms;
   const dueAt = offeredAt + (rules.completeWithinMs ?? NEVER);
   const movesFrom = now + wait.ms;
-  const turnsAt = movesFrom - Math.max(pauses.ms, work.ms) + 1;
+  const turnsAt = wait.ms > 0 ? movesFrom - Math.max(pauses.ms, work.ms) + 1 : NEVER;
   return { release, left, dueAt, endsAt, movesFrom, turnsAt, because: most.ms > 0 ? most.because : wait.because };
 }
 
