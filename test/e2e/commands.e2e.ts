@@ -230,7 +230,7 @@ test('a release that is halted is named with who failed on it, everywhere, until
 test('report writes one file with what is known, and no secret', () =>
   reported(plugin, join(stage.cluster.dir, 'report.json')));
 
-test('the rollout that plan foresees is the one that then happens: the same order, and its end within a tenth', async () => {
+test('the rollout that plan foresees is the one that then happens: the same order, and its end within a fifth', async () => {
   const open = await policy('open.json', { windows: [] });
   const foreseen = await plugin.json<Plan>(['plan', '--until-done', '-f', open]);
   const begunMs = systemClock.now();
@@ -251,7 +251,8 @@ test('the rollout that plan foresees is the one that then happens: the same orde
     expect(starts.splice(0, names.length).toSorted()).toEqual(names.toSorted());
   }
   expect(starts).toEqual([]);
-  expect(Math.abs(took - expected)).toBeLessThan(0.1 * expected);
+  // On cores that others use too. In virtual time test/cli/plan asks for a tenth.
+  expect(Math.abs(took - expected)).toBeLessThan(0.2 * expected);
   expect(await invariants(scene, { concurrency: 2 })).toEqual([]);
 }, 300_000);
 
