@@ -115,6 +115,7 @@ const STORIES: Readonly<Record<string, () => Promise<void>>> = {
         expect(await reader.next()).toContain('https://updates.bottlerocket.aws');
         rollout.world.nodes.get('node-1')?.host.clear('repository-gone');
         await runs(rollout, 'node-1', '1.39.0');
+        await until(rollout, () => has(rollout, 'UpToDate').includes('node-1'));
         expect(await reader.next({ NODE: 'node-1' })).toContain('node-1 UpToDate');
       },
     ),
