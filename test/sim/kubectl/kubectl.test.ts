@@ -159,7 +159,8 @@ when(missing ? 'the real kubectl (skipped: none on the PATH)' : 'the real kubect
       ['default', 'a', '2', 'Idle'],
     ]);
     expect(await kubectl('describe th a')).toMatch(/State:\s+Idle/);
-    expect(await kubectl('delete th a')).toBe('thing.example.org "a" deleted\n');
+    // Newer ones say the namespace too.
+    expect(await kubectl('delete th a')).toMatch(/^thing\.example\.org "a" deleted/);
     expect((await run('get th a')).stderr).toBe('Error from server (NotFound): things.example.org "a" not found\n');
   });
 
