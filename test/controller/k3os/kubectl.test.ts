@@ -42,8 +42,8 @@ when('kubectl describe upchan -A', () => {
 
     let tell: (answer: Answer) => void = () => undefined;
     k3os.answer = () => new Promise((resolve) => (tell = resolve));
-    const patch = '[{"op":"replace","path":"/spec/version","value":"latest"}]';
-    await kubectl('-n', 'k3os-system', 'patch', 'upchan', 'github-releases', '--type=json', `--patch=${patch}`);
+    const patch = '{"spec":{"version":"latest"}}';
+    await kubectl('-n', 'k3os-system', 'patch', 'upchan', 'github-releases', '--type=merge', `--patch=${patch}`);
     await k3os.pass();
     expect(await described()).toMatch(/^ +Version: +latest$[^]*^ +Polling: +k3os-21702$/m);
 
