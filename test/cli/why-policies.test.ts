@@ -5,6 +5,8 @@ import { unknownLines } from '../../runtime/cli/output/output.ts';
 import { PLAIN } from '../../runtime/cli/output/terminal.ts';
 import { fleetLines, nodeLine, policyLines } from '../../runtime/cli/commands/why.ts';
 import { POLICY_CRD_NAME, POLICY_PLURAL } from '../../runtime/api/policy/names.ts';
+import { releasesOf } from '../../runtime/api/resources.ts';
+import { DAY_MS, rfc3339 } from '../../runtime/lib/clock.ts';
 import { HOLD_ANNOTATION, NAMESPACE } from '../../runtime/api/shadow/names.ts';
 import { definePolicies } from '../policies.ts';
 import { Stage } from '../controller/stage.ts';
@@ -44,6 +46,14 @@ describe('update policies', () => {
     expect(sections.policies).toContainEqual(
       expect.objectContaining({ name: 'test', late: expect.stringContaining('will be late') }),
     );
+  });
+
+  test('count a minimum age from now where the ledger was written by a clock that is ahead, as the controller does', async () => {
+    await withPolicy({ version: { minAge: '2h' } });
+    await deploy(stage);
+    const firstOfferedAt = rfc3339(stage.clock.now() + 365 * DAY_MS);
+    await releasesOf(stage.transport).patchStatus('1.1.0.aws-k8s-1.33.amd64', { status: { firstOfferedAt } });
+    expect(nodeLine(await seen(), 'a')).toMatch(/^a +TooYoung .*in (1 h 59 min|2 h)/);
   });
 
   test('pause after an update that failed, and not after one that was called off', async () => {

@@ -246,10 +246,8 @@ test('the rollout that plan foresees is the one that then happens: the same orde
   expect(foreseen.isDurationAssumed).toBe(false);
   // Who starts in one plan starts at once, and the API server takes their writes in any order.
   const groups = Map.groupBy(foreseen.starts, ({ at }) => at);
-  for (const group of groups.values()) {
-    const names = group.map(({ node }) => `brs-${node}`);
-    expect(starts.splice(0, names.length).toSorted()).toEqual(names.toSorted());
-  }
+  for (const group of groups.values())
+    expect(starts.splice(0, group.length).toSorted()).toEqual(group.map(({ node }) => `brs-${node}`).toSorted());
   expect(starts).toEqual([]);
   // On cores that others use too. In virtual time test/cli/plan asks for a tenth.
   expect(Math.abs(took - expected)).toBeLessThan(0.2 * expected);

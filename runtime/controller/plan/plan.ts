@@ -219,14 +219,14 @@ function upkeep(
   context: Pick<Context, 'entered' | 'ledgers' | 'snapshot' | 'settings' | 'now'>,
 ): Command[] {
   const { entered, settings, now } = context;
-  const at = { ...settings, now };
+  const known = { at: { ...settings, now }, timestamp: rfc3339(now) };
   const commands: Command[] = [];
   for (const info of unsettled) {
     if (!entered.mayRest(info)) continue;
     const recovery = recover(info);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
     const stop = stops.size > 0 ? stops.get(info.node.uid) : undefined;
-    const ahead = { stop, at, terms: () => termsFor(info, context) };
+    const ahead = { ...known, stop, terms: () => termsFor(info, context) };
     const step = goesOn ? nextStep(info, ahead) : undefined;
     if (step) commands.push(step);
     if (recovery) commands.push(recovery);
@@ -238,10 +238,11 @@ interface Ahead {
   readonly stop: Stop | undefined;
   readonly terms: () => Terms;
   readonly at: Joining;
+  /** The same instant, RFC 3339. */
+  readonly timestamp: string;
 }
 
-function nextStep(info: AssessedNode, { stop, terms, at }: Ahead): SetSpec | CallOff | undefined {
-  const timestamp = rfc3339(at.now);
+function nextStep(info: AssessedNode, { stop, terms, at, timestamp }: Ahead): SetSpec | CallOff | undefined {
   const { node, shadow, health, phase } = info;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
   if (stop?.kind === 'wait') return undefined;

@@ -28,6 +28,7 @@ export class LedgerTimes {
       const { size } = sights;
       const ledger = withTimes(view.ledger, (text, time) => {
         const stated = instantOf(text) ?? -Infinity;
+        if (stated <= moment.now && this.#sights.size === 0) return text;
         const key = `${view.uid} ${time} ${text}`;
         const sight = this.#sightOf(key, stated, moment);
         if (!sight) return text;

@@ -89,10 +89,6 @@ describe('a release that must have been offered for a day', () => {
     expect(reasons(fleet({ a: {} }), rules)).toEqual({ a: 'TooYoung' });
   });
 
-  test('counts from now where the note is of a time to come', () => {
-    expect(verdict(offered(-600), rules)).toMatchObject({ until: minutes(1440) });
-  });
-
   test('is called off where it is only staged and the age was asked for since', () => {
     expect(kinds(offered(60, staged, { permits: [permit('a')] }), rules)).toEqual(['call-off']);
   });

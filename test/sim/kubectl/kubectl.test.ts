@@ -160,7 +160,7 @@ when(missing ? 'the real kubectl (skipped: none on the PATH)' : 'the real kubect
     ]);
     expect(await kubectl('describe th a')).toMatch(/State:\s+Idle/);
     // Newer ones say the namespace too.
-    expect(await kubectl('delete th a')).toMatch(/^thing\.example\.org "a" deleted/);
+    expect(await kubectl('delete th a')).toMatch(/^thing\.example\.org "a" deleted(?: from default namespace)?\n$/);
     expect((await run('get th a')).stderr).toBe('Error from server (NotFound): things.example.org "a" not found\n');
   });
 

@@ -63,7 +63,7 @@ export function wouldLeave({ info: { node, ruling }, release, shadow: { status }
 export function tooYoung({ group, release, shadow }: Asking, { ledgers, now }: World): GateResult {
   const { minAgeMs } = group?.rules.version ?? { minAgeMs: 0 };
   if (minAgeMs === 0 || !release || !isAbove(release.version, shadow.status?.current_version)) return PASS;
-  const since = Math.min(instantOf(ledgers.of(release)?.ledger.firstOfferedAt) ?? now, now);
+  const since = instantOf(ledgers.of(release)?.ledger.firstOfferedAt) ?? now;
   const until = since + minAgeMs;
   if (until <= now) return PASS;
   const message = `${release.version} is offered since ${atTime(since)}, and starts from ${atTime(until)} on`;
