@@ -96,6 +96,11 @@ describe('they start', () => {
     ]);
   });
 
+  test('and of two that are told to drain as pods come the younger is called off, so that the older may have the place of both', () => {
+    const permits = [{ ...given('x'), since: minutes(-3) }, given('y')];
+    expect(calledOff(joining({ x: rebooting, y: rebooting }, { permits }, { signs: [] }))).toEqual(['x']);
+  });
+
   test.each<[string, Partial<World>, Partial<NodeView>]>([
     ['it is not Ready', {}, { ready: false }],
     ['it has a new ruler', { ruledSince: new Map([['uid-x', NOW]]) }, {}],

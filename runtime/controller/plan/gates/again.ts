@@ -32,13 +32,9 @@ export function stopsOf(
   const note = (group: Group | undefined, instant: number): void => {
     if (instant !== NEVER) stopsAt.set(group, nextAfter(before.now, [instant, stopsAt.get(group) ?? NEVER]));
   };
-  let { given } = before;
-  for (const asking of undisturbedOnes(unsettled, before)) {
-    const world = { ...before, given };
-    const { stop, changesAt } = askedAgain(asking, world);
-    note(asking.group, changesAt);
-    if (stop) stops.set(asking.info.node.uid, stop);
-    else given = letThrough(asking, world);
+  for (const { info, group, stop, changesAt } of answersTo(undisturbedOnes(unsettled, before), before)) {
+    note(group, changesAt);
+    if (stop) stops.set(info.node.uid, stop);
   }
   for (const info of unsettled) {
     const endsAt = isWaitedFor(info, starts, before) ? callOffAt(info, before) : NEVER;
@@ -72,8 +68,25 @@ function undisturbedOnes(unsettled: readonly AssessedNode[], world: World): read
 /** A permit without a time was taken by an earlier version; a node without one began under another operator. */
 const sinceOf = ({ permit }: AssessedNode): number => (permit ? (permit.since ?? -Infinity) : NEVER);
 
+type Answered = Pick<Asking, 'info' | 'group'> & Answer;
+
+function answersTo(those: readonly Asking[], before: World): readonly Answered[] {
+  let { given } = before;
+  const answers = those.map((asking) => {
+    const world = { ...before, given };
+    const answer = askedAgain(asking, world);
+    if (!answer.stop) given = letThrough(asking, world);
+    return { info: asking.info, group: asking.group, ...answer };
+  });
+  // Of those whose place others take all count, so that what the last one gives up may be enough for the others.
+  const last = new Map(answers.flatMap(({ info, group, isCrowded }) => (isCrowded ? [[group, info] as const] : [])));
+  return answers.filter(({ info, group, isCrowded }) => !isCrowded || last.get(group) === info);
+}
+
 interface Answer {
   readonly stop: Stop | undefined;
+  /** It is called off because others take its place. */
+  readonly isCrowded?: boolean;
   /** When time alone changes it. */
   readonly changesAt: number;
 }
@@ -93,7 +106,10 @@ function askedAgain(asking: Asking, world: World): Answer {
     const { finding, changesAt } = askAgainOf(gate)(asking, world);
     changes[becomes] = Math.min(changes[becomes], changesAt);
     if (!finding) continue;
-    if (becomes === 'call-off') return { stop: { kind: becomes, because: finding }, changesAt: changes[becomes] };
+    if (becomes === 'call-off') {
+      const isCrowded = gate.forPods === true && gate.queue !== undefined;
+      return { stop: { kind: becomes, because: finding }, changesAt: changes[becomes], isCrowded };
+    }
     waitsFor ??= finding;
     if (becomes === 'unknown') break;
   }
