@@ -120,8 +120,8 @@ export const drainMutants: readonly Mutant[] = [
     rule: 'M12',
     does: 'starts a node again while the drain goes on that its own has blocked',
     file: 'runtime/controller/plan/gates/pauses.ts',
-    find: 'permits.some(({ id }) => id === crossed.attempt)',
-    replace: 'false',
+    find: 'permits.find(({ id }) => id === crossed.attempt)',
+    replace: 'undefined',
     tests: ['test/controller/crossed.test.ts'],
   },
 ];

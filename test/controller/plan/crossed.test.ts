@@ -185,11 +185,21 @@ describe('a node that was called off for another', () => {
   const A_UPDATED: Parts = { status: { current_version: '1.1.0' } };
   const verdict = (world: World) => planned(world).verdicts.find(({ node: name }) => name === 'b');
 
-  test('waits for as long as the attempt of that has its permit, however long ago it was, and says so', () => {
-    const world = waiting(-300, [permit('a')]);
+  test('waits for as long as the attempt of that has its permit, and says so', () => {
+    const world = waiting(-30, [permit('a')]);
     expect(verdict(world)).toMatchObject({ reason: 'BudgetsCrossed', message: OF_B });
     expect(verdict(world)?.until).toBeUndefined();
     expect(planned(world).commands.filter(({ kind }) => kind === 'start')).toEqual([]);
+  });
+
+  test('waits no longer than a drain and a reboot may take for one that does not come back, and as long as a drain may that has no end', () => {
+    const until = (since: number, more: Partial<World['permits'][number]> = {}, drainTimeoutMs = 1_800_000) => {
+      const { commands, requeueAt } = planned(waiting(since, [{ ...permit('a'), ...more }]), { drainTimeoutMs });
+      return commands.some(({ kind }) => kind === 'start') ? 'starts' : requeueAt;
+    };
+    expect([until(-44), until(-45)]).toEqual([minutes(1), 'starts']);
+    const asked = (at: number) => until(-9000, { rebootAskedAt: minutes(at) }, 0);
+    expect([until(-9000, {}, 0), asked(-14), asked(-15)]).toEqual([undefined, minutes(1), 'starts']);
   });
 
   test('waits after that for a pause which doubles each time, an hour at most', () => {

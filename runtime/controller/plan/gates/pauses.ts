@@ -4,7 +4,8 @@ import type { Asking, World } from './asking.ts';
 import { calledOffAt, crossedFinding } from './crossed.ts';
 import { isBack } from './versions.ts';
 import { isFailureOf, isRetried } from '../nodes/blame.ts';
-import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
+import type { PermitView } from '../facts/permit.ts';
+import { type GateResult, NEVER, PASS, stoppedBy } from '../facts/requeue.ts';
 import { atTime, drainBlockedFinding, found } from '../facts/verdict.ts';
 
 /** The gates by which a node is left alone for a while after its last update, or its last attempt. */
@@ -43,15 +44,26 @@ export function refusedLately(
 }
 
 /** Its drain was called off for another one, as both have blocked each other: that attempt comes first, and then a pause that grows each time. */
-export function crossedLately({ shadow }: Asking, { snapshot: { permits }, now }: World): GateResult {
+export function crossedLately({ shadow }: Asking, { snapshot: { permits }, settings, now }: World): GateResult {
   const { crossed } = shadow;
   if (!crossed) return PASS;
-  if (permits.some(({ id }) => id === crossed.attempt)) return stoppedBy(crossedFinding(crossed));
+  const other = permits.find(({ id }) => id === crossed.attempt);
+  const lastsUntil = other ? latestEndOf(other, calledOffAt(shadow), settings) : now;
+  if (lastsUntil > now) return { finding: crossedFinding(crossed), changesAt: lastsUntil };
   const until = calledOffAt(shadow) + Math.min(2 ** crossed.times, LONGEST_CROSSED_MINUTES) * MINUTE_MS;
   return until <= now ? PASS : stoppedBy(crossedFinding(crossed, until));
 }
 
 const LONGEST_CROSSED_MINUTES = 60;
+
+/** By when it is back if it ever is. @param since when it was still draining */
+function latestEndOf(
+  { rebootAskedAt = NEVER }: PermitView,
+  since: number,
+  { drainTimeoutMs, returnTimeoutMs }: World['settings'],
+): number {
+  return Math.min(since + (drainTimeoutMs || Infinity), rebootAskedAt) + returnTimeoutMs;
+}
 
 /** A bad release is left however late it came. */
 export function updatedLately(asking: Asking, { now }: World): GateResult {
