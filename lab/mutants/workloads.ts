@@ -6,7 +6,7 @@ export const workloadMutants: readonly Mutant[] = [
     rule: 'M10',
     does: 'gives what a drain has displaced no time on a node that was not Ready',
     file: 'runtime/controller/plan/nodes/settle.ts',
-    find: 'node.ready ? Math.min(Math.max(toldAt, node.readyChangedAt), toldAt + settleMs) : toldAt',
+    find: 'node.ready ? Math.min(Math.max(toldAt, node.readyChangedAt), toldAt + soakTimeoutMs) : toldAt',
     replace: 'node.ready ? toldAt : toldAt',
     tests: ['test/controller/plan/settle.test.ts'],
   },

@@ -26,10 +26,10 @@ const leftOf = ({ phase, shadow, ruling }: AssessedNode): string | undefined =>
   phase.kind === 'resting' && ruling.rules.settleMs > 0 ? missingText(shadow?.status) : undefined;
 
 /** What its update waits for: pods to finish before its drain, or what the drain has moved, once its node is back and well. */
-export function awaited(info: AssessedNode): Finding | undefined {
+export function awaited(info: AssessedNode, { settings }: Pick<World, 'settings'>): Finding | undefined {
   const { phase, health } = info;
   if (phase.kind === 'finishing') return finishing(info);
-  return health.settling === 'waiting' ? unsettled(info) : undefined;
+  return health.settling === 'waiting' ? unsettled(info, settings) : undefined;
 }
 
 function finishing(info: AssessedNode): Finding {
@@ -40,10 +40,10 @@ function finishing(info: AssessedNode): Finding {
   return { ...found('WorkFinishing', message, until), step: 'RebootedIntoUpdate', phase: stepOf(info) };
 }
 
-function unsettled(info: AssessedNode): Finding {
+function unsettled(info: AssessedNode, { soakTimeoutMs }: World['settings']): Finding {
   const { shadow, ruling } = info;
   const missing = missingText(shadow?.status) ?? 'it has not been looked at yet';
-  const until = settlesUntil(info, ruling.rules);
+  const until = settlesUntil(info, { ...ruling.rules, soakTimeoutMs });
   const finding = found('WorkloadsNotBack', `what its drain has moved does not run again as before: ${missing}`, until);
   return { ...finding, step: 'MonitoringUpdate', phase: stepOf(info) };
 }

@@ -161,7 +161,7 @@ function heldUp(
 function findingFor(info: AssessedNode, newest: ReadonlyMap<string, string>, world: World): Finding | undefined {
   const { shadow } = info;
   if (!shadow) return withoutShadow(info);
-  const trouble = troubleOf(info, shadow) ?? checkedAfter(info, world) ?? awaited(info) ?? worseAfter(info);
+  const trouble = troubleOf(info, shadow) ?? checkedAfter(info, world) ?? awaited(info, world) ?? worseAfter(info);
   if (trouble) return trouble;
   if (!shadow.status) return unreported(info);
   if (PHASES[info.phase.kind].isUnderWay) return withEvidence(info, updating(info, shadow, world));

@@ -1,27 +1,28 @@
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
-import type { NodeInfo } from '../facts/snapshot.ts';
+import type { NodeInfo, Settings } from '../facts/snapshot.ts';
 import { listed } from '../facts/verdict.ts';
 
 /** How the workloads do that the drain of a node has displaced: they are waited for, or are not back in time; undefined where they are. */
 export type Settling = 'waiting' | 'late' | 'failed' | undefined;
 
 type Settled = Pick<NodeInfo, 'node' | 'shadow' | 'phase'>;
-type Rules = Pick<UpdatePolicy, 'settleMs' | 'settleFails'>;
+type Times = Pick<UpdatePolicy, 'settleMs'> & Pick<Settings, 'soakTimeoutMs'>;
+type Rules = Times & Pick<UpdatePolicy, 'settleFails'>;
 
 /** An agent has them looked at within seconds of its report that it is back. For so long one may try that has been told to ask again; an older one never does. */
 const UNSEEN_MS = MINUTE_MS / 2;
 
 /**
  * Until when the node, which is back, is waited with; -Infinity where nothing is away. It counts from when it was told to monitor, whoever leads, or was
- * Ready, but no more than as much later: a node that comes and goes would keep its permit.
+ * Ready, but no later than one must be that does not fail its soak: a node that comes and goes would keep its permit.
  */
-export function settlesUntil({ node, shadow, phase }: Settled, { settleMs }: Pick<Rules, 'settleMs'>): number {
+export function settlesUntil({ node, shadow, phase }: Settled, { settleMs, soakTimeoutMs }: Times): number {
   const { displaced } = shadow?.status ?? {};
   if (!shadow || !displaced || settleMs === 0 || phase.kind !== 'monitoring') return -Infinity;
   const toldAt = shadow.stepBeganAt;
-  const since = node.ready ? Math.min(Math.max(toldAt, node.readyChangedAt), toldAt + settleMs) : toldAt;
+  const since = node.ready ? Math.min(Math.max(toldAt, node.readyChangedAt), toldAt + soakTimeoutMs) : toldAt;
   return since + (displaced.looked_at == null ? Math.min(settleMs, UNSEEN_MS) : settleMs);
 }
 
