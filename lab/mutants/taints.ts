@@ -54,7 +54,7 @@ export const taintMutants: readonly Mutant[] = [
     rule: 'P16',
     does: 'pauses others for a machine that has only joined',
     file: 'runtime/controller/seeing/observations.ts',
-    find: 'if (facts.movedNobody && failureOf(facts) === null) return last?.view.endedAt;',
+    find: 'if (facts.movedNobody) return last?.view.endedAt;',
     replace: '',
     tests: ['test/controller/observations.test.ts', 'test/controller/arrivals.test.ts'],
   },

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { ARRIVING_KEY } from '../../runtime/api/marks/taints.ts';
 import { NAMESPACE, PAUSED_ANNOTATION, shadowName } from '../../runtime/api/shadow/names.ts';
+import { rfc3339 } from '../../runtime/lib/clock.ts';
 import { definePolicies } from '../policies.ts';
 import { Stage } from './stage.ts';
 
@@ -23,6 +24,19 @@ async function arriving(): Promise<readonly string[]> {
 async function join(name: string): Promise<void> {
   await stage.join(name);
   await stage.patchNode(name, { spec: { taints: [GPU, { key: ARRIVING_KEY, value: 'true', effect: 'NoSchedule' }] } });
+}
+
+/** Its host has not written the version. */
+async function fail(name: string): Promise<void> {
+  const failedAt = rfc3339(stage.clock.now());
+  await stage.report(name, {
+    current_state: 'ErrorReset',
+    crash_count: 1,
+    state_transition_failure_timestamp: failedAt,
+  });
+  await stage.pass();
+  expect(await stage.spec(name)).toBe('Idle 1.1.0');
+  await stage.report(name, { current_state: 'Idle' });
 }
 
 /** `a` has proven the release, and `b` is on its way to it. */
@@ -57,7 +71,7 @@ test('ten old images that join in a rollout are all updated before a pod can com
   expect(await stage.permits()).toEqual([shadowName('b')]);
 });
 
-test('no pause between updates follows on a machine that has only joined', async () => {
+test('no pause between updates follows on a machine that has only joined, whether its update is finished or fails', async () => {
   stage = await Stage.with('a', 'b');
   await definePolicies(stage, { all: { nodeSelector: {}, proof: { nodes: 1 }, pauseBetween: '1h' } });
   await stage.pass(30_000);
@@ -66,8 +80,10 @@ test('no pause between updates follows on a machine that has only joined', async
   await stage.update('a');
   await stage.pass(50 * 60_000);
   await join('x0');
+  await join('x1');
   await stage.pass(40_000);
   await stage.update('x0');
+  await fail('x1');
   await stage.pass(60_000);
   const until = controller.preview().verdicts.find(({ node }) => node === 'b')?.until ?? 0;
   expect(until - stage.clock.now()).toBeLessThan(10 * 60_000);

@@ -188,13 +188,6 @@ describe('the end of an update', () => {
     ]);
   });
 
-  test('is that of a failure since, though its machine had only joined by the update before', () => {
-    const joined = { movedNobody: true, finishStatedAt: minutes(-30) };
-    const failed = { ...atRest().status!, state_transition_failure_timestamp: moment(-20) };
-    expect(ends(atRest({ ...joined, status: failed }))).toEqual([minutes(-20)]);
-    expect(ends(shadowFacts(joined), atRest({ ...joined, status: failed }))).toEqual([undefined, minutes(1)]);
-  });
-
   test('also of an update of which no look has shown anything', () => {
     const failed = { ...atRest().status!, state_transition_failure_timestamp: '2026-01-01T00:00:00Z' };
     expect(ends(atRest(), atRest({ finishStatedAt: minutes(1) }))).toEqual([undefined, minutes(1)]);

@@ -74,13 +74,19 @@ describe('null is absence', () => {
   });
 });
 
+const AT_REST = { current_version: '1.0.0', target_version: '1.1.0', current_state: 'Idle', crash_count: 0 } as const;
+
 test('that an update moved nobody is said of that end alone: an older controller writes the next one, and leaves it there', () => {
-  const movedNobody = (annotations: Record<string, string>) =>
-    viewOfShadow({ metadata: { ...META, annotations }, spec: { state: 'Idle' } }).movedNobody;
+  const movedNobody = (annotations: Record<string, string>, failedAt: string | null = null) => {
+    const status = { ...AT_REST, state_transition_failure_timestamp: failedAt };
+    return viewOfShadow({ metadata: { ...META, annotations }, spec: { state: 'Idle' }, status }).movedNobody;
+  };
   const [one, next] = ['2026-01-10T12:00:00Z', '2026-01-10T13:00:00Z'];
   const marked = { [MOVED_NOBODY_ANNOTATION]: one };
   expect(movedNobody({ ...marked, [LAST_UPDATE_FINISHED_ANNOTATION]: one })).toBe(true);
   expect(movedNobody({ ...marked, [LAST_UPDATE_FINISHED_ANNOTATION]: next })).toBeUndefined();
+  expect(movedNobody({ ...marked, [LAST_UPDATE_FINISHED_ANNOTATION]: one }, next)).toBeUndefined();
+  expect(movedNobody(marked, one)).toBe(true);
   expect(movedNobody({})).toBeUndefined();
 });
 

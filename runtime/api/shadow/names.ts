@@ -72,7 +72,7 @@ export const LAST_UPDATE_ANNOTATION = `${GROUP}/last-update-seconds`;
 export const LAST_REBOOT_ANNOTATION = `${GROUP}/last-reboot-seconds`;
 /** On a shadow: when the node's last complete update was finished (RFC 3339). */
 export const LAST_UPDATE_FINISHED_ANNOTATION = `${GROUP}/last-update-finished`;
-/** On a shadow: when its last update was finished (as above), if that was as its machine joined: it makes nobody pause (rule P16). Its next start takes it off. */
+/** On a shadow: when its last update was finished, or failed (as stated), if that was as its machine joined: it makes nobody pause (rule P16). Its next start takes it off. */
 export const MOVED_NOBODY_ANNOTATION = `${GROUP}/moved-nobody`;
 /** On a shadow: the version that the node ran when its present update, or its last one, began. */
 export const UPDATED_FROM_ANNOTATION = `${GROUP}/updated-from`;

@@ -270,8 +270,7 @@ const wasUpToDate = (before: ShadowCondition | undefined, { lastTransitionTime }
  * not ended: otherwise a node that is called off again and again would keep all others of its policy waiting.
  */
 function endedAt(facts: ShadowFacts, { last, now }: Looks): number | undefined {
-  // A complete update clears what has failed before it.
-  if (facts.movedNobody && failureOf(facts) === null) return last?.view.endedAt;
+  if (facts.movedNobody) return last?.view.endedAt;
   if (last) return isAtRest(facts) && hasEnded(last, facts) ? now : last.view.endedAt;
   const stored = Math.max(facts.finishStatedAt ?? -Infinity, instantOf(failureOf(facts)) ?? -Infinity);
   return stored === -Infinity ? undefined : notLater(stored, now);

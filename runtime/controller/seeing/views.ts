@@ -219,17 +219,17 @@ export function viewOfShadow({ metadata, spec, status }: ShadowObject): ShadowFa
     lastRebootMs: secondsIn(metadata, LAST_REBOOT_ANNOTATION),
     hint: hintIn(metadata.annotations),
     ...crossedOf(metadata),
-    ...(hasMovedNobody(metadata) && { movedNobody: true }),
+    ...(hasMovedNobody({ metadata, status }) && { movedNobody: true }),
     lastAttempt: metadata.annotations?.[LAST_ATTEMPT_ANNOTATION],
     updatedFrom: updatedFrom({ metadata, status }),
     finishStatedAt: instantOf(metadata.annotations?.[LAST_UPDATE_FINISHED_ANNOTATION]),
   };
 }
 
-/** An older controller ends the next update and leaves the annotation there. */
-function hasMovedNobody({ annotations }: ShadowObject['metadata']): boolean {
-  const endedAt = annotations?.[MOVED_NOBODY_ANNOTATION];
-  return endedAt !== undefined && endedAt === annotations?.[LAST_UPDATE_FINISHED_ANNOTATION];
+/** By its last end: an older controller leaves the annotation there. A complete update clears what has failed before it. */
+function hasMovedNobody({ metadata: { annotations }, status }: Pick<ShadowObject, 'metadata' | 'status'>): boolean {
+  const lastEnd = status?.state_transition_failure_timestamp ?? annotations?.[LAST_UPDATE_FINISHED_ANNOTATION];
+  return lastEnd !== undefined && lastEnd === annotations?.[MOVED_NOBODY_ANNOTATION];
 }
 
 /** Nearly no shadow has one. */

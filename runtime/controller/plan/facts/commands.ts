@@ -48,6 +48,8 @@ export interface SetSpec {
   readonly spec: Spec;
   /** Where it completes an update. */
   readonly completes?: Completion;
+  /** What the shadow says besides where it ends one that has failed. */
+  readonly annotations?: Readonly<Record<string, string>>;
   /** Where it asks for the drain, whose work that lets finish first. */
   readonly letFinish?: LetFinish | undefined;
 }

@@ -237,7 +237,7 @@ export interface ShadowView {
   readonly hint: Hint | undefined;
   /** For which drain its own was called off; undefined where that is over. */
   readonly crossed?: Crossed | undefined;
-  /** Its last complete update was finished as its machine joined: nobody pauses for that. */
+  /** Its last update was finished, or failed, as its machine joined: nobody pauses for that. */
   readonly movedNobody?: boolean;
   /** Names the attempt that was its last complete update; undefined where that is not known. */
   readonly lastAttempt?: string | undefined;

@@ -1,3 +1,4 @@
+import { MOVED_NOBODY_ANNOTATION } from '../../../api/shadow/names.ts';
 import { type At, isSpared } from '../facts/arriving.ts';
 import type { SetSpec } from '../facts/commands.ts';
 import { completionOf } from '../facts/machine.ts';
@@ -10,10 +11,13 @@ export const saidWith = (
   info: AssessedNode,
   shadow: ShadowView,
   { spec, at }: { readonly spec: SetSpec['spec']; readonly at: At },
-): Pick<SetSpec, 'completes' | 'letFinish'> => ({ ...endsOf(info, shadow, at), ...asksOf(info, spec) });
+): Pick<SetSpec, 'completes' | 'annotations' | 'letFinish'> => ({ ...endsOf(info, shadow, at), ...asksOf(info, spec) });
 
-function endsOf(info: AssessedNode, shadow: ShadowView, at: At): Pick<SetSpec, 'completes'> {
-  const { permit, health } = info;
+function endsOf(info: AssessedNode, shadow: ShadowView, at: At): Pick<SetSpec, 'completes' | 'annotations'> {
+  const { permit, health, phase } = info;
+  const { state_transition_failure_timestamp: failedAt } = shadow.status ?? {};
+  if (phase.kind === 'failed' && failedAt != null && isSpared(info, at))
+    return { annotations: { [MOVED_NOBODY_ANNOTATION]: failedAt } };
   if (health.soak !== 'passed') return {};
   const notBack = health.settling === undefined ? undefined : missingText(shadow.status);
   const movedNobody = isSpared(info, at) && { movedNobody: true };
