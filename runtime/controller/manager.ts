@@ -27,6 +27,7 @@ import { Freshness } from './seeing/freshness.ts';
 import { ControllerMetrics } from './telling/metrics.ts';
 import { lifecycleConditionWriter } from './writing/lifecycle-conditions.ts';
 import { nodeAnnotationWriter } from './writing/node-annotation-writer.ts';
+import { arrivingKeys } from './plan/facts/arriving.ts';
 import { arrivalWriter, preferenceWriter } from './writing/taint-writers.ts';
 import { notifierBy, type NotifierFactory } from './telling/notifier.ts';
 import { ordersBy, type OrdersFactory } from './seeing/orders.ts';
@@ -184,7 +185,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
       nodeAnnotationWriter({ ...base, isOn: base.config.NODE_ANNOTATIONS }),
       lifecycleConditionWriter({ ...base, mode: base.config.NODE_LIFECYCLE_CONDITIONS }),
       preferenceWriter(base),
-      arrivalWriter(base, config.ARRIVING_TAINT),
+      arrivalWriter(base, arrivingKeys({ arrivingTaint: config.ARRIVING_TAINT })),
     ],
     statuses: new PolicyStatusWriter({ ...base, policies: policiesOf(base.transport) }),
   };

@@ -103,7 +103,7 @@ test('a pause takes the taint away within seconds, and one with nothing on offer
   expect(await arriving()).toEqual([]);
 });
 
-test('the next controller takes it away from a node whose ten minutes were over while nobody led', async () => {
+test('the next controller takes it away from a node whose ten minutes were over while nobody led, though its own key is another', async () => {
   const first = new AbortController();
   await proven(first.signal);
   await join('x0');
@@ -111,7 +111,7 @@ test('the next controller takes it away from a node whose ten minutes were over 
   first.abort(new Error('killed'));
   await stage.pass(700_000);
   expect(await arriving()).toEqual(['x0']);
-  const next = stage.start({ env });
+  const next = stage.start({ env: { ...env, ARRIVING_TAINT: 'example.com/joining' } });
   await stage.pass(60_000);
   expect(await arriving()).toEqual([]);
   expect(await next.metrics.registry.metrics()).toContain('brupop_controller_overdue_arrivals 0');

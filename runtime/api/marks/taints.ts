@@ -31,10 +31,10 @@ export function taintPatch(node: MarkedNode, taint: OwnTaint, wanted: boolean): 
   return withTaints(node, wanted ? [...others, taint] : others);
 }
 
-/** Takes away all taints of that key; undefined where there are none. */
-export function untaintPatch(node: MarkedNode, key: string): NodePatch | undefined {
+/** Takes away all taints of these keys; undefined where there are none. */
+export function untaintPatch(node: MarkedNode, keys: readonly string[]): NodePatch | undefined {
   const taints = node.spec?.taints ?? [];
-  const others = taints.filter((one) => one.key !== key);
+  const others = taints.filter(({ key }) => !keys.includes(key));
   return others.length === taints.length ? undefined : withTaints(node, others);
 }
 

@@ -1,5 +1,6 @@
 import type { ControllerConfig } from '../../controller/config.ts';
 import { LIFECYCLE_REASON } from '../../controller/writing/lifecycle-conditions.ts';
+import { arrivingKeyOn } from '../../controller/plan/facts/arriving.ts';
 import { isUnderWay } from '../../controller/plan/facts/phase.ts';
 import type { NodeView, ShadowView, Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import { UNREADABLE } from '../../api/marks/marks.ts';
@@ -55,16 +56,16 @@ export function leftoversIn({ snapshot: { nodes, shadows, permits }, config, pla
   return [
     ...idle.flatMap((node) => leftoverOn(node, config)),
     ...tainted.map(taintLeft),
-    ...arrivalsLeft(plan, config),
+    ...nodes.filter(({ name }) => plan.arrivals.includes(name)).map((node) => arrivalLeft(node, config)),
   ];
 }
 
-const arrivalsLeft = ({ arrivals }: Seen['plan'], { ARRIVING_TAINT: key }: Seen['config']): readonly Leftover[] =>
-  arrivals.map((node) => ({
-    node,
-    whose: 'ours',
-    what: `taint ${key}: the controller takes it away, and so does kubectl taint node ${node} ${key}-`,
-  }));
+function arrivalLeft(view: NodeView, { ARRIVING_TAINT: arrivingTaint }: Seen['config']): Leftover {
+  const { name: node } = view;
+  const key = arrivingKeyOn(view, { arrivingTaint }) ?? arrivingTaint;
+  const what = `taint ${key}: the controller takes it away, and so does kubectl taint node ${node} ${key}-`;
+  return { node, whose: 'ours', what };
+}
 
 /** Its policy asks for it no more, or nothing is to come. */
 const taintLeft = ({ name: node }: NodeView): Leftover => ({

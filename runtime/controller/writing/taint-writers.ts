@@ -20,12 +20,12 @@ export const preferenceWriter = (options: TaintWriterOptions): NodeWriter =>
     patchOf: (node, wanted: boolean) => taintPatch(node, WAITING_TAINT, wanted),
   });
 
-/** Takes away the taint of machines that have arrived (rule P16). @param key of the taint */
-export const arrivalWriter = (options: TaintWriterOptions, key: string): NodeWriter =>
+/** Takes away the taint of machines that have arrived (rule P16). @param keys of the taint */
+export const arrivalWriter = (options: TaintWriterOptions, keys: readonly string[]): NodeWriter =>
   taintWriter(options, {
     what: 'the taint of a node that arrives',
-    dueIn: ({ arrivals }) => arrivals.map((node) => ({ node, wanted: key })),
-    patchOf: (node, wanted: string) => untaintPatch(node, wanted),
+    dueIn: ({ arrivals }) => arrivals.map((node) => ({ node, wanted: keys })),
+    patchOf: (node, wanted: readonly string[]) => untaintPatch(node, wanted),
   });
 
 interface TaintWrites<T> extends Pick<NodeWriterOptions<T>, 'what' | 'paceMs' | 'dueIn'> {

@@ -1,3 +1,4 @@
+import { ARRIVING_KEY } from '../../../api/marks/taints.ts';
 import { taintSign } from '../../../api/policy/signs.ts';
 import { MINUTE_MS } from '../../../lib/clock.ts';
 import type { NodeInfo, NodeView, Settings } from './snapshot.ts';
@@ -14,8 +15,13 @@ export interface At extends Named {
 
 type Tainted = Pick<NodeView, 'signs' | 'createdAt'>;
 
-export const bearsArriving = ({ signs }: Tainted, { arrivingTaint }: Named): boolean =>
-  signs?.includes(taintSign(arrivingTaint)) === true;
+/** The keys that say so: where the setting is another, our own is from before. */
+export const arrivingKeys = ({ arrivingTaint }: Named): readonly string[] => [arrivingTaint, ARRIVING_KEY];
+
+export const arrivingKeyOn = ({ signs }: Pick<Tainted, 'signs'>, settings: Named): string | undefined =>
+  signs && arrivingKeys(settings).find((key) => signs.includes(taintSign(key)));
+
+export const bearsArriving = (node: Tainted, settings: Named): boolean => arrivingKeyOn(node, settings) !== undefined;
 
 export const arrivesUntil = ({ createdAt }: Tainted): number => createdAt + ARRIVES_MS;
 
