@@ -13,8 +13,10 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import { EVENT_REPORTERS } from '../api/shadow/names.ts';
 import { Authenticator } from './auth/authenticator.ts';
+import { BoundedMap } from '../lib/bounded-map.ts';
 import { ExpiringCache } from '../lib/expiring-cache.ts';
 import type { ApiserverConfig } from './config.ts';
+import type { DrainSettings } from '../drain/drain.ts';
 import { createApp } from './http/app.ts';
 import { RefusalLog } from './http/refusal-log.ts';
 import { ConnectionGuard, type Handle } from './http/connections.ts';
@@ -57,6 +59,9 @@ export interface Apiserver {
   readonly guard: (server: Server, maxConnections: number) => void;
 }
 
+/** Nodes whose drains wait for room. */
+const MOST_LOOKS = 1000;
+
 /** Wires an apiserver together. Nothing runs before the first request. */
 export function createApiserver(options: ApiserverOptions): Apiserver {
   const { namespace, config, instance, random, logger } = options;
@@ -69,6 +74,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     evictions: evictionPort(transport),
     volumes: volumePort(transport),
     webhooks: new ExpiringCache({ clock, random, ttlMs: 10 * MINUTE_MS, maxEntries: 1 }),
+    looks: new BoundedMap(MOST_LOOKS),
     events: nodeEvents(eventRecorder(transport, { component: EVENT_REPORTERS.apiserver, instance, clock, logger })),
     metrics,
     clock,
@@ -76,14 +82,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     logger,
     namespace,
   };
-  const service = createService(ports, {
-    timeoutMs: config.DRAIN_TIMEOUT_MS,
-    preflight: config.DRAIN_PREFLIGHT,
-    refuseMs: config.DRAIN_REFUSAL_TIMEOUT_MS,
-    maxInFlight: config.MAX_CONCURRENT_EVICTIONS,
-    volumesMs: config.VOLUME_DETACH_TIMEOUT_MS,
-    skipWaitMs: config.SKIP_WAIT_FOR_DELETE_TIMEOUT_MS,
-  });
+  const service = createService(ports, drainSettings(config));
   const agents = { reviews: tokenReviewPort(transport), pods: podsOf(transport, namespace) };
   const authenticator = new Authenticator({ ...ports, ...agents });
   const requireCertificate = config.REQUIRE_CLIENT_CERTIFICATE;
@@ -98,6 +97,15 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     guard: (server, maxConnections) => connections.watch(server, maxConnections),
   };
 }
+
+const drainSettings = (config: ApiserverOptions['config']): DrainSettings => ({
+  timeoutMs: config.DRAIN_TIMEOUT_MS,
+  preflight: config.DRAIN_PREFLIGHT,
+  refuseMs: config.DRAIN_REFUSAL_TIMEOUT_MS,
+  maxInFlight: config.MAX_CONCURRENT_EVICTIONS,
+  volumesMs: config.VOLUME_DETACH_TIMEOUT_MS,
+  skipWaitMs: config.SKIP_WAIT_FOR_DELETE_TIMEOUT_MS,
+});
 
 /** A Node is held while its drain lasts. */
 function cutNodes(nodes: Ports['nodes']): Ports['nodes'] {

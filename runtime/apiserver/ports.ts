@@ -7,6 +7,7 @@ import type { VolumePort } from '../kube/volumes.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
+import type { BoundedMap } from '../lib/bounded-map.ts';
 import type { ExpiringCache } from '../lib/expiring-cache.ts';
 import type { FatalWebhook } from '../drain/webhooks.ts';
 import type { Metrics } from './metrics.ts';
@@ -30,6 +31,8 @@ export interface Ports {
   readonly volumes: VolumePort;
   /** Those without which a drain cannot go on: one list for the drains of ten minutes, because people are warned of them and nothing else depends on it. */
   readonly webhooks: ExpiringCache<readonly FatalWebhook[]>;
+  /** By node, where the last look for the room that its drain waits for has ended: a continue token. */
+  readonly looks: BoundedMap<string, string>;
   readonly events: NodeEvents;
   readonly metrics: Metrics;
   readonly clock: Clock;

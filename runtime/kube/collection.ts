@@ -119,6 +119,8 @@ export interface ListRequest<T, P> {
   readonly project: (object: T) => P;
   /** Most objects in a page. @default 500 */
   readonly pageSize?: number | undefined;
+  /** Of an earlier page, whose list goes on. @default it begins */
+  readonly from?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -130,7 +132,7 @@ export async function* listPages<T, P>(
   transport: KubeTransport,
   request: ListRequest<T, P>,
 ): AsyncGenerator<KubeList<P>> {
-  let next: string | undefined;
+  let next = request.from;
   do {
     const page = await readPage(transport, request, next);
     yield page;

@@ -79,20 +79,29 @@ export function coverIn({ status }: NodeSnapshot['shadow'], judged: Judgement | 
 /** Its policy wants it so. */
 export const waitsForRoom = ({ shadow }: Pick<NodeSnapshot, 'shadow'>): boolean => shadow.spec.capacity === 'wait';
 
-/** Where it only warns, a drain goes on without a look that fails. */
+/** Where it only warns, a drain goes on without a look that fails, or does not come to an end. One that waits looks on the next time. */
 async function lookForRoom(
   ports: Ports,
   { node, shadow }: NodeSnapshot,
   left: readonly DrainPod[],
 ): Promise<string | undefined> {
   const { name } = node.metadata;
+  if (waitsForRoom({ shadow })) return lookOn(ports, name, left);
   try {
-    return await lackOfRoom(ports, name, left);
+    const lack = await lackOfRoom(ports, { nodeName: name, pods: left, from: '' });
+    return lack?.next === undefined ? lack?.text : undefined;
   } catch (error) {
-    if (waitsForRoom({ shadow })) throw error;
     ports.logger.warn('room for the pods of a drain not looked for', { node: name, error });
     return undefined;
   }
+}
+
+async function lookOn(ports: Ports, name: string, left: readonly DrainPod[]): Promise<string | undefined> {
+  const from = ports.looks.get(name) ?? '';
+  ports.looks.set(name, '');
+  const lack = await lackOfRoom(ports, { nodeName: name, pods: left, from });
+  ports.looks.set(name, lack ? (lack.next ?? '') : from);
+  return lack?.text;
 }
 
 /** Tells, when a drain begins, that some of its pods may find no place. */

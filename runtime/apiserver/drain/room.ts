@@ -9,37 +9,58 @@ import type { Ports } from '../ports.ts';
 
 /** Mostly the first few have room. A Node with its list of images takes tens of KiB. */
 const PAGE_SIZE = 10;
-/** Nodes whose pods are read for one drain at most. Where so many have no room, nothing is said: the next one may. */
+/** Nodes whose pods are read in one look at most. */
 const MOST_NODES = 100;
 
+/** What the pods need that a drain moves, and no other node has free. */
+export interface Lack {
+  readonly text: string;
+  /** Where not all nodes were looked at: the next one may have room. The next look goes on there, or where it is empty from the beginning. */
+  readonly next?: string;
+}
+
+interface Search {
+  readonly nodeName: string;
+  /** What its drain moves. */
+  readonly pods: readonly DrainPod[];
+  /** Where an earlier look has ended; empty = the beginning. */
+  readonly from: string;
+}
+
 /**
- * What the pods need that a drain moves, and no other node has free; undefined where all find a place, or too many nodes would have to be looked at. It reads
- * nodes by the page, and the pods of those alone that match, until each pod has found its place. @throws as `KubeTransport.request`
+ * Undefined where all find a place. It reads nodes by the page, and the pods of those alone that match, until each pod has found its place.
+ * @throws as `KubeTransport.request`, GoneError where the earlier look was too long ago
  */
 export async function lackOfRoom(
   { transport }: Pick<Ports, 'transport'>,
-  nodeName: string,
-  pods: readonly DrainPod[],
-): Promise<string | undefined> {
+  { nodeName, pods, from }: Search,
+): Promise<Lack | undefined> {
   let room = roomFor(pods);
   if (room.left.length === 0) return undefined;
   let looked = 0;
-  const query = queryOf({ fieldSelector: 'spec.unschedulable=false' });
-  for await (const { items } of listPages<Node, Candidate | undefined>(transport, {
-    path: NODES_PATH,
-    query,
-    project: candidateOf,
-    pageSize: PAGE_SIZE,
-  })) {
-    for (const node of items) {
-      if (!node || node.name === nodeName || !isWanted(room, node)) continue;
-      if (looked++ >= MOST_NODES) return undefined;
+  let next = '';
+  for await (const { items, metadata } of candidates(transport, nodeName, from)) {
+    for (const node of items.filter((one) => one !== undefined)) {
+      if (!isWanted(room, node)) continue;
+      looked += 1;
       room = offered(room, node, freeOn(node, await takenOn(transport, node.name)));
-      if (room.left.length === 0) return undefined;
     }
+    next = metadata.continue ?? '';
+    if (room.left.length === 0 || looked > MOST_NODES - PAGE_SIZE) break;
   }
-  return lackOf(room);
+  const text = lackOf(room);
+  if (text === undefined) return undefined;
+  return next === from ? { text } : { text: `${text} (on ${looked} nodes; others are looked at next)`, next };
 }
+
+const candidates = (transport: Ports['transport'], but: string, from: string) =>
+  listPages<Node, Candidate | undefined>(transport, {
+    path: NODES_PATH,
+    query: queryOf({ fieldSelector: 'spec.unschedulable=false' }),
+    project: (node) => (node.metadata.name === but ? undefined : candidateOf(node)),
+    pageSize: PAGE_SIZE,
+    from,
+  });
 
 /** From the API server's cache, which has pods by their nodes: what is a second old is good enough for a guess of what the scheduler will do. */
 async function takenOn(transport: Ports['transport'], nodeName: string): Promise<readonly Amounts[]> {

@@ -106,10 +106,40 @@ test('a drain looks no further than it has to: one node with room is enough, and
   expect(replica.tap.requests.filter(({ query }) => query?.['resourceVersion'] === '0')).toHaveLength(1);
 });
 
-test('nothing is said where a hundred nodes have no room: the next one may', async () => {
-  for (let at = 0; at < 101; at++) await addNode(`z-${at}`, '1');
-  const replica = world.replica();
-  await drain(replica);
-  expect(await warned()).toEqual([]);
-  expect(replica.tap.requests.filter(({ query }) => query?.['resourceVersion'] === '0')).toHaveLength(100);
+describe('where a hundred nodes have no room, the next one may', () => {
+  const readsOfPods = ({ tap }: Replica): number =>
+    tap.requests.filter(({ query }) => query?.['resourceVersion'] === '0').length;
+  beforeEach(async () => {
+    for (let at = 0; at < 120; at++) await addNode(`y-${at}`, '1');
+    await addNode('z', '16');
+  });
+
+  test('and nothing is said', async () => {
+    const replica = world.replica();
+    expect(await drain(replica)).toBe('pending');
+    expect(await warned()).toEqual([]);
+    expect(readsOfPods(replica)).toBeLessThanOrEqual(100);
+  });
+
+  test('so that a drain which waits for room waits, says so, and looks at the next ones when it is asked for again', async () => {
+    await world.setSpec({ capacity: 'wait' });
+    const replica = world.replica();
+    expect(await drain(replica)).toBe('409 Undrainable');
+    const before = readsOfPods(replica);
+    expect((await world.shadow()).status?.drain?.blocked_by).toEqual([
+      `NoRoom: shop/db-0 needs 14 CPU on one node, where at most 1 CPU is free (on ${before} nodes; others are looked at next)`,
+    ]);
+    expect(await drain(replica)).toBe('pending');
+    expect([before <= 100, readsOfPods(replica)]).toEqual([true, 121]);
+  });
+
+  test('and a list that is too old to go on with is begun anew', async () => {
+    await world.setSpec({ capacity: 'wait' });
+    const replica = world.replica();
+    expect(await drain(replica)).toBe('409 Undrainable');
+    world.cluster.compact();
+    await drain(replica).catch(() => undefined);
+    expect(await drain(replica)).toBe('409 Undrainable');
+    expect(await drain(replica)).toBe('pending');
+  });
 });
