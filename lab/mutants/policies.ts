@@ -143,8 +143,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P5',
     does: 'takes for skipped what a node runs and is unwell with where it has to come first',
     file: RELEASES,
-    find: 'family.offered.add(target);\n    if (current !== target) ',
-    replace: 'if (current !== target) family.offered.add(target);\n    if (current !== target) ',
+    find: 'if (current === target) running.isOffered = true;\n    else ',
+    replace: 'if (current !== target) ',
     tests: ['test/controller/plan/dependencies.test.ts'],
   },
   {

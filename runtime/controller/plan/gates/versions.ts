@@ -2,7 +2,7 @@ import { instantOf } from '../../../lib/clock.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { Asking, World } from './asking.ts';
 import type { Group } from '../groups/groups.ts';
-import { isLeft, wayBack } from '../groups/way-back.ts';
+import { wayBack } from '../groups/way-back.ts';
 import { isRetried } from '../nodes/blame.ts';
 import { unmet } from '../nodes/unmet.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
@@ -54,9 +54,9 @@ export const isBack = ({ info, shadow, group, version }: Asking): boolean =>
   version !== undefined && version === shadow.updatedFrom && wayBack(info, group) === version;
 
 /** It would go back from the release again, and nobody has named the node for it (rule P9). */
-export function wouldLeave({ info: { node, ruling }, release, shadow: { status } }: Asking): boolean {
+export function wouldLeave({ info: { node }, release, shadow: { status } }: Asking): boolean {
   if (!release || !status || node.askedBy !== undefined || isRetried(node, status)) return false;
-  return isLeft(release, ruling.rules) && isAbove(release.version, status.current_version);
+  return release.isLeft && isAbove(release.version, status.current_version);
 }
 
 /** A way back is not asked for its age: an older version may have come to this cluster's hosts long before anybody counted. */

@@ -7,7 +7,6 @@ import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import type { OsRelease } from '../releases/os-release.ts';
-import type { OsReleases } from '../releases/releases.ts';
 import { type GateResult, nextAfter, PASS } from '../facts/requeue.ts';
 import { found, listed } from '../facts/verdict.ts';
 
@@ -96,7 +95,7 @@ export class Dependencies {
     if (releases.family(family).isContested) return false;
     return (
       releases.of(family, version).completeAt <= group.now ||
-      (isLeft(releases, name) && this.#isNewerComplete(group, name))
+      (isForgotten(releases.of(family, version)) && this.#isNewerComplete(group, name))
     );
   }
 
@@ -142,5 +141,4 @@ function missingFor({ members }: Group, { family, version, canaries, proof }: Os
 }
 
 /** Nobody is offered it any more, and nobody is on the way to it. */
-const isLeft = (releases: OsReleases, { family, version }: OsReleaseName): boolean =>
-  !releases.family(family).offered.has(version) && !releases.of(family, version).isUnderWay;
+const isForgotten = ({ isOffered, isUnderWay }: OsRelease): boolean => !isOffered && !isUnderWay;

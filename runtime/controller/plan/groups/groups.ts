@@ -132,53 +132,61 @@ function lastEndOf(members: readonly AssessedNode[]): number {
   return last;
 }
 
-/** What is known of all hosts of a variant and architecture, whichever policies rule them. */
+/** What all hosts of a variant and architecture run and are offered, whichever policies rule them. */
+class Family {
+  readonly running = new Set<string>();
+  readonly offered = new Set<string>();
+  longestMs = 0;
+
+  get versions(): readonly string[] {
+    return [...this.running, ...this.offered];
+  }
+}
+
 class Families {
-  /** By family, the versions that any of its hosts runs or is offered. */
-  readonly #versions = new Map<string, Set<string>>();
-  /** By family, those that any of its hosts runs. */
-  readonly #running = new Map<string, Set<string>>();
-  readonly #longestMs = new Map<string, number>();
+  readonly #all = new Map<string, Family>();
 
   /** @param info a managed node */
   count({ node, shadow }: AssessedNode): void {
     if (!shadow?.status) return;
     const { current_version: current, target_version: target } = shadow.status;
-    of(this.#versions, node.family).add(current).add(target);
-    of(this.#running, node.family).add(current);
-    if (shadow.lastUpdateMs === undefined) return;
-    this.#longestMs.set(node.family, Math.max(this.longestUpdateMs(node.family), shadow.lastUpdateMs));
+    const family = this.#of(node.family);
+    family.running.add(current);
+    if (target !== current) family.offered.add(target);
+    if (shadow.lastUpdateMs !== undefined) family.longestMs = Math.max(family.longestMs, shadow.lastUpdateMs);
+  }
+
+  #of(name: string): Family {
+    const known = this.#all.get(name);
+    if (known) return known;
+    const family = new Family();
+    this.#all.set(name, family);
+    return family;
   }
 
   /** Whether any of its hosts runs the version or is offered it. */
   knows(family: string, version: string): boolean {
-    return this.#versions.get(family)?.has(version) ?? false;
+    return this.versionsOf(family).includes(version);
   }
 
   /** That any of its hosts runs or is offered. */
-  versionsOf(family: string): Iterable<string> {
-    return this.#versions.get(family) ?? [];
+  versionsOf(family: string): readonly string[] {
+    return this.#all.get(family)?.versions ?? [];
   }
 
   /** Whether it is newer than what any of its hosts runs. Of a family without hosts nothing is. */
   isAhead(family: string, version: string): boolean {
-    const running = this.#running.get(family);
+    const { running } = this.#all.get(family) ?? {};
     return running !== undefined && [...running].every((one) => compareSemver(version, one) > 0);
   }
 
   /** By family, the newest version that any of its hosts runs or is offered. */
   newest(): ReadonlyMap<string, string> {
-    return new Map([...this.#versions].map(([family, versions]) => [family, [...versions].reduce(newerOf)]));
+    return new Map([...this.#all].map(([name, { versions }]) => [name, versions.reduce(newerOf)]));
   }
 
   /** The longest that a last update took, milliseconds; 0 where none is known. */
   longestUpdateMs(family: string): number {
-    return this.#longestMs.get(family) ?? 0;
+    return this.#all.get(family)?.longestMs ?? 0;
   }
-}
-
-function of(sets: Map<string, Set<string>>, family: string): Set<string> {
-  const known = sets.get(family) ?? new Set();
-  sets.set(family, known);
-  return known;
 }

@@ -1,10 +1,8 @@
-import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Status, WishRefusal } from '../../../api/shadow/model.ts';
 import { UPDATED_FROM_ANNOTATION, VERSION_BEFORE_ANNOTATION } from '../../../api/shadow/names.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { answerTo, unmet, type WayBack } from '../nodes/unmet.ts';
-import type { OsRelease } from '../releases/os-release.ts';
 import type { SetWish } from '../facts/commands.ts';
 import { isDone } from '../facts/reasons.ts';
 import type { Finding } from '../facts/verdict.ts';
@@ -16,10 +14,10 @@ type ItsGroup = Pick<Group, 'releases'> | undefined;
 export function wayFrom(info: AssessedNode, group: ItsGroup): WayBack | undefined {
   const { node, shadow, ruling } = info;
   const { status } = shadow ?? {};
-  if (!status || !group) return undefined;
+  if (!status || !group?.releases.isOneLeft) return undefined;
   const { rules } = ruling;
   const { current_version: current } = status;
-  if (!isLeft(group.releases.of(node.family, current), rules)) return undefined;
+  if (!group.releases.of(node.family, current).isLeft) return undefined;
   const { exact } = rules.version;
   if (exact === undefined) return wayOut(info, group.releases);
   // It goes to what its policy names, or stays there.
@@ -53,10 +51,6 @@ export function givingUp({ shadow }: AssessedNode, way: WayBack | undefined): Se
 
 /** The version that a node is to go back to; undefined where it stays. */
 export const wayBack = (info: AssessedNode, group: ItsGroup): string | undefined => wayFrom(info, group)?.to;
-
-/** Whether nodes go back from it: people say so, or its failures have halted it. A policy that names a version has decided the latter already. */
-export const isLeft = ({ proof }: OsRelease, { rollsBack, version }: UpdatePolicy): boolean =>
-  proof.isRolledBack || (rollsBack && version.exact === undefined && proof.isBad);
 
 /** A node that is offered nothing is not up to date where another version is wanted of it. */
 export const withWish = (

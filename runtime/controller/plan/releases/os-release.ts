@@ -1,3 +1,4 @@
+import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Failure } from '../../../api/release/model.ts';
 import type { Book } from './books.ts';
 import type { CheckStates } from '../facts/checks.ts';
@@ -31,7 +32,7 @@ interface FailedNode extends Pick<Failure, 'node' | 'reason'> {
 }
 
 /** How a policy has releases proven, and where it is read how they did. */
-export interface ReleaseRules extends ProvingRules {
+export interface ReleaseRules extends ProvingRules, Pick<UpdatePolicy, 'rollsBack' | 'version'> {
   readonly bookOf: (release: OsReleaseName) => Book;
 }
 
@@ -50,12 +51,16 @@ export interface OsRelease extends OsReleaseName {
   readonly isHalted: boolean;
   /** The same, or as many have failed over all policies as may though none has halted it. */
   readonly isStopped: boolean;
+  /** Nodes go back from it: people say so, or its failures have halted it. A policy that names a version has decided the latter already. */
+  readonly isLeft: boolean;
   /** When the last update to it was finished; -Infinity where that is not known. */
   readonly finishedAt: number;
   /** Updates from an older version have ended on it, whoever went back to it besides. */
   readonly isReached: boolean;
   /** Nodes wait for it. */
   readonly wanted: boolean;
+  /** Nodes are offered it, be they those that run it. */
+  readonly isOffered: boolean;
   /** Nodes are on their way to it. */
   readonly isUnderWay: boolean;
   /** Nodes are known to be on their way to it: those whose version is in doubt do not count. */
@@ -75,11 +80,9 @@ export interface OsRelease extends OsReleaseName {
   readonly widening: Finding;
 }
 
-/** What the nodes of a family run and are offered. */
+/** What is known of the nodes of a family. */
 export interface FamilyCounts {
   readonly members: number;
   /** Other policies claim nodes of the family as well: what becomes of these is not known. */
   readonly isContested: boolean;
-  /** Versions that nodes are offered, be they those that they run. */
-  readonly offered: ReadonlySet<string>;
 }

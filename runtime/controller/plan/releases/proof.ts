@@ -28,6 +28,7 @@ export class Proof {
   readonly #book: Book;
   readonly #places = new Map<string, Place>();
   readonly #enoughAt = new Map<string, number>();
+  #proven: boolean | undefined;
 
   /** @param family its counts are asked for once all nodes have been counted */
   constructor(rules: ProvingRules, family: { readonly counts: ProvingCounts }, book: Book) {
@@ -43,9 +44,8 @@ export class Proof {
 
   /** What was proven stays so. */
   get proven(): boolean {
-    if (this.#book.isProven) return true;
-    const keys = this.#keys;
-    return keys.length > 0 && keys.every((key) => this.#isProvenWith(key));
+    this.#proven ??= this.#book.isProven || (this.#keys.length > 0 && this.#unproven.length === 0);
+    return this.#proven;
   }
 
   isProvenFor(node: Proven): boolean {

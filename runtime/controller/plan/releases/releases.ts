@@ -21,6 +21,7 @@ export class OsReleases {
   readonly #families = new Map<string, Family>();
   readonly #rules: ReleaseRules;
   readonly #contested: ReadonlySet<string>;
+  #isOneLeft: boolean | undefined;
 
   /** @param contested families of nodes that the policy would rule, but for other policies of its priority */
   constructor(rules: ReleaseRules, contested: ReadonlySet<string>) {
@@ -43,6 +44,12 @@ export class OsReleases {
     );
   }
 
+  /** Nodes go back from one of them, at least. To be asked for once every node has been counted. */
+  get isOneLeft(): boolean {
+    this.#isOneLeft ??= this.all.some(({ isLeft }) => isLeft);
+    return this.#isOneLeft;
+  }
+
   /** The node starts on the version. */
   begin(info: AssessedNode, version: string): void {
     this.#family(info.node.family).tally(version).begin(info);
@@ -58,8 +65,8 @@ export class OsReleases {
     const running = family.tally(current);
     running.isRun = true;
     if (phase.kind === 'resting') running.rest(info, shadow);
-    family.offered.add(target);
-    if (current !== target) family.tally(target).want(info);
+    if (current === target) running.isOffered = true;
+    else family.tally(target).want(info);
     const heading = headsFor(info);
     const begun = heading === undefined ? undefined : family.tally(heading);
     if (isInDoubt(info, shadow)) family.inDoubt.push(info);
@@ -85,7 +92,6 @@ class Family implements FamilyCounts {
   members = 0;
   /** By whose proof they go. */
   readonly #membersWith = new Map<string, number>();
-  readonly offered = new Set<string>();
   readonly tallies = new Map<string, Tally>();
   /** Nodes that are on their way to a version that is not known. */
   readonly inDoubt: AssessedNode[] = [];
@@ -143,6 +149,7 @@ class Tally implements OsRelease {
   readonly failed: ReadonlySet<string>;
   readonly proof: Proof;
   isRun = false;
+  isOffered = false;
   isReached = false;
   finishedAt = -Infinity;
   wanted = false;
@@ -195,6 +202,11 @@ class Tally implements OsRelease {
     return this.proof.isHalted;
   }
 
+  get isLeft(): boolean {
+    const { rollsBack, version } = this.#rules;
+    return this.proof.isRolledBack || (rollsBack && version.exact === undefined && this.proof.isBad);
+  }
+
   get isStopped(): boolean {
     return this.isHalted || this.proof.spent !== undefined;
   }
@@ -217,6 +229,7 @@ class Tally implements OsRelease {
   want(info: AssessedNode): void {
     const { node, health } = info;
     this.wanted = true;
+    this.isOffered = true;
     if (node.ready && !keepsOut(node) && !health.agentSilent && !hasFailed(info, this)) this.#isAwaited = true;
   }
 
