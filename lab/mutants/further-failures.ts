@@ -105,8 +105,8 @@ export const furtherFailures: readonly Mutant[] = [
     rule: 'F2',
     does: 'takes for a proof what is not Ready or has no agent',
     file: 'runtime/controller/plan/releases/well.ts',
-    find: '  if (!node.ready || !shadow || silentSince !== undefined) return NEVER;\n',
-    replace: "  if (node.name === '' || !shadow || silentSince === 0) return NEVER;\n",
+    find: '  if (!isSettled && (!node.ready || silentSince !== undefined)) return NEVER;\n',
+    replace: "  if (!isSettled && (node.name === '' || silentSince === 0)) return NEVER;\n",
     tests: ['test/controller/plan/blame.test.ts'],
   },
   {

@@ -153,7 +153,7 @@ function start(snapshot: Snapshot, settings: Settings, { now, memory = {} }: At)
     withheld: new Withheld(snapshot, now),
     places: placesOf(busy, groups, limits),
   };
-  const starts = chooseStarts(managed, { ...facts, given: NONE_GIVEN });
+  const starts = chooseStarts(fleet, { ...facts, given: NONE_GIVEN });
   const out = placesOf(busy.filter(isOut), groups, limits);
   return { rulings, fleet, groups, busy, starts, out, world: { ...facts, given: starts.given } };
 }

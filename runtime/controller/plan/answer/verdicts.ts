@@ -78,7 +78,7 @@ class Judgement {
     const { uid } = info.node;
     const { starts } = this.#decisions;
     /** What keeps it from starting the update that it is offered. */
-    const kept = starts.kept.get(info)?.finding;
+    const kept = starts.kept[info.at]?.finding;
     const version = kept ? undefined : this.#starting.get(uid);
     if (version) return updatingTo(version);
     const own = info.isSettled && info.offered !== undefined ? undefined : this.#own(info);
@@ -94,7 +94,9 @@ class Judgement {
   }
 
   #refusalFor(info: AssessedNode): Pick<WriteRefusal, 'message'> | undefined {
-    return this.#decisions.refusals.get(info.node.shadowName) ?? this.#world.entered.unwritten(info);
+    const { refusals } = this.#decisions;
+    const withheld = refusals.size === 0 ? undefined : refusals.get(info.node.shadowName);
+    return withheld ?? this.#world.entered.unwritten(info);
   }
 
   /** A host that cannot look for updates does not know whether it is up to date. */

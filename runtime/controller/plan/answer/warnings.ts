@@ -19,7 +19,7 @@ export function warningsFor(fleet: readonly AssessedNode[], { all }: Groups, set
   let isOneConcerned = false;
   for (const info of fleet) {
     if (!isServing(info)) continue;
-    if (!info.node.managed) return [];
+    if (!info.isSettled && !info.node.managed) return [];
     serving += 1;
     isOneConcerned ||= isConcerned(info);
   }
@@ -31,8 +31,8 @@ export function warningsFor(fleet: readonly AssessedNode[], { all }: Groups, set
 }
 
 /** A node that an update has taken out of service still counts, also if an administrator cordoned it. */
-function isServing({ node, phase }: AssessedNode): boolean {
-  return (node.ready && !node.unschedulable) || node.marks !== undefined || PHASES[phase.kind].isUnderWay;
+function isServing({ isSettled, node, phase }: AssessedNode): boolean {
+  return isSettled || (node.ready && !node.unschedulable) || node.marks !== undefined || PHASES[phase.kind].isUnderWay;
 }
 
 function isConcerned({ phase, offered }: AssessedNode): boolean {

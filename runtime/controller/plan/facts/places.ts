@@ -1,5 +1,6 @@
+import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { NEVER } from './requeue.ts';
-import { compare } from './snapshot.ts';
+import { compare, type NodeView } from './snapshot.ts';
 
 /**
  * Everything that only so many may take at once, as a value: the budget over all, that of a policy, its zones, the proof of a release, the room on the
@@ -93,3 +94,13 @@ export function longestHolder({ place, key }: Claim, given: Given): string {
   const [[longest] = ['']] = [...held].toSorted(([a, until], [b, other]) => compare(other, until) || compare(a, b));
   return longest;
 }
+
+/** Stands for the nodes without the label: no label's value looks like this. */
+const NO_ZONE = '(none)';
+
+type Zoned = Pick<UpdatePolicy, 'zones'>;
+
+export const zoneOf = ({ labels }: Pick<NodeView, 'labels'>, { zones }: Zoned): string => labels[zones.key] ?? NO_ZONE;
+
+export const zoneText = (zone: string, { zones }: Zoned): string =>
+  zone === NO_ZONE ? `without the label ${zones.key}` : `of zone ${zone}`;

@@ -48,7 +48,7 @@ function endOf(info: AssessedNode, starts: Starts, world: World): number {
   if (mayCallOff(phase)) return byGate(underWay(info, shadow, world), world.now);
   if (phase.kind !== 'resting') return NEVER;
   if (offered === undefined) return shadow.stateSeenAt + FIRST_LOOK_MS;
-  const kept = starts.kept.get(info);
+  const kept = starts.kept[info.at];
   return kept && closesArrival(kept) ? world.now : NEVER;
 }
 

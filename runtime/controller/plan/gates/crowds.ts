@@ -1,6 +1,5 @@
 import type { World } from './asking.ts';
 import { firstOf, type Found, isOfAll, OTHERS } from './gates.ts';
-import { zoneOf } from '../groups/busy.ts';
 import type { Group } from '../groups/groups.ts';
 import type { Given } from '../facts/places.ts';
 import { provenWith } from '../releases/proving.ts';
@@ -60,8 +59,8 @@ export class Crowds {
     const isWithheld = this.#withheld.refusalOf('start', info.node.shadowName) !== undefined;
     const isOdd = !info.isSettled || isRetry || isArriving || isWithheld || isBack(asking);
     if (isOdd) return undefined;
-    const zone = zoneOf(info.node, group);
-    const key = group.rules.proof.per === undefined ? zone : `${zone}/${provenWith(info.node, group.rules.proof)}`;
+    const { proof } = group.rules;
+    const key = proof.per === undefined ? info.zone : `${info.zone}/${provenWith(info.node, proof)}`;
     const known = this.#known.get(release) ?? new Map<string, Ruled[]>();
     const members = known.get(key) ?? [];
     if (members.length === 0) this.#known.set(release, known.set(key, members));

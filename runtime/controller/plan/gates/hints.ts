@@ -50,7 +50,7 @@ const naming = ({ name: shadow, resourceVersion }: ShadowView, version: string |
 function isDeserving(info: AssessedNode, { kept }: Starts): boolean {
   const { node, shadow, permit } = info;
   if (shadow?.status?.staged == null || shadow.spec.state !== 'Idle' || permit || node.marks) return false;
-  return mayPrepare(kept.get(info) ?? {});
+  return mayPrepare(kept[info.at] ?? {});
 }
 
 /** When a node that has shown nothing gives its place to another; NEVER for one that has prepared what it was named. */

@@ -1,7 +1,7 @@
 import type { Asking, World } from './asking.ts';
-import { claimOf, zoneText } from '../groups/busy.ts';
+import { claimOf } from '../groups/busy.ts';
 import type { Risk } from '../releases/books.ts';
-import { type Claim, freedAt, isHeldByTime, longestHolder, shortFor } from '../facts/places.ts';
+import { type Claim, freedAt, isHeldByTime, longestHolder, shortFor, zoneText } from '../facts/places.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { type Finding, found, NOT_READY_FIRST, WAITING } from '../facts/verdict.ts';
 import { isBack } from './versions.ts';
@@ -64,7 +64,7 @@ export function otherZones({ info, group, version }: Asking, { places, given }: 
   if (!group || group.rules.zones.atOnce === Infinity) return PASS;
   const claim = claimOf('zone', { info, group, version }, places);
   if (shortFor(claim, given) <= 0) return PASS;
-  const where = zoneText(longestHolder(claim, given), group);
+  const where = zoneText(longestHolder(claim, given), group.rules);
   const finding = found('ZoneBusy', `nodes ${where} are being updated, or are not Ready`);
   return { finding, changesAt: freedAt(claim, given) };
 }

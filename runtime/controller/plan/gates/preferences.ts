@@ -21,7 +21,7 @@ interface Preferences {
 /** Where nothing is known, all stays as it is. A node with marks is cordoned, and what its drain writes comes first. */
 export function preferencesOf(all: readonly AssessedNode[], starts: Starts, world: World): Preferences {
   const isKnown = world.snapshot.notCurrent === undefined && world.rulings.unknown === undefined;
-  const asked = isKnown ? all.filter((info) => !info.node.marks && (bears(info) || isRuledSo(info, world))) : [];
+  const asked = isKnown ? all.filter((info) => !info.node.marks && (bears(info) || isRuledSo(info))) : [];
   const waits = asked.map((info) => ({ info, wait: waitOf(info, starts, world) }));
   return {
     due: waits.flatMap(({ info, wait }) => {
@@ -39,15 +39,15 @@ const bears = ({ node }: AssessedNode): boolean => node.bearsWaiting === true;
 
 type Wait = Pick<Found, 'gate' | 'changesAt'> | undefined;
 
-const isRuledSo = (info: AssessedNode, { groups }: World): boolean =>
-  info.node.managed && groups.of(info)?.rules.prefersUpdated === true;
+const isRuledSo = ({ node, ruling }: AssessedNode): boolean =>
+  ruling.rules.prefersUpdated && ruling.policy !== undefined && node.managed;
 
 const mayGoOn = (wait: Wait): boolean => wait !== undefined && (wait.gate === undefined || mayPrepare(wait));
 
 /** What the gates say of a node that has its update ahead, to a release that is proven; undefined for every other. */
 function waitOf(info: AssessedNode, starts: Starts, world: World): Wait {
   const { shadow, phase, offered } = info;
-  if (!shadow?.status || !isRuledSo(info, world)) return undefined;
+  if (!shadow?.status || !isRuledSo(info)) return undefined;
   // What is offered no more, an agent ends by itself.
   if (shadow.status.target_version === shadow.status.current_version) return undefined;
   if (!mayCallOff(phase)) return isProven(info, offered, world) ? atRest(info, starts) : undefined;
@@ -62,7 +62,7 @@ function isProven(info: AssessedNode, version: string | null | undefined, { grou
 }
 
 function atRest(info: AssessedNode, { kept, nodes }: Starts): Wait {
-  const gate = kept.get(info)?.gate;
+  const gate = kept[info.at]?.gate;
   return gate !== undefined || nodes.includes(info)
     ? { ...(gate !== undefined && { gate }), changesAt: NEVER }
     : undefined;

@@ -11,7 +11,7 @@ import { type Asking, askingOf, type World } from './asking.ts';
 import { Crowds, type Crowd } from './crowds.ts';
 import { answeredBy, firstOf, type Found, isNext, isOfAll, OWN, type Question, queueOf } from './gates.ts';
 import type { Group } from '../groups/groups.ts';
-import type { AssessedNode } from '../nodes/health.ts';
+import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { give, type Given } from '../facts/places.ts';
 import type { OsRelease } from '../releases/os-release.ts';
 import { NEVER } from '../facts/requeue.ts';
@@ -32,8 +32,8 @@ export interface Starts {
   readonly nodes: readonly AssessedNode[];
   /** The policies whose nodes these are. */
   readonly starting: ReadonlySet<Group>;
-  /** What keeps a node from starting the update that it is offered. */
-  readonly kept: ReadonlyMap<AssessedNode, Kept>;
+  /** By the place of the node, what keeps it from starting the update that it is offered. */
+  readonly kept: readonly (Kept | undefined)[];
   /** Under each policy, what is nearest to a start of all that keeps its nodes; of several the first by name. */
   readonly nearest: ReadonlyMap<Group, Finding>;
   /** Policies under which a node could start if other nodes did not use up the policy's budget, or had proven the release. */
@@ -45,9 +45,9 @@ export interface Starts {
   readonly given: Given;
 }
 
-/** Decides which nodes start: what is left of the places goes to the candidates in their turn. @param managed nodes of the fleet */
-export function chooseStarts(managed: readonly AssessedNode[], world: World): Starts {
-  const round = new Round(world);
+/** Decides which nodes start: what is left of the places goes to the candidates in their turn. */
+export function chooseStarts({ all, managed }: Pick<Fleet, 'all' | 'managed'>, world: World): Starts {
+  const round = new Round(all.length, world);
   managed.forEach((info) => round.consider(info));
   return round.end();
 }
@@ -57,7 +57,7 @@ class Round {
   readonly #commands: Start[] = [];
   readonly #nodes: AssessedNode[] = [];
   readonly #starting = new Set<Group>();
-  readonly #kept = new Map<AssessedNode, Kept>();
+  readonly #kept: (Kept | undefined)[];
   readonly #nearest = new Map<Group, Kept & { readonly name: string }>();
   readonly #changesAt = new Map<Group, number>();
   readonly #questions = new Map<OsRelease, readonly Question[]>();
@@ -69,7 +69,9 @@ class Round {
   /** Candidates that did not start, in the order of their turns. */
   readonly #left: Ruled[] = [];
 
-  constructor(world: World) {
+  /** @param size how many nodes there are */
+  constructor(size: number, world: World) {
+    this.#kept = Array.from({ length: size });
     this.#world = world;
     this.#crowds = new Crowds(world);
   }
@@ -170,15 +172,15 @@ class Round {
     const [{ info, group } = {}] = those;
     if (finding && gate !== undefined) {
       const kept = { finding: position === undefined ? finding : { ...finding, position }, gate };
-      for (const one of those) this.#kept.set(one.info, kept);
+      for (const one of those) this.#kept[one.info.at] = kept;
       if (info && group) this.#approach(group, kept, info.node.name);
     }
     if (group) this.#note(group, changesAt);
   }
 
   #note(group: Group, changesAt: number): void {
-    const isAhead = changesAt > this.#world.now && changesAt < (this.#changesAt.get(group) ?? NEVER);
-    if (isAhead) this.#changesAt.set(group, changesAt);
+    const isAhead = changesAt > this.#world.now && changesAt !== NEVER;
+    if (isAhead && changesAt < (this.#changesAt.get(group) ?? NEVER)) this.#changesAt.set(group, changesAt);
   }
 
   #approach(group: Group, kept: Kept, name: string): void {

@@ -1,4 +1,4 @@
-import { type GroupPlaces, zoneOf } from '../groups/busy.ts';
+import type { GroupPlaces } from '../groups/busy.ts';
 import type { Asking } from './asking.ts';
 import type { Group } from '../groups/groups.ts';
 import type { OsRelease } from '../releases/os-release.ts';
@@ -95,7 +95,7 @@ const isLimited = ({ group }: Turns): boolean => group.rules.zones.atOnce !== In
 function queuesOf(candidates: readonly Ruled[], turns: Turns, started: ReadonlyMap<string, number>): Queue[] {
   const { group, places } = turns;
   const running = isLimited(turns) ? versionsByZone(group) : undefined;
-  return [...Map.groupBy(candidates, ({ info }) => zoneOf(info.node, group))].flatMap(([zone, all]) => {
+  return [...Map.groupBy(candidates, ({ info }) => info.zone)].flatMap(([zone, all]) => {
     const [head] = all;
     if (!head) return [];
     const begun = started.get(zone) ?? 0;
@@ -112,7 +112,7 @@ function versionsByZone(group: Group): ReadonlySet<string> {
   return new Set(
     group.members.flatMap((info) => {
       const { status } = info.shadow ?? {};
-      return status ? versionKey(zoneOf(info.node, group), info, status.current_version) : [];
+      return status ? versionKey(info.zone, info, status.current_version) : [];
     }),
   );
 }

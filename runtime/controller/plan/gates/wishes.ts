@@ -61,7 +61,11 @@ type WithShadow = AssessedNode & { readonly shadow: NonNullable<AssessedNode['sh
 
 /** It is at rest, and people have not decided that it stays as it is. */
 function mayChange(info: AssessedNode): info is WithShadow {
-  const { node, shadow, phase, permit, ruling } = info;
-  if (!shadow?.status || shadow.stale || ruling.against || ruling.rules.paused) return false;
+  const { isSettled, ruling } = info;
+  return !ruling.against && !ruling.rules.paused && (isSettled || isAtRest(info));
+}
+
+function isAtRest({ node, shadow, phase, permit }: AssessedNode): boolean {
+  if (!shadow?.status || shadow.stale) return false;
   return phase.kind === 'resting' && shadow.spec.state === 'Idle' && !permit && !node.marks && !keepsOut(node);
 }

@@ -5,9 +5,9 @@ import { type AssessedNode, type Fleet, isLeftOver, wasReady } from '../nodes/he
 import { type At, isSpared } from '../facts/arriving.ts';
 import { bytesOf, LIST_BYTES, type PermitTerms, type PermitKey } from '../facts/permit.ts';
 import { isCalledOff, isLetThrough, isUnderWay, PHASES } from '../facts/phase.ts';
-import { type Claim, type Place, placeOf } from '../facts/places.ts';
+import { type Claim, type Place, placeOf, zoneOf } from '../facts/places.ts';
 import { NEVER } from '../facts/requeue.ts';
-import { compare, type NodeInfo, type NodeView, type Settings, type Snapshot } from '../facts/snapshot.ts';
+import { compare, type NodeInfo, type Settings, type Snapshot } from '../facts/snapshot.ts';
 import { type Finding, found, listed } from '../facts/verdict.ts';
 
 /** Who takes a part of the budget. */
@@ -145,22 +145,12 @@ function groupPlaces(group: Group, busy: readonly Busy[]): GroupPlaces {
   const updating = new Map<string, number>();
   for (const { info, until } of busy) {
     if (!info) continue;
-    const zone = zoneOf(info.node, group);
+    const zone = zoneOf(info.node, rules);
     zones.set(zone, Math.max(until, zones.get(zone) ?? -Infinity));
     if (until === NEVER) updating.set(zone, (updating.get(zone) ?? 0) + 1);
   }
   const taken = new Map(busy.map(({ uid, until }) => [uid, until]));
   return { budget: placeOf(capacity, taken), zones: placeOf(rules.zones.atOnce, zones), updating };
-}
-
-/** Stands for the nodes without the label: no label's value looks like this. */
-const NO_ZONE = '(none)';
-
-export const zoneOf = ({ labels }: Pick<NodeView, 'labels'>, { rules }: Pick<Group, 'rules'>): string =>
-  labels[rules.zones.key] ?? NO_ZONE;
-
-export function zoneText(zone: string, { rules }: Pick<Group, 'rules'>): string {
-  return zone === NO_ZONE ? `without the label ${rules.zones.key}` : `of zone ${zone}`;
 }
 
 interface Claimant {
@@ -188,7 +178,11 @@ export function termsOf({
 const CLAIMS = {
   budget: ({ info, group }, places) => ({ place: places.of(group).budget, key: info.node.uid }),
   all: ({ info }, { all }) => ({ place: all, key: info.node.uid }),
-  zone: ({ info, group }, places) => ({ place: places.of(group).zones, key: zoneOf(info.node, group), shared: true }),
+  zone: ({ info, group }, places) => ({
+    place: places.of(group).zones,
+    key: zoneOf(info.node, group.rules),
+    shared: true,
+  }),
   room: (claimant, { room }) => ({ place: room, key: claimant.info.node.uid, weight: weightOf(claimant) }),
 } as const satisfies Readonly<Record<string, (claimant: Claimant, places: Places) => Claim>>;
 

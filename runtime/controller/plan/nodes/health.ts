@@ -1,13 +1,13 @@
-import { keepsOut } from '../facts/node.ts';
 import { settlesUntil, settlingOf, type Settling } from './settle.ts';
 import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
-import { type Standing, standingOf } from './standing.ts';
+import { isSettled, type Standing, standingOf } from './standing.ts';
 import { type Soak, startable } from '../facts/machine.ts';
-import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf } from './trial.ts';
+import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf, wellSince } from './trial.ts';
 import type { Ledgers } from '../facts/ledgers.ts';
-import { isCalledOff, isOverUnreported, isRefused, mayCallOff, PHASES, RESTING } from '../facts/phase.ts';
+import { isCalledOff, isOverUnreported, isRefused, mayCallOff, PHASES } from '../facts/phase.ts';
 import type { Ruling, Rulings } from '../facts/rulings.ts';
+import { zoneOf } from '../facts/places.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import type { NodeInfo, Settings, Snapshot } from '../facts/snapshot.ts';
 
@@ -41,14 +41,20 @@ interface Health {
 }
 
 export interface AssessedNode extends NodeInfo {
+  /** Its place among all nodes, by name. */
+  readonly at: number;
+  /** By the policy that rules it. */
+  readonly zone: string;
   readonly ruling: Ruling;
   readonly health: Health;
   /** The version that a start would lead to; undefined where nothing can start. */
   readonly offered: string | undefined;
   readonly standing: Standing | undefined;
+  /** Since when it is known to be well, if it is Ready and its agent runs. */
+  readonly wellSince: number;
   /**
-   * Nothing but a start can be due on it: it is well, no update runs on it or has left something there, and nobody asks for anything. Nearly
-   * every node is settled nearly always.
+   * Nothing but a start can be due on it: it is well and in service, no update runs on it or has left something there, not even a failure on record,
+   * and nobody asks for anything. Nearly every node is settled nearly always.
    */
   readonly isSettled: boolean;
 }
@@ -99,13 +105,14 @@ export function assess(snapshot: Snapshot, rules: Rules): Fleet {
   const given = { ...rules, snapshot };
   const before = last?.claims === claims ? last.all : [];
   const join = new Join(snapshot, last?.join);
-  const make = (info: NodeInfo): AssessedNode => {
+  const make = (info: NodeInfo, at: number): AssessedNode => {
     const ruling = claims.of(info.node);
     const health = isUnremarkable(info) ? WELL : healthOf(info, measuresOf(info, ruling, given), now);
     const offered = info.shadow && startable(info.shadow);
     const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed' || health.isUnstable);
+    const more = { at, zone: zoneOf(info.node, ruling.rules), ruling, health, offered, standing };
     // A copy that begins with the spread is several times as fast as any other way to add a field.
-    return { ...info, ruling, health, offered, standing, isSettled: health === WELL && isSettled(info) };
+    return { ...info, ...more, wellSince: wellSince(info), isSettled: health === WELL && isSettled(info) };
   };
   const all = join.map(make, (node, shadow, at) => {
     const known = before[at];
@@ -138,15 +145,6 @@ function measuresOf(
     probationMs: () => ledgers.probationMs(release, ruling),
     checked: () => (unclearUntil > now ? 'waiting' : checkedBy(info, checks.after, ledgers.checksUnder(name, release))),
   };
-}
-
-const isPlain = ({ stale, status }: NonNullable<NodeInfo['shadow']>): boolean => !stale && status?.workloads == null;
-
-/** Whether a node that is well is settled. */
-function isSettled({ node, shadow, permit, phase }: NodeInfo): boolean {
-  const isAsked = keepsOut(node) || node.askedBy !== undefined || node.retryOf !== undefined;
-  if (!node.managed || permit || node.marks || isAsked) return false;
-  return phase === RESTING && shadow !== undefined && isPlain(shadow);
 }
 
 function healthOf(info: NodeInfo, measures: Measures, now: number): Health {

@@ -30,7 +30,7 @@ export class Join {
   }
 
   /** What is made of every node. @param kept is asked first for nodes that have no permit and whose agent runs */
-  map<T>(make: (info: NodeInfo) => T, kept: Kept<T> = () => undefined): T[] {
+  map<T>(make: (info: NodeInfo, at: number) => T, kept: Kept<T> = () => undefined): T[] {
     const { nodes, shadows } = this.#snapshot;
     const all: T[] = [];
     for (let at = 0; at < this.#order.nodes.length; at++) {
@@ -39,7 +39,7 @@ export class Join {
       const shadow = shadows[this.#order.shadows[at] ?? NOWHERE];
       const rest = this.#restOf(node);
       const known = rest === NOTHING ? kept(node, shadow, at) : undefined;
-      all.push(known ?? make(infoOf(node, shadow, rest)));
+      all.push(known ?? make(infoOf(node, shadow, rest), at));
     }
     return all;
   }

@@ -1,6 +1,7 @@
-import { isUnderWay } from '../facts/phase.ts';
 import type { PolicyNodes } from '../../../api/policy/model.ts';
-import type { ShadowView } from '../facts/snapshot.ts';
+import { keepsOut } from '../facts/node.ts';
+import { isUnderWay, RESTING } from '../facts/phase.ts';
+import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
 
 /** How a node is counted in the status of its policy. */
 export type Standing = Exclude<keyof PolicyNodes, 'selected'>;
@@ -18,3 +19,13 @@ export function standingOf(shadow: ShadowView | undefined, isFailing: boolean): 
   if (current === target) return 'upToDate';
   return crashes > 0 || failed?.includes(target) === true ? 'failed' : 'waiting';
 }
+
+/** Whether a node that is well is settled. */
+export function isSettled({ node, shadow, permit, phase }: NodeInfo): boolean {
+  const isAsked = keepsOut(node) || node.askedBy !== undefined || node.retryOf !== undefined;
+  if (!node.managed || node.unschedulable || permit || node.marks || isAsked) return false;
+  return phase === RESTING && shadow !== undefined && isPlain(shadow);
+}
+
+const isPlain = ({ stale, status }: ShadowView): boolean =>
+  !stale && status?.crash_count === 0 && status.workloads == null && (status.failed_versions ?? []).length === 0;

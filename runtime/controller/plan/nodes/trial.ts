@@ -82,3 +82,11 @@ export function unstableUntilOf(info: NodeInfo, { soakMs, soakTimeoutMs, probati
 export function dueAt(reason: SetbackReason, { status }: ShadowView, instant: number): number {
   return conditionUpToDate(status)?.reason === reason ? -Infinity : instant;
 }
+
+/** Since when a node that is Ready, and whose agent runs, is known to be well; NEVER where that is not known. */
+export function wellSince({ node, shadow }: NodeInfo): number {
+  // Its agent is back, and its condition says so only with the next write. Until then it is not known since when the node has been well.
+  if (!shadow || conditionUpToDate(shadow.status)?.reason === 'AgentSilent') return NEVER;
+  const { upToDateSince = shadow.stateSeenAt, finishedAt = -Infinity } = shadow;
+  return Math.max(upToDateSince, finishedAt, node.readyFrom);
+}

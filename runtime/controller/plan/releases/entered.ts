@@ -25,14 +25,11 @@ import type { NodeView, Settings, Snapshot, WriteRefusal } from '../facts/snapsh
 /** What a node that is Ready has not recovered from. */
 const NOT_OF_READINESS: ReadonlySet<BadEnd | undefined> = new Set(['CheckFailed', 'WorkloadsNotBack']);
 
-const mayHaveEnded = ({ isSettled, shadow }: AssessedNode): boolean =>
-  !isSettled || (shadow?.status?.crash_count ?? 0) > 0;
-
 /** What is decided on. */
 interface Known {
   readonly snapshot: Gone['snapshot'] & Pick<Snapshot, 'releases' | 'policies' | 'notCurrent'>;
   readonly rulings: Pick<Rulings, 'all' | 'claims'>;
-  readonly fleet: Pick<Fleet, 'all' | 'managed' | 'unsettled'>;
+  readonly fleet: Pick<Fleet, 'all' | 'unsettled'>;
   readonly settings: Pick<Settings, 'soakTimeoutMs'>;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
@@ -58,7 +55,7 @@ export class EnteredLedgers {
       this.#all.set(keyOf({ family, version }), { family, version, ledger });
     if (known.snapshot.releases.seeds) this.#seed();
     for (const one of this.#all.values()) one.ledger = this.#withoutRecovered(one, one.ledger);
-    for (const info of known.fleet.all.filter(mayHaveEnded)) this.#enter(info);
+    for (const info of known.fleet.unsettled) this.#enter(info);
     for (const one of failuresOfGone({ ...known, ledgers })) this.#enterGone(one);
   }
 
@@ -170,7 +167,7 @@ export class EnteredLedgers {
 
   #seed(): void {
     const { rulings, fleet, now } = this.#known;
-    for (const seed of seedsOf({ rulings, managed: fleet.managed, now })) this.#change(seed, seed.add);
+    for (const seed of seedsOf({ rulings, unsettled: fleet.unsettled, now })) this.#change(seed, seed.add);
   }
 
   #enter(info: AssessedNode): void {

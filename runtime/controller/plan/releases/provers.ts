@@ -1,4 +1,4 @@
-import type { NodeInfo } from '../facts/snapshot.ts';
+import type { AssessedNode } from '../nodes/health.ts';
 import type { Risk } from './books.ts';
 import { type Proven, provenWith, type ProvingRules } from './proving.ts';
 import { lostAt, wellFrom } from './well.ts';
@@ -22,14 +22,14 @@ export class Provers {
   readonly #with = new Map<string, string>();
   readonly #stuckAt = new Map<string, number>();
   /** Nodes at rest on it, by whose proof they are. */
-  readonly #resting = new Map<string, NodeInfo[]>();
+  readonly #resting = new Map<string, AssessedNode[]>();
 
   constructor(rules: ProvingRules) {
     this.#rules = rules;
   }
 
   /** The node is at rest and runs the release. */
-  rest(info: NodeInfo): void {
+  rest(info: AssessedNode): void {
     const key = provenWith(info.node, this.#rules.proof);
     const known = this.#resting.get(key);
     if (known) known.push(info);
@@ -49,7 +49,7 @@ export class Provers {
   }
 
   /** Those at rest on it that go by one proof, or all. */
-  resting(key?: string): readonly NodeInfo[] {
+  resting(key?: string): readonly AssessedNode[] {
     return key === undefined ? [...this.#resting.values()].flat() : (this.#resting.get(key) ?? []);
   }
 

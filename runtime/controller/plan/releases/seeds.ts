@@ -14,15 +14,15 @@ interface Seed extends OsReleaseName {
 
 interface Known {
   readonly rulings: Pick<Rulings, 'all'>;
-  readonly managed: readonly AssessedNode[];
+  readonly unsettled: readonly AssessedNode[];
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 
 /** What is on record in shadows of failures, which the ends that this plan sees are added to, and policies of releases. What people have cleared since stays cleared. */
-export function seedsOf({ rulings, managed, now }: Known): readonly Seed[] {
-  const failed = managed.filter(({ shadow }) => shadow && failedOn(shadow).length > 0);
-  return [...failed.flatMap((info) => failuresOn(info, now)), ...rulings.all.flatMap(saidOf)];
+export function seedsOf({ rulings, unsettled, now }: Known): readonly Seed[] {
+  const managed = unsettled.filter(({ node }) => node.managed);
+  return [...managed.flatMap((info) => failuresOn(info, now)), ...rulings.all.flatMap(saidOf)];
 }
 
 function saidOf({ view, ruling: { rules } }: Rulings['all'][number]): readonly Seed[] {

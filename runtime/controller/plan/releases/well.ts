@@ -1,7 +1,7 @@
-import { conditionUpToDate } from '../facts/conditions.ts';
 import { isBlamed } from '../facts/phase.ts';
 import { NEVER } from '../facts/requeue.ts';
 import type { NodeInfo, Settings } from '../facts/snapshot.ts';
+import type { AssessedNode } from '../nodes/health.ts';
 
 /** How long a node may be away, milliseconds. */
 export type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
@@ -14,7 +14,7 @@ interface Enough {
 }
 
 /** From when on so many of them have been well for long enough; -Infinity where they have by now. Of thousands it looks at no more than it needs. */
-export function enoughWellFrom(infos: readonly NodeInfo[], { count, soakMs, now }: Enough): number {
+export function enoughWellFrom(infos: readonly AssessedNode[], { count, soakMs, now }: Enough): number {
   const ahead: number[] = [];
   let missing = count;
   for (const info of infos) {
@@ -27,13 +27,10 @@ export function enoughWellFrom(infos: readonly NodeInfo[], { count, soakMs, now 
 }
 
 /** From when on a node that runs the release, and is at rest, has been well for long enough. */
-export function wellFrom({ node, shadow, silentSince }: NodeInfo, soakMs: number): number {
-  if (!node.ready || !shadow || silentSince !== undefined) return NEVER;
+export function wellFrom({ isSettled, node, silentSince, wellSince }: AssessedNode, soakMs: number): number {
+  if (!isSettled && (!node.ready || silentSince !== undefined)) return NEVER;
   if (soakMs === 0) return -Infinity;
-  // Its agent is back, and its condition says so only with the next write. Until then it is not known since when the node has been well.
-  if (conditionUpToDate(shadow.status)?.reason === 'AgentSilent') return NEVER;
-  const { upToDateSince = shadow.stateSeenAt, finishedAt = -Infinity } = shadow;
-  return Math.max(upToDateSince, finishedAt, node.readyFrom) + soakMs;
+  return wellSince + soakMs;
 }
 
 /**
