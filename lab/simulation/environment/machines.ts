@@ -47,7 +47,10 @@ export function createMachines(parts: MachinesParts) {
     inject: (node: string, fault: FaultName): void => sites.get(node)?.machine.host.inject(fault),
     clear: (node: string, fault: FaultName): void => timers.do(() => clear(sites.get(node), fault)),
     /** Off, at once. The control plane notices after its 40 s. */
-    die: (node: string): void => sites.get(node)?.machine.host.powerOff(),
+    die: (node: string) => {
+      sites.get(node)?.machine.host.powerOff();
+      return () => sites.get(node)?.powerOn();
+    },
     revive: (node: string): void => sites.get(node)?.powerOn(),
     rebootUnplanned: (node: string): void => sites.get(node)?.machine.host.crash(),
     /** The kubelet stops reporting, and its pods go on. */
@@ -64,8 +67,10 @@ export function createMachines(parts: MachinesParts) {
         if (host?.settings.updates['version-lock'] === version) timers.do(() => unlock(host, timers));
       };
     },
-    /** The Node object goes; with `again`, another machine registers under its name. */
-    remove: (node: string, again: boolean): void => remove(node, again, parts),
+    /** The Node object goes with its machine, for good. */
+    remove: (node: string): void => remove(node, false, parts),
+    /** It goes, and another machine registers under its name. */
+    replace: (node: string): void => remove(node, true, parts),
     crashAgent: (node: string): void => pods.agent(node)?.kill(),
     loseAgent: (node: string) => loseAgent(node, parts),
     expireToken: (node: string) => marked(troubles.expired, node),

@@ -50,13 +50,27 @@ export function createPeople(parts: { readonly hand: Hand; readonly timers: Time
   let notes = 0;
   const annotate = (path: string, key: string, value: string | null): void =>
     timers.do(() => hand.patch(path, annotated(key, value)));
+  const cordon = (node: string, wanted: boolean): void => timers.do(() => setCordon(hand, node, wanted));
+  const relabel = (node: string, labels: Readonly<Record<string, string | null>>): void =>
+    timers.do(() => hand.patch(nodePath(node), { metadata: { labels } }));
   return {
-    cordon: (node: string): void => timers.do(() => setCordon(hand, node, true)),
-    uncordon: (node: string): void => timers.do(() => setCordon(hand, node, false)),
-    drain: (node: string): void => timers.do(() => drain(hand, node)),
-    setManaged: (node: string, is: boolean): void => {
-      const labels = { [MANAGED_LABEL]: is ? MANAGED_LABEL_VALUE : null };
-      timers.do(() => hand.patch(nodePath(node), { metadata: { labels } }));
+    /** And half of them forget it. */
+    cordon: (node: string, dice: Random) => {
+      cordon(node, true);
+      return dice() < 0.5 ? () => cordon(node, false) : undefined;
+    },
+    uncordon: (node: string, dice: Random) => {
+      cordon(node, false);
+      return dice() < 0.4 ? () => cordon(node, true) : undefined;
+    },
+    drain: (node: string) => {
+      timers.do(() => drain(hand, node));
+      return () => cordon(node, false);
+    },
+    unmanage: (node: string, dice: Random) => {
+      const label = (value: string | null): void => relabel(node, { [MANAGED_LABEL]: value });
+      label(null);
+      return dice() < 0.9 ? () => label(MANAGED_LABEL_VALUE) : undefined;
     },
     hold: (node: string) => {
       annotate(nodePath(node), HOLD_ANNOTATION, 'true');
@@ -74,9 +88,12 @@ export function createPeople(parts: { readonly hand: Hand; readonly timers: Time
     editShadow: (node: string, dice: Random): void => timers.do(() => edit(hand, node, dice)),
     annotateNode: (node: string): void => annotate(nodePath(node), 'example.com/seen', String((notes += 1))),
     /** Somebody's watcher says of a node that it is broken, and takes that back. */
-    sayBroken: (node: string, is: boolean): void => timers.do(() => sayBroken(hand, node, is)),
-    relabel: (node: string, labels: Readonly<Record<string, string | null>>): void =>
-      timers.do(() => hand.patch(nodePath(node), { metadata: { labels } })),
+    sayBroken: (node: string) => {
+      const say = (is: boolean): void => timers.do(() => sayBroken(hand, node, is));
+      say(true);
+      return () => say(false);
+    },
+    relabel,
     /** Writes what `change` makes of the spec; undefined is none, and no policy. Nothing happens where the kind is not installed. */
     changePolicy: (name: string, change: (spec: PolicySpec | undefined) => PolicySpec | undefined): void =>
       timers.do(() => changePolicy(hand, name, change)),

@@ -26,6 +26,16 @@ export const ofNode = (
 ) =>
   fault(what, weight, lasts, (world, terms) => onNode(world, terms, (node) => begin(world.environment, node, terms)));
 
+/** The same, of what the environment names: it begins, and returns what ends it. */
+export const onMachine = (what: string, weight: number, lasts: Range, act: Acts<World['environment']['machines']>) =>
+  ofNode(what, weight, lasts, ({ machines }, node) => machines[act](node));
+
+export const byPeople = (what: string, weight: number, lasts: Range, act: Acts<World['environment']['people']>) =>
+  ofNode(what, weight, lasts, ({ people }, node, { random }) => people[act](node, random));
+
+/** Names of what can be done to a node. */
+type Acts<Of> = { [Name in keyof Of]: Of[Name] extends (node: string, random: Random) => End ? Name : never }[keyof Of];
+
 /** A fault of a process: the struck one, or any; of the kind where one is named. */
 export const ofProcess = (
   what: string,

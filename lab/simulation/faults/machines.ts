@@ -8,6 +8,7 @@ import {
   MINUTE,
   moments,
   ofNode,
+  onMachine,
   onNode,
   oneOf,
   saidOff,
@@ -32,29 +33,19 @@ const hostFaults: Kinds = Object.fromEntries(
 
 export const machineFaults: Kinds = {
   ...hostFaults,
-  'unplanned-reboot': ofNode('a machine reboots by itself', 6, AT_ONCE, ({ machines }, node) =>
-    machines.rebootUnplanned(node),
-  ),
-  'machine-dies': ofNode(
+  'unplanned-reboot': onMachine('a machine reboots by itself', 6, AT_ONCE, 'rebootUnplanned'),
+  'machine-dies': onMachine(
     'a machine is off, for minutes or until the storm is over',
     3,
     [2 * MINUTE, 6 * HOUR],
-    ({ machines }, node) => {
-      machines.die(node);
-      return () => machines.revive(node);
-    },
+    'die',
   ),
-  'node-replaced': ofNode(
-    'a Node is deleted, and another machine registers under its name',
-    2,
-    AT_ONCE,
-    ({ machines }, node) => machines.remove(node, true),
-  ),
+  'node-replaced': onMachine('a Node is deleted, and another machine registers under its name', 2, AT_ONCE, 'replace'),
   'node-removed': fault('a Node is deleted with its machine, for good', 0.8, AT_ONCE, (world, terms) =>
     // Who has removed most of the fleet has no storm any more.
     world.environment.nodes.length <= Math.ceil(world.scenario.nodes / 2)
       ? undefined
-      : onNode(world, terms, (node) => world.environment.machines.remove(node, false)),
+      : onNode(world, terms, (node) => world.environment.machines.remove(node)),
   ),
   'host-locked-by-hand': fault(
     "a host's owner locks it to a version, and unlocks it later",
@@ -76,25 +67,18 @@ export const machineFaults: Kinds = {
     };
     return onNode(world, terms, begin, (node) => saidOff(node, offMs));
   }),
-  'kubelet-mute': ofNode(
-    'a kubelet stops reporting, and its pods go on',
-    4,
-    [20 * SECOND, HOUR],
-    ({ machines }, node) => machines.muteKubelet(node),
-  ),
-  'agent-crashes': ofNode("an agent's container ends, and is started again", 5, AT_ONCE, ({ machines }, node) =>
-    machines.crashAgent(node),
-  ),
-  'agent-lost': ofNode(
+  'kubelet-mute': onMachine('a kubelet stops reporting, and its pods go on', 4, [20 * SECOND, HOUR], 'muteKubelet'),
+  'agent-crashes': onMachine("an agent's container ends, and is started again", 5, AT_ONCE, 'crashAgent'),
+  'agent-lost': onMachine(
     'an agent is gone, for minutes or until the storm is over',
     6,
     [MINUTE, 3 * HOUR],
-    ({ machines }, node) => machines.loseAgent(node),
+    'loseAgent',
   ),
-  'upstream-agent': ofNode(
+  'upstream-agent': onMachine(
     "the older operator's agent runs in place of ours",
     2,
     [5 * MINUTE, HOUR],
-    ({ machines }, node) => machines.runUpstreamAgent(node),
+    'runUpstreamAgent',
   ),
 };
