@@ -73,8 +73,8 @@ describe('they start', () => {
     },
   );
 
-  const calledOff = (world: World) =>
-    plan(world, POLICY, NOW).commands.flatMap((one) => (one.kind === 'call-off' ? one.node : []));
+  const calledOff = (world: World, rules: Partial<typeof POLICY> = {}) =>
+    plan(world, { ...POLICY, ...rules }, NOW).commands.flatMap((one) => (one.kind === 'call-off' ? one.node : []));
 
   test('and are called off by a pause between updates once pods may have come: it may last for days, and their place is for others', () => {
     const rules = under({ pauseBetweenMs: 600_000, maxConcurrent: { kind: 'unlimited' } });
@@ -96,9 +96,15 @@ describe('they start', () => {
     ]);
   });
 
-  test('and of two that are told to drain as pods come the younger is called off, so that the older may have the place of both', () => {
-    const permits = [{ ...given('x'), since: minutes(-3) }, given('y')];
-    expect(calledOff(joining({ x: rebooting, y: rebooting }, { permits }, { signs: [] }))).toEqual(['x']);
+  test('and of several that are told to drain as pods come the youngest are called off: what they leave may be enough for the others', () => {
+    const permits = [{ ...given('x'), since: minutes(-3) }, given('y'), { ...given('z'), since: minutes(-5) }];
+    const told = { x: rebooting, y: rebooting, z: rebooting };
+    const off = (count: number, c = updated) =>
+      calledOff(joining({ ...told, c }, { permits: [...permits, permit('c')] }, { signs: [] }), {
+        maxConcurrent: { kind: 'count', count },
+      });
+    expect([off(3), off(2), off(1), off(2, rebooting)]).toEqual([[], ['x'], ['x', 'z'], ['x', 'z']]);
+    expect(off(1, rebooting)).toEqual(['x', 'y', 'z']);
   });
 
   test.each<[string, Partial<World>, Partial<NodeView>]>([

@@ -7,7 +7,7 @@ import type { Group } from '../groups/groups.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { STUCK_MS } from '../nodes/in-flight.ts';
 import { isCalledOff, isRefused, isToldToDrain, mayCallOff } from '../facts/phase.ts';
-import { give, type Given } from '../facts/places.ts';
+import { type Claim, give, type Given, shortFor } from '../facts/places.ts';
 import { proofClaims } from './others.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from '../facts/requeue.ts';
 import { compare } from '../facts/snapshot.ts';
@@ -76,12 +76,20 @@ function answersTo(those: readonly Asking[], before: World): readonly Answered[]
     const world = { ...before, given };
     const answer = askedAgain(asking, world);
     if (!answer.stop) given = letThrough(asking, world);
-    return { info: asking.info, group: asking.group, ...answer };
+    return { ...answer, ...asking, short: answer.isCrowded ? placesShort(asking, world) : Infinity };
   });
-  // Of those whose place others take all count, so that what the last one gives up may be enough for the others.
-  const last = new Map(answers.flatMap(({ info, group, isCrowded }) => (isCrowded ? [[group, info] as const] : [])));
-  return answers.filter(({ info, group, isCrowded }) => !isCrowded || last.get(group) === info);
+  // All whose place others take were counted: what the youngest give up may be enough for the older ones.
+  const off = new Map<Group | undefined, number>();
+  return answers.toReversed().filter(({ group, isCrowded, short }) => {
+    const places = off.get(group) ?? 0;
+    if (isCrowded && short > places) off.set(group, places + 1);
+    return short > places;
+  });
 }
+
+/** How many others must leave their place to it. */
+const placesShort = (asking: Asking, { places, given }: World): number =>
+  Math.max(...claimsWith(asking, places).map((claim) => shortFor(claim, given)));
 
 interface Answer {
   readonly stop: Stop | undefined;
@@ -143,10 +151,11 @@ function isUnderAnother({ info, group, version }: Asking): boolean {
 
 /** Counts the node for the next ones. */
 function letThrough(asking: Asking, { places, given }: World): Given {
-  const { group } = asking;
-  if (!group || isToldToDrain(asking.info.phase)) return given;
-  return give(given, [...claimsOf({ ...asking, group }, places), ...proofClaims(asking, 'disturbed')]);
+  return isToldToDrain(asking.info.phase) ? given : give(given, claimsWith(asking, places));
 }
+
+const claimsWith = ({ group, ...asking }: Asking, places: World['places']): readonly Claim[] =>
+  group ? [...claimsOf({ ...asking, group }, places), ...proofClaims({ ...asking, group }, 'disturbed')] : [];
 
 const OVERDUE = found('ProgressDeadlineExceeded', 'its drain has not begun in time, and others wait for its permit');
 
