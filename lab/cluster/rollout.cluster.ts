@@ -19,7 +19,6 @@ import { operatorPods, operatorRuns } from '../../test/e2e/operator.ts';
 import { Plugin } from '../../test/e2e/plugin.ts';
 import { containersOf, endsOf } from './containers.ts';
 import { operatorImage } from './images.ts';
-import { ownTime } from './own-time.ts';
 import { ClusterStage } from './stage.ts';
 import { UsageMeter } from './usage.ts';
 import { servedWorkload } from './workload.ts';
@@ -94,16 +93,7 @@ test('every node ends up to date and in service, and the budget was kept', async
   const evictions = (await auditOf(stage.cluster)).filter(
     ({ objectRef, responseStatus }) => objectRef?.subresource === 'eviction' && (responseStatus?.code ?? 500) < 300,
   );
-  const { to } = stage.options;
-  const hostWork = ownTime(stage);
-  const { faults, lines } = summarise({
-    recorder,
-    to,
-    permits: 1,
-    speed: SPEED,
-    hostWork,
-    evictions: evictions.length,
-  });
+  const { faults, lines } = summarise({ recorder, to: stage.options.to, evictions: evictions.length });
   process.stderr.write(`${lines.join('\n')}\n`);
   expect(faults).toEqual([]);
   expect(await invariants(stage)).toEqual([]);

@@ -72,7 +72,7 @@ async function start(
     recorder,
     dir,
     over: end.over,
-    summary: () => summaryOf({ options, world, recorder }),
+    summary: () => summarise({ recorder, to: options.to, evictions: world.evictions() }),
     stop: async () => {
       ending.abort(new Error('the rollout is over'));
       await running.catch(() => undefined);
@@ -86,26 +86,4 @@ function checkSocketPaths(dir: string): void {
   throw new Error(
     `the folder for temporary files, ${tmpdir()}, has too long a name for unix sockets: set TMPDIR to another`,
   );
-}
-
-function summaryOf({
-  options,
-  world,
-  recorder,
-}: Pick<Rollout, 'world' | 'recorder'> & { readonly options: SimOptions }): Summary {
-  return summarise({
-    recorder,
-    to: options.to,
-    permits: permits(options),
-    speed: options.speed,
-    hostWork: new Map([...world.nodes].map(([name, { host }]) => [name, host.intervals])),
-    evictions: world.evictions(),
-  });
-}
-
-/** Nodes that the policy lets update at once. */
-function permits({ concurrency, nodes }: SimOptions): number {
-  if (concurrency === 'unlimited') return nodes;
-  if (!concurrency.endsWith('%')) return Number(concurrency);
-  return Math.max(1, Math.floor((nodes * Number.parseInt(concurrency, 10)) / 100));
 }

@@ -1,9 +1,8 @@
-import type { KubeObject, Node, Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
+import type { KubeObject, Node, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
 import type { WatchEvent } from '../../../runtime/kube/transport.ts';
 import type { ReleaseResource } from '../../../runtime/api/resources.ts';
 import type { Shadow } from '../../../runtime/api/shadow/model.ts';
 import { nodeNameOf } from '../../../runtime/api/shadow/names.ts';
-import { covered, type Interval } from './efficiency.ts';
 
 /** An update of one node, from its start to its end (milliseconds on the wall clock). */
 export interface Update {
@@ -27,11 +26,6 @@ export class Recorder {
   mostCordoned = 0;
   /** Fewest healthy pods of the workload above what its budget asks for; below zero it was violated. */
   leastSpare = Infinity;
-  /** Since when a pod has been ending, by its UID. */
-  readonly #leaving = new Map<string, number>();
-  readonly #left = new Map<string, Interval[]>();
-  #blockedSince: number | undefined;
-  readonly #blocked: Interval[] = [];
 
   node(event: WatchEvent<Node>): void {
     store(this.nodes, event);
@@ -67,51 +61,13 @@ export class Recorder {
     if (update) update.endMs ??= endMs;
   }
 
-  pod(event: WatchEvent<Pod>, nowMs: number): void {
-    const { metadata, spec } = event.object;
-    const ofDaemonSet = metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet');
-    if (spec?.nodeName === undefined || ofDaemonSet) return;
-    if (event.type === 'DELETED') this.#podLeft(metadata.uid, spec.nodeName, nowMs);
-    else if (metadata.deletionTimestamp && !this.#leaving.has(metadata.uid)) this.#leaving.set(metadata.uid, nowMs);
-  }
-
-  #podLeft(uid: string, node: string, endMs: number): void {
-    const startMs = this.#leaving.get(uid);
-    if (startMs === undefined) return;
-    this.#leaving.delete(uid);
-    this.#left.set(node, [...(this.#left.get(node) ?? []), { startMs, endMs }]);
-  }
-
   /** The workload's budget; there is one. */
-  budget(event: WatchEvent<PodDisruptionBudget>, nowMs: number): void {
-    const { currentHealthy = 0, desiredHealthy = 0, disruptionsAllowed, expectedPods = 0 } = event.object.status ?? {};
-    if (expectedPods === 0) return;
+  budget({ object }: WatchEvent<PodDisruptionBudget>): void {
+    const { currentHealthy = 0, desiredHealthy = 0, expectedPods = 0 } = object.status ?? {};
     const spare = currentHealthy - desiredHealthy;
     // A workload that is only just starting was not disrupted.
-    if (spare >= 0 || this.leastSpare < Infinity) this.leastSpare = Math.min(this.leastSpare, spare);
-    this.#allows(disruptionsAllowed !== 0, nowMs);
-  }
-
-  #allows(disruptions: boolean, nowMs: number): void {
-    if (!disruptions) this.#blockedSince ??= nowMs;
-    else if (this.#blockedSince !== undefined) {
-      this.#blocked.push({ startMs: this.#blockedSince, endMs: nowMs });
-      this.#blockedSince = undefined;
-    }
-  }
-
-  /** Time within a node's update that no operator could have saved: the host's own work, pods that end, a budget that says no. */
-  unavoidableMs(node: string, host: readonly Interval[]): number {
-    const update = this.updates.get(node);
-    if (update?.endMs === undefined) return 0;
-    const left = this.#left.get(node) ?? [];
-    const drain =
-      left.length === 0
-        ? []
-        : [{ startMs: Math.min(...left.map((one) => one.startMs)), endMs: Math.max(...left.map((one) => one.endMs)) }];
-    const waits = this.#blocked.flatMap((one) => drain.map((window) => overlap(one, window)));
-    const within = { startMs: update.startMs, endMs: update.endMs };
-    return covered([...host, ...left, ...waits].map((one) => overlap(one, within)));
+    if (expectedPods > 0 && (spare >= 0 || this.leastSpare < Infinity))
+      this.leastSpare = Math.min(this.leastSpare, spare);
   }
 }
 
@@ -119,10 +75,4 @@ function store<T extends { metadata: { name: string } }>(objects: Map<string, T>
   const key = event.object.metadata.name;
   if (event.type === 'DELETED') objects.delete(key);
   else objects.set(key, event.object);
-}
-
-/** The common part; of no length where there is none. */
-function overlap(a: Interval, b: Interval): Interval {
-  const startMs = Math.max(a.startMs, b.startMs);
-  return { startMs, endMs: Math.max(startMs, Math.min(a.endMs, b.endMs)) };
 }

@@ -1,7 +1,6 @@
 import { readMarks } from '../../../runtime/api/marks/marks.ts';
 import { shadowName } from '../../../runtime/api/shadow/names.ts';
 import { versionOfOsImage } from '../../../runtime/api/shadow/semver.ts';
-import { criticalPath, type Interval } from './efficiency.ts';
 import type { Recorder } from './recorder.ts';
 import { duration } from './rows.ts';
 import { verdictOf } from './verdict.ts';
@@ -10,11 +9,6 @@ export interface SummaryInput {
   readonly recorder: Recorder;
   /** Version that every node was to reach. */
   readonly to: string;
-  /** Nodes that may update at once. */
-  readonly permits: number;
-  readonly speed: number;
-  /** The hosts' own work, by node. */
-  readonly hostWork: ReadonlyMap<string, readonly Interval[]>;
   readonly evictions: number;
 }
 
@@ -28,11 +22,6 @@ export interface Summary {
 export function summarise(input: SummaryInput): Summary {
   const { recorder, evictions } = input;
   const faults = [...nodeFaults(input), ...disruption(recorder)];
-  const wallMs = wall(recorder);
-  const pathMs = criticalPath(
-    [...recorder.updates.keys()].map((node) => recorder.unavoidableMs(node, input.hostWork.get(node) ?? [])),
-    input.permits,
-  );
   const updated = [...recorder.nodes.values()].filter(
     (node) => versionOfOsImage(node.status?.nodeInfo?.osImage) === input.to,
   );
@@ -40,7 +29,7 @@ export function summarise(input: SummaryInput): Summary {
     faults,
     lines: [
       `${updated.length} of ${recorder.nodes.size} nodes run ${input.to}`,
-      `duration ${duration(wallMs)}, of which ${duration(pathMs)} were the hosts' and pods' own: efficiency ${(pathMs / Math.max(1, wallMs)).toFixed(2)}${input.speed === 1 ? '' : ` (at ${input.speed} times real speed; judge it at --speed 1)`}`,
+      `duration ${duration(wall(recorder))}`,
       `${evictions} evictions, at most ${recorder.mostCordoned} node(s) cordoned at once`,
       `disruption below the workload's budget: ${recorder.leastSpare < 0 ? `${-recorder.leastSpare} pod(s)` : 'none'}`,
     ],

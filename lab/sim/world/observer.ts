@@ -1,4 +1,4 @@
-import type { KubeObject, Node, Pod, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
+import type { KubeObject, Node, PodDisruptionBudget } from '../../../runtime/kube/objects.ts';
 import { collectionPath } from '../../../runtime/kube/paths.ts';
 import type { KubeTransport, WatchEvent } from '../../../runtime/kube/transport.ts';
 import type { Clock } from '../../../runtime/lib/clock.ts';
@@ -35,10 +35,9 @@ export async function observe(
       (event, now) => recorder.shadow(event, now),
     ),
     follow<ReleaseResource>(RELEASES_PATH, (event) => recorder.release(event)),
-    follow<Pod>(collectionPath({ version: 'v1', plural: 'pods' }), (event, now) => recorder.pod(event, now)),
     follow<PodDisruptionBudget>(
       collectionPath({ group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', namespace: WORKLOAD_NAMESPACE }),
-      (event, now) => recorder.budget(event, now),
+      (event) => recorder.budget(event),
     ),
   ]);
 }
