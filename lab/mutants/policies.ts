@@ -271,8 +271,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P11',
     does: 'has nodes go back one by one, because the version before is yet to be proven',
     file: 'runtime/controller/plan/gates/others.ts',
-    find: '!release || isRetry || isBack(asking) ?',
-    replace: '!release || isRetry ?',
+    find: '!release || isRetry || isArriving || isBack(asking) ?',
+    replace: '!release || isRetry || isArriving ?',
     tests: ['test/controller/plan/way-back.test.ts'],
   },
   {

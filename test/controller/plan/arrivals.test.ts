@@ -65,6 +65,18 @@ describe('they start', () => {
     },
   );
 
+  test('nor where a release widens step by step, until pods may have come', () => {
+    const rules = under({ proof: { nodes: { kind: 'count', count: 1 }, soakMs: 0, widen: 1 } });
+    const starting = (on: Partial<NodeView>) => {
+      const permits = [given('x'), given('y')];
+      const world = joining({ c: {}, x: rebooting, y: rebooting }, { permits, ...rules }, on);
+      return started(world, { maxConcurrent: { kind: 'unlimited' } });
+    };
+    expect([starting({}), starting({ signs: [] })]).toEqual([['c'], []]);
+    const last = joining({ c: { status: { crash_count: 1 } } }, rules);
+    expect(started(last, { maxConcurrent: { kind: 'unlimited' } })).toEqual(['x', 'y', 'c']);
+  });
+
   test.each([{}, { marks: MARKS }])(
     'and count as any other once pods may have come to them, which a drain may move by now (%j)',
     (on) => {

@@ -23,10 +23,13 @@ export function unhealthy(_: Asking, { unhealthy: because }: World): GateResult 
   return because ? stoppedBy(because) : PASS;
 }
 
-/** A node with an entry of its own may always try again: its recovery shows that the release is sound. One that goes back has run it. */
+/**
+ * A node with an entry of its own may always try again: its recovery shows that the release is sound. One that goes back has run it. A machine that has
+ * just joined takes what is proven alone, and no place of others.
+ */
 export function proofClaims(asking: Asking, as: Risk): readonly Claim[] {
-  const { info, release, isRetry } = asking;
-  return !release || isRetry || isBack(asking) ? [] : release.proof.claims(as, info.node);
+  const { info, release, isRetry, isArriving } = asking;
+  return !release || isRetry || isArriving || isBack(asking) ? [] : release.proof.claims(as, info.node);
 }
 
 export const unproven = (asking: Asking, world: World): GateResult => untilProven(asking, 'moving', world);

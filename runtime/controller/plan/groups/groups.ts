@@ -75,13 +75,13 @@ interface Counted {
 
 function noneCounted({ ruling: { rules }, view }: Rulings['all'][number], books: Books, time: Time): Counted {
   const contested = new Set<string>();
-  const { returnTimeoutMs, agentTimeoutMs, now } = time;
+  const { returnTimeoutMs, agentTimeoutMs, arrivingTaint, now } = time;
   const uid = view.resource?.uid ?? '';
   const bookOf = (release: OsReleaseName): Book => books.of(release, rules, uid);
   return {
     members: [],
     contested,
-    releases: new OsReleases({ ...rules, uid, bookOf, returnTimeoutMs, agentTimeoutMs, now }, contested),
+    releases: new OsReleases({ ...rules, uid, bookOf, returnTimeoutMs, agentTimeoutMs, arrivingTaint, now }, contested),
   };
 }
 

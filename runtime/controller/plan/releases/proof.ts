@@ -221,7 +221,9 @@ export class Proof {
 
   #placesOf(as: Risk, key: string): readonly Place[] {
     if (this.#isProvenWith(key))
-      return this.#widens ? [this.#place(`${as}, widening`, () => placeOf(this.atOnce, this.provers.atRisk(as)))] : [];
+      return this.#widens
+        ? [this.#place(`${as}, widening`, () => placeOf(this.atOnce, this.provers.widening(as)))]
+        : [];
     const { decision, counted, over } = this.#book;
     const failed = decision === 'Allow' ? 0 : counted;
     const atRisk = this.#unprovenAt(as);

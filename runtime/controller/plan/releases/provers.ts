@@ -11,6 +11,8 @@ interface Times {
   readonly goneAt: number;
   /** As one that is to prove it. */
   readonly stuckAt: number;
+  /** No budget counts it, nor does how far a proven release has widened. */
+  readonly isSpared: boolean;
 }
 
 /** Who can prove a release to the nodes of one policy and family: those at rest on it, and those on their way. Who has failed on it is none of them. */
@@ -21,6 +23,7 @@ export class Provers {
   /** By UID, with whom those on their way go by a proof, and until when they are waited for. */
   readonly #with = new Map<string, string>();
   readonly #stuckAt = new Map<string, number>();
+  readonly #spared = new Set<string>();
   /** Nodes at rest on it, by whose proof they are. */
   readonly #resting = new Map<string, AssessedNode[]>();
 
@@ -37,8 +40,9 @@ export class Provers {
   }
 
   /** The node is on its way. */
-  risk(as: Risk, node: Proven, { goneAt, stuckAt }: Times): void {
+  risk(as: Risk, node: Proven, { goneAt, stuckAt, isSpared }: Times): void {
     if (!this.#isThere(goneAt)) return;
+    if (isSpared) this.#spared.add(node.uid);
     this.#stuckAt.set(node.uid, stuckAt);
     this.#at[as].set(node.uid, goneAt);
     this.#with.set(node.uid, provenWith(node, this.#rules.proof));
@@ -57,6 +61,12 @@ export class Provers {
   atRisk(as: Risk, isMeant?: (key: string) => boolean): ReadonlyMap<string, number> {
     if (!isMeant) return this.#at[as];
     return new Map([...this.#at[as]].filter(([uid]) => isMeant(this.#with.get(uid) ?? '')));
+  }
+
+  /** Those of them that count once it is proven. */
+  widening(as: Risk): ReadonlyMap<string, number> {
+    const all = this.#at[as];
+    return this.#spared.size === 0 ? all : new Map([...all].filter(([uid]) => !this.#spared.has(uid)));
   }
 
   /** Both together, of one proof or of all, but for those that are stuck. */

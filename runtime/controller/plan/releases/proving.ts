@@ -1,10 +1,10 @@
 import type { ProofRules, UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
-import type { NodeView } from '../facts/snapshot.ts';
+import type { NodeView, Settings } from '../facts/snapshot.ts';
 import type { Patience } from './well.ts';
 
 /** How a release is proven. */
-export interface ProvingRules extends Patience, Pick<UpdatePolicy, 'checks'> {
+export interface ProvingRules extends Patience, Pick<UpdatePolicy, 'checks'>, Pick<Settings, 'arrivingTaint'> {
   /** UID of the policy; empty for the variables. */
   readonly uid: string;
   readonly maxFailed: Quantity;

@@ -6,6 +6,7 @@ import { hasFailed } from '../nodes/blame.ts';
 import type { Book } from './books.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { givenBackAt, headsFor, isAtRestOn, isDisturbed, isInDoubt, stuckAt } from '../nodes/in-flight.ts';
+import { isSpared } from '../facts/arriving.ts';
 import { isCalledOff } from '../facts/phase.ts';
 import type { FamilyCounts, OsRelease, ReleaseRules } from './os-release.ts';
 import { Proof } from './proof.ts';
@@ -239,7 +240,7 @@ class Tally implements OsRelease {
     if (this.failed.has(info.node.uid)) return;
     const goneAt = Math.min(lostAt(info, this.#rules), givenBackAt(info));
     this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
-    const times = { goneAt, stuckAt: stuckAt(info) };
+    const times = { goneAt, stuckAt: stuckAt(info), isSpared: isSpared(info, this.#rules) };
     this.proof.provers.risk('moving', info.node, times);
     if (isDisturbed(info, this.version)) this.proof.provers.risk('disturbed', info.node, times);
   }
