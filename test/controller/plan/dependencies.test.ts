@@ -108,7 +108,9 @@ describe('a release goes on to the next policy', () => {
 
 describe('nodes that are held or away, and without which a release cannot be proven, are named to those that wait for it', () => {
   const other = { status: { target_version: '1.2.0' } };
+  const typed = (type: string) => ({ labels: { ...labels('test').labels, type } });
   test.each<[string, number, Readonly<Record<string, readonly [Partial<NodeView>, Parts]>>, string]>([
+    ['one of another type', 1, { t: [typed('a'), updated], u: [{ held: true, ...typed('b') }, {}] }, ': u'],
     ['one that is about to be removed', 2, { t: [{}, updated], u: [{ leaving: true }, {}] }, ': u'],
     ['one that is held', 2, { t: [{}, updated], u: [{ held: true }, {}] }, ': u'],
     ['one that is away', 2, { t: [{}, updated], u: [lost('u'), {}] }, ': u'],
@@ -118,7 +120,7 @@ describe('nodes that are held or away, and without which a release cannot be pro
     ['nobody of another kind', 1, { u: [{ held: true }, {}], v: [{ held: true, family: 'other' }, {}] }, ': u'],
     ['nobody that is offered another version', 1, { u: [{ held: true }, {}], v: [{ held: true }, other] }, ': u'],
   ])('%s', (_who, count, tests, named) => {
-    const proof = { nodes: { kind: 'count', count }, soakMs: 0 } as const;
+    const proof = { nodes: { kind: 'count', count }, soakMs: 0, per: 'type' } as const;
     const nodes = Object.entries(tests).map(([name, [more]]) => node(name, { ...labels('test'), ...more }));
     const shadows = Object.fromEntries(Object.entries(tests).map(([name, [, parts]]) => [name, parts]));
     const world = worldOf(shadows, {

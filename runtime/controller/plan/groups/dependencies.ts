@@ -7,6 +7,7 @@ import type { Group, Groups } from './groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import type { OsRelease } from '../releases/os-release.ts';
+import { provenWith } from '../releases/proving.ts';
 import { type GateResult, nextAfter, PASS } from '../facts/requeue.ts';
 import { found, listed } from '../facts/verdict.ts';
 
@@ -128,16 +129,19 @@ const waiting = (message: string): GateResult => ({
 });
 
 /** Nodes that are held, not Ready or silent, where the release cannot be proven without them. Nothing else would name them to a person. */
-function missingFor({ members }: Group, { family, version, canaries, proof }: OsRelease): readonly string[] {
+function missingFor({ members, rules }: Group, { family, version, canaries, proof }: OsRelease): readonly string[] {
   const unsettled = members.filter(({ isSettled }) => !isSettled);
   const out = unsettled.filter(({ node, health }) => keepsOut(node) || !node.ready || health.agentSilent);
   const known = new Set(canaries);
   const waits = ({ node, shadow }: AssessedNode): boolean =>
     node.family === family && shadow?.status?.target_version === version && !known.has(node.name);
-  const missing = out.filter(waits);
-  if (missing.length === 0) return [];
-  const others = members.filter(waits);
-  return known.size + others.length - missing.length < proof.needed ? missing.map(({ node }) => node.name) : [];
+  const missing = new Set(out.filter(waits));
+  if (missing.size === 0) return [];
+  const able = members.filter((info) => known.has(info.node.name) || (waits(info) && !missing.has(info)));
+  const ofItsKind = Map.groupBy(able, ({ node }) => provenWith(node, rules.proof));
+  const isNeeded = ({ node }: AssessedNode): boolean =>
+    (ofItsKind.get(provenWith(node, rules.proof)) ?? []).length < proof.neededFor(node);
+  return [...missing].filter(isNeeded).map(({ node }) => node.name);
 }
 
 /** Nobody is offered it any more, and nobody is on the way to it. */

@@ -193,7 +193,7 @@ export class Proof {
     const known = this.#enoughAt.get(key);
     if (known !== undefined) return known;
     const { now, proof } = this.#rules;
-    const count = this.#family.counts.neededIn.get(key) ?? this.needed;
+    const count = this.#neededIn(key);
     const at = enoughWellFrom(this.provers.resting(key), { count, soakMs: proof.soakMs, now });
     this.#enoughAt.set(key, at);
     return at;
@@ -248,8 +248,7 @@ export class Proof {
 
   /** Who is to prove it: nodes of one value, or all. */
   #proving(as: Risk, key?: string): Place {
-    const needed = key === undefined ? this.needed : (this.#family.counts.neededIn.get(key) ?? this.needed);
-    return placeOf(needed, this.provers.all(as, key));
+    return placeOf(key === undefined ? this.needed : this.#neededIn(key), this.provers.all(as, key));
   }
 
   /** Nodes on their way that it is not proven to. */
@@ -277,5 +276,14 @@ export class Proof {
   /** Nodes that prove it. */
   get needed(): number {
     return this.#family.counts.needed;
+  }
+
+  /** Nodes that prove it to this one. */
+  neededFor(node: Proven): number {
+    return this.#neededIn(provenWith(node, this.#rules.proof));
+  }
+
+  #neededIn(key: string): number {
+    return this.#family.counts.neededIn.get(key) ?? this.needed;
   }
 }
