@@ -21,9 +21,9 @@ async function arriving(): Promise<readonly string[]> {
     .map(({ metadata }) => metadata.name);
 }
 
-async function join(name: string): Promise<void> {
+async function join(name: string, effect = 'NoSchedule'): Promise<void> {
   await stage.join(name);
-  await stage.patchNode(name, { spec: { taints: [GPU, { key: ARRIVING_KEY, value: 'true', effect: 'NoSchedule' }] } });
+  await stage.patchNode(name, { spec: { taints: [GPU, { key: ARRIVING_KEY, value: 'true', effect }] } });
 }
 
 /** Its host has not written the version. */
@@ -100,6 +100,16 @@ test('a pause takes the taint away within seconds, and one with nothing on offer
   expect(await arriving()).toEqual(['x0']);
   await stage.patch(`/api/v1/namespaces/${NAMESPACE}`, { metadata: { annotations: { [PAUSED_ANNOTATION]: '' } } });
   await stage.pass(5000);
+  expect(await arriving()).toEqual([]);
+});
+
+test('a taint with which pods may come spares nobody a budget, and goes all the same', async () => {
+  await proven();
+  await join('x0', 'PreferNoSchedule');
+  await stage.pass(60_000);
+  expect(await stage.permits()).toEqual([shadowName('b')]);
+  expect(await stage.events()).not.toContain('Arriving');
+  await stage.pass(10 * 60_000);
   expect(await arriving()).toEqual([]);
 });
 

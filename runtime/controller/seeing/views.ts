@@ -158,7 +158,7 @@ const USUAL: ReadonlySet<string> = new Set(
 function signsOn({ spec, status }: Node, texts: SharedTexts): Pick<NodeView, 'signs' | 'conditionsAt'> {
   const conditions = (status?.conditions ?? []).filter((one) => one.type !== 'Ready' && !isLifecycle(one));
   const said = conditions.map((one) => conditionSign(one.type, one.status)).filter((sign) => !USUAL.has(sign));
-  const signs = [...said, ...othersTaints(spec).map(({ key }) => taintSign(key))];
+  const signs = [...said, ...othersTaints(spec).map(({ key, effect }) => taintSign(key, effect))];
   const turns = conditions.flatMap(({ type, lastTransitionTime }) => {
     const at = instantOf(lastTransitionTime);
     return at === undefined ? [] : [[texts.of(type), at] as const];
