@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describe, type Mutant } from './mutant.ts';
-import { MUTANTS } from './register.ts';
+import { mutantsAbout } from './register.ts';
 import { copyOfTree, planted } from './tree.ts';
 
 /** A loop that is mutated may never end. */
@@ -33,8 +33,7 @@ async function main(args: string[]): Promise<number> {
     options: { help: { type: 'boolean' }, list: { type: 'boolean' }, jobs: { type: 'string' } },
   });
   if (values.help) return say(HELP);
-  const chosen = MUTANTS.filter((mutant) => positionals.every((text) => describe(mutant).includes(text)));
-  if (chosen.length === 0) throw new Error(`no mutant's description contains "${positionals.join(' ')}"; see --list`);
+  const chosen = mutantsAbout(positionals);
   if (values.list) return say(chosen.map((mutant) => `${describe(mutant)}\n`).join(''));
   const jobs = Number(values.jobs ?? availableParallelism());
   if (!Number.isInteger(jobs) || jobs < 1) throw new Error(`--jobs: expected a number from 1, got "${values.jobs}"`);

@@ -12,7 +12,7 @@ import { ledgerMutants } from './ledgers.ts';
 import { liveLookMutants } from './live-look.ts';
 import { lockMutants } from './locks.ts';
 import { markMutants } from './marks.ts';
-import type { Mutant } from './mutant.ts';
+import { describe, type Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
 import { permitMutants } from './permits.ts';
 import { taintMutants } from './taints.ts';
@@ -41,3 +41,10 @@ export const MUTANTS: readonly Mutant[] = [
   ...versionMutants,
   ...workloadMutants,
 ];
+
+/** Those whose descriptions contain each of the texts. @throws Error where there are none */
+export function mutantsAbout(texts: readonly string[]): readonly Mutant[] {
+  const about = MUTANTS.filter((mutant) => texts.every((text) => describe(mutant).includes(text)));
+  if (about.length > 0) return about;
+  throw new Error(`no mutant's description contains "${texts.join(' ')}"; see npm run lab -- mutants --list`);
+}

@@ -79,18 +79,16 @@ export class Campaign {
     this.#terms.print(failureText(result));
     if (result.violations.length === 0) return;
     if (this.#options.shrink) await this.#shrink(result);
-    if (this.#options.first) this.#end();
   }
 
   #job(seed: number): Job {
-    const { hours, nodes, without, only, last } = this.#options;
-    return { seed, hours, without, last, ...(nodes !== undefined && { nodes }), ...(only && { only }) };
+    const { hours, nodes, only, last } = this.#options;
+    return { seed, hours, last, ...(nodes !== undefined && { nodes }), ...(only && { only }) };
   }
 
   /** Fewer faults first: each of them makes the timeline longer than a node does. */
   async #shrink({ job, nodes, violations: [violation] }: Result): Promise<void> {
     if (!violation) return;
-    const { without: _, ...bare } = job;
     // A candidate that passes would otherwise be played to its end.
     const cut = violation.at < scenarioOf(job).stormMs && { until: violation.at + AFTER_MS };
     const fails = async (candidate: Job): Promise<boolean> => {
@@ -105,9 +103,9 @@ export class Campaign {
       ({ when }) => (when.kind === 'at' ? when.at : when.from) <= violation.at,
     );
     const ids = before.map(({ id }) => id);
-    const only = await needed(ids, (kept) => fails({ ...bare, nodes, only: kept }));
-    const fewestNodes = await fewest(nodes, (fewer) => fails({ ...bare, nodes: fewer, only }));
-    const shrunk = await this.#pool.run({ ...bare, nodes: fewestNodes, only });
+    const only = await needed(ids, (kept) => fails({ ...job, nodes, only: kept }));
+    const fewestNodes = await fewest(nodes, (fewer) => fails({ ...job, nodes: fewer, only }));
+    const shrunk = await this.#pool.run({ ...job, nodes: fewestNodes, only });
     this.#terms.print(
       `shrunk from ${scenarioOf(job).faults.length} faults and ${nodes} nodes to ${only.length} and ${fewestNodes}:\n`,
     );

@@ -7,8 +7,7 @@ export interface Job {
   readonly seed: number;
   readonly hours: number;
   readonly nodes?: number;
-  /** Faults that are left out, or the only ones, by number. */
-  readonly without?: readonly number[];
+  /** The only faults, by number. */
   readonly only?: readonly number[];
   /** The run is over by then, milliseconds, whatever is left of the storm; no calm follows. */
   readonly until?: number;
@@ -26,18 +25,17 @@ export interface Result extends Pick<Outcomes, 'violations' | 'faults' | 'moment
   readonly passed?: readonly string[];
 }
 
-export function scenarioOf({ seed, hours, nodes, without = [], only, until = Infinity }: Job): Scenario {
+export function scenarioOf({ seed, hours, nodes, only, until = Infinity }: Job): Scenario {
   const scenario = draw(seed, { hours, ...(nodes !== undefined && { nodes }) });
-  const faults = scenario.faults.filter(({ id }) => !without.includes(id) && (only?.includes(id) ?? true));
+  const faults = scenario.faults.filter(({ id }) => only?.includes(id) ?? true);
   return { ...scenario, faults, stormMs: Math.min(scenario.stormMs, until) };
 }
 
 /** What repeats the run. */
-export function commandOf({ seed, hours, nodes, without = [], only }: Job): string {
+export function commandOf({ seed, hours, nodes, only }: Job): string {
   return [
     `npm run lab -- simulate --seed ${seed} --hours ${hours}`,
     ...(nodes === undefined ? [] : [`--nodes ${nodes}`]),
-    ...(without.length === 0 ? [] : [`--without ${without.join(',')}`]),
     ...(only === undefined ? [] : [`--only ${only.join(',') || 0}`]),
   ].join(' ');
 }

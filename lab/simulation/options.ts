@@ -9,19 +9,14 @@ export interface Options {
   readonly minutes: number | undefined;
   readonly nodes: number | undefined;
   readonly hours: number;
-  /** Faults by number: left out, or the only ones. */
-  readonly without: readonly number[];
+  /** Faults by number, all others being left out. */
   readonly only: readonly number[] | undefined;
   readonly jobs: number;
-  readonly first: boolean;
   readonly shrink: boolean;
   /** Lines of the timeline. */
   readonly last: number;
   /** Plants the mutants whose description contains each text. */
   readonly planted: readonly string[] | undefined;
-  /** How often each is to be found. */
-  readonly finds: number;
-  readonly list: boolean;
 }
 
 const MOST_SEED = 0x7fffffff;
@@ -36,15 +31,12 @@ Usage: npm run lab -- simulate [options]
   --hours H         virtual hours of storm in each run; calm follows (default 6)
   --nodes N         nodes in the fleet (default: drawn, 3 to 50, one in twenty 200)
   --jobs N          so many runs at a time, each in a process of its own (default 1)
-  --first           ends with the first seed that fails
   --shrink          tries which faults and nodes a failure needs
-  --without ID,...  leaves these faults out, by their numbers in the timeline
-  --only ID,...     leaves all other faults out
+  --only ID,...     leaves all other faults out, by their numbers in the timeline
   --last N          lines of the timeline before a violation (default 80)
   --planted [TEXT]  breaks the protocol in one way at a time as the code is loaded (of those whose description contains TEXT), and
-                    plays seeds, the first being 1 unless told and 200 at most, until one fails that does not fail without it
-  --finds N         with --planted: until N seeds have failed (default 1); each counts from the one before. A table is printed
-  --list            with --planted: shows the ways and plays nothing
+                    plays seeds, the first being 1 unless told and 200 at most, until one fails that does not fail without it. A table is printed;
+                    npm run lab -- mutants --list shows the ways
   --help            this text
 
 The last line counts the seeds that passed and failed, or the ways that were found and were not.
@@ -54,17 +46,16 @@ failed with nothing planted.
 
 const one = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
-const NUMBERS = { seed: one, seeds: one, minutes: one, hours: one, nodes: one, jobs: one, last: one, finds: one };
-const LISTS = { without: one, only: one };
-const FLAGS = { first: flag, shrink: flag, planted: flag, list: flag, help: { type: 'boolean', short: 'h' } } as const;
+const NUMBERS = { seed: one, seeds: one, minutes: one, hours: one, nodes: one, jobs: one, last: one };
+const FLAGS = { shrink: flag, planted: flag, help: { type: 'boolean', short: 'h' } } as const;
 const DRAWN = { seed: undefined, minutes: undefined, nodes: undefined };
-const USUALLY = { seeds: 1, hours: 6, jobs: 1, last: 80, finds: 1, first: false, shrink: false, list: false };
+const USUALLY = { seeds: 1, hours: 6, jobs: 1, last: 80, shrink: false };
 
 /** Undefined where help is asked for. @throws Error that names the option */
 export function parseOptions(args: readonly string[]): Options | undefined {
-  const options = { ...NUMBERS, ...LISTS, ...FLAGS };
+  const options = { ...NUMBERS, only: one, ...FLAGS };
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
-  const { planted, help, without, only, ...others } = values;
+  const { planted, help, only, ...others } = values;
   if (help) return undefined;
   if (positionals.length > 0 && !planted) throw new Error(`${positionals.join(' ')}: expected --planted before it`);
   const given = Object.entries(others).map(([name, text]) => [name, numberOf(name, text)]);
@@ -73,13 +64,10 @@ export function parseOptions(args: readonly string[]): Options | undefined {
     ...USUALLY,
     ...(planted && { seeds: 200 }),
     ...(Object.fromEntries(given) as Partial<Options>),
-    without: numbersOf(without) ?? [],
-    only: numbersOf(only),
+    only: only?.split(',').map(Number),
     planted: planted ? positionals : undefined,
   };
 }
-
-const numbersOf = (text: string | undefined): readonly number[] | undefined => text?.split(',').map(Number);
 
 function numberOf(name: string, text: string | boolean): number | boolean {
   if (typeof text === 'boolean' || Number(text) > 0) return typeof text === 'boolean' ? text : Number(text);

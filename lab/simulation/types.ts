@@ -53,7 +53,7 @@ export interface Release {
 
 /** One thing that goes wrong. The shrinker leaves out whole entries, so none may rely on another. */
 export interface PlannedFault {
-  /** Unique in the scenario; printed, and by which `--without` names it. */
+  /** Unique in the scenario; printed, and by which `--only` names it. */
   readonly id: number;
   /** Name in the catalogue of faults. */
   readonly kind: string;

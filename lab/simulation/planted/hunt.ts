@@ -1,13 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { describe, type Mutant } from '../../mutants/mutant.ts';
-import { MUTANTS } from '../../mutants/register.ts';
+import { mutantsAbout } from '../../mutants/register.ts';
 import type { Terms } from '../campaign.ts';
 import type { Job, Result } from '../job.ts';
 import type { Options } from '../options.ts';
 import type { Topic } from '../plots.ts';
 import { Pool } from '../pool.ts';
 import { draw } from '../scenario.ts';
-import type { Violation } from '../types.ts';
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 /** A mutant is tried with so many storms at first, then it is another's turn: what is found easily does not wait for what is not. Later with as many as before. */
@@ -26,24 +25,15 @@ const TOPICS_OF: readonly (readonly [RegExp, readonly Topic[]])[] = [
   [/^F/, ['failures', 'gates']],
 ];
 
-/** How a mutant was found. */
-interface Find {
-  readonly seed: number;
-  /** Storms that were played since the find before, this one included. */
-  readonly storms: number;
-  readonly violation: Violation | undefined;
-}
-
 /** How far the hunt for one mutant is. */
 interface Quarry {
   readonly mutant: Mutant;
-  readonly finds: Find[];
+  /** How it was found. */
+  find?: { readonly seed: number; readonly invariant: string };
   /** Seeds that were looked at. */
   seeds: number;
   /** Of these, storms that were played with it: about its rule, or about nothing, and passing the text that it changes. */
   storms: number;
-  /** How many of these had been when it was found last. */
-  lastAt: number;
 }
 
 /**
@@ -51,24 +41,12 @@ interface Quarry {
  * only a hunt that finds nothing fails, and one whose storms fail with nothing planted.
  */
 export async function hunt(options: Options, { print, signal }: Pick<Terms, 'print' | 'signal'>): Promise<number> {
-  const chosen = chosenBy(options.planted ?? []);
-  if (options.list) {
-    print(chosen.map((mutant) => `${describe(mutant)}\n`).join(''));
-    return 0;
-  }
-  const quarries = chosen.map((mutant): Quarry => ({ mutant, finds: [], seeds: 0, storms: 0, lastAt: 0 }));
+  const quarries = mutantsAbout(options.planted ?? []).map((mutant): Quarry => ({ mutant, seeds: 0, storms: 0 }));
   const tell = (quarry: Quarry): void => print(told(quarry));
   print(HEADING);
   const failed = await new Hunt(options, { signal, tell }).play(quarries);
   print(summary(quarries, failed));
-  return failed.length > 0 || quarries.every(({ finds }) => finds.length === 0) ? 1 : 0;
-}
-
-function chosenBy(texts: readonly string[]): readonly Mutant[] {
-  const chosen = MUTANTS.filter((mutant) => texts.every((text) => describe(mutant).includes(text)));
-  if (chosen.length === 0)
-    throw new Error(`no mutant's description contains "${texts.join(' ')}"; see --planted --list`);
-  return chosen;
+  return failed.length > 0 || quarries.every(({ find }) => !find) ? 1 : 0;
 }
 
 interface HuntTerms {
@@ -113,9 +91,9 @@ class Hunt {
     return [...this.#failed].toSorted((a, b) => a - b);
   }
 
-  #goesOn({ finds, seeds }: Quarry): boolean {
+  #goesOn({ find, seeds }: Quarry): boolean {
     this.#terms.signal.throwIfAborted();
-    return finds.length < this.#options.finds && seeds < this.#options.seeds && performance.now() < this.#endsAt;
+    return !find && seeds < this.#options.seeds && performance.now() < this.#endsAt;
   }
 
   async #turn(quarry: Quarry): Promise<void> {
@@ -139,11 +117,9 @@ class Hunt {
     if (before.length > 0) this.#failed.add(seed);
     if (before.length > 0 || !passed?.includes(describe(quarry.mutant))) return;
     quarry.storms += 1;
-    const { violations } = await pool.run(this.#job(seed));
+    const [violation] = (await pool.run(this.#job(seed))).violations;
     this.#terms.signal.throwIfAborted();
-    if (violations.length === 0) return;
-    quarry.finds.push({ seed, storms: quarry.storms - quarry.lastAt, violation: violations[0] });
-    quarry.lastAt = quarry.storms;
+    if (violation) quarry.find = { seed, invariant: violation.invariant };
   }
 
   #job(seed: number): Job {
@@ -161,26 +137,24 @@ class Hunt {
 const isAbout = (topic: Topic | undefined, { rule }: Mutant): boolean =>
   topic === undefined || (TOPICS_OF.find(([rules]) => rules.test(rule))?.[1].includes(topic) ?? true);
 
-const HEAD = ['bug', 'invariant', 'storms, median', 'worst', 'first seed'];
+const HEAD = ['bug', 'invariant', 'storms', 'seed'];
 
 const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |\n`;
 
 const HEADING = row(HEAD) + row(HEAD.map(() => '---'));
 
 /** A row of the table that is printed. */
-function told({ mutant: { rule, does }, finds, seeds, storms }: Quarry): string {
-  const [first] = finds;
+function told({ mutant: { rule, does }, find, seeds, storms }: Quarry): string {
   const bug = `${rule}: ${does}`;
-  if (!first) return row([bug, `not found in ${storms} storms, of ${seeds} seeds`, '', '', '']);
-  const needed = finds.map((find) => find.storms).toSorted((a, b) => a - b);
-  return row([bug, `\`${first.violation?.invariant}\``, middle(needed), needed.at(-1), first.seed]);
+  if (!find) return row([bug, `not found in ${storms} storms, of ${seeds} seeds`, '', '']);
+  return row([bug, `\`${find.invariant}\``, storms, find.seed]);
 }
 
 const middle = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)] ?? 0;
 
 function summary(quarries: readonly Quarry[], failed: readonly number[]): string {
-  const needed = quarries.flatMap(({ finds }) => finds.map(({ storms }) => storms)).toSorted((a, b) => a - b);
-  const found = quarries.filter(({ finds }) => finds.length > 0).length;
+  const needed = quarries.flatMap(({ find, storms }) => (find ? storms : [])).toSorted((a, b) => a - b);
+  const found = needed.length;
   return [
     `${found} of ${quarries.length} are found: median ${middle(needed)} storms, worst ${needed.at(-1) ?? 0}`,
     ...(failed.length > 0 ? [`seeds that fail with nothing planted: ${failed.join(', ')}`] : []),
