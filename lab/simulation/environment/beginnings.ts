@@ -14,10 +14,9 @@ import {
   shadowName,
 } from '../../../runtime/api/shadow/names.ts';
 import { oneOf, shuffled } from './chance.ts';
-import { ownLabels } from '../../sim/kubernetes/kubelet/node-status.ts';
+import { lostStatus, ownLabels } from '../../sim/kubernetes/kubelet/node-status.ts';
 import { archOf, type Family, osImageOf } from './family.ts';
 import type { Hand } from './hand.ts';
-import { lostStatus } from './node-status.ts';
 
 /** What a node has behind it when the run begins. */
 export type Beginning =

@@ -1,11 +1,10 @@
 import type { Boot } from '../../sim/hosts/machine.ts';
 import { isPodTerminal, type Pod } from '../../../runtime/kube/objects.ts';
 import { between } from './chance.ts';
-import { machineStatus, ownLabels } from '../../sim/kubernetes/kubelet/node-status.ts';
+import { kubeletStatus, machineStatus, ownLabels, READY, STARTING } from '../../sim/kubernetes/kubelet/node-status.ts';
 import { archOf, type Family, osImageOf } from './family.ts';
 import type { Taint } from '../../sim/kubernetes/types.ts';
 import type { Parts } from './lookout.ts';
-import { kubeletStatus, READY, STARTING } from './node-status.ts';
 import { PodRun, type Program } from './pod-run.ts';
 import { isElsewhere, uniqueNameOf } from './volumes.ts';
 

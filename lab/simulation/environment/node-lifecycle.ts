@@ -6,7 +6,7 @@ import { isReady, type Node } from '../../../runtime/kube/objects.ts';
 import type { Taint } from '../../sim/kubernetes/types.ts';
 import { between } from './chance.ts';
 import type { Parts, Watcher } from './lookout.ts';
-import { lostStatus } from './node-status.ts';
+import { lostStatus } from '../../sim/kubernetes/kubelet/node-status.ts';
 
 /** The control plane takes a node for lost after this long without a word, and looks every five seconds. */
 export const GRACE_MS = 40_000;

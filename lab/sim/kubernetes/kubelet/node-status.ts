@@ -36,10 +36,24 @@ export const renewed = (nowMs: number): object => ({
   renewTime: rfc3339(nowMs, { millis: true }).replace('Z', '000Z'),
 });
 
+/** What a condition says. */
+type Word = Required<Pick<Condition, 'status' | 'reason' | 'message'>>;
+
+export const READY: Word = { status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' };
+export const STARTING: Word = {
+  status: 'False',
+  reason: 'KubeletNotReady',
+  message: 'container runtime network not ready: cni plugin not initialized',
+};
+const LOST: Word = {
+  status: 'Unknown',
+  reason: 'NodeStatusUnknown',
+  message: 'Kubelet stopped posting node status.',
+};
+
 /** Status of a node that has booted and runs pods. @param time of the boot, RFC 3339 */
 export function booted(name: string, boot: BootInfo, time: string): object {
-  const ready = { status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' } as const;
-  return { ...machineStatus(name, boot), conditions: [readyCondition(ready, time)] };
+  return { ...machineStatus(name, boot), conditions: [readyCondition(READY, time)] };
 }
 
 /** What a kubelet says of its machine once a boot. */
@@ -65,13 +79,33 @@ export function machineStatus(name: string, { osImage, bootID }: BootInfo, archi
 
 /** Status of a node whose kubelet is gone, as the control plane writes it some time after (here: at once). @param time RFC 3339 */
 export function lost(time: string): NonNullable<Node['status']> {
-  const message = 'Kubelet stopped posting node status.';
-  return { conditions: [readyCondition({ status: 'Unknown', reason: 'NodeStatusUnknown', message }, time)] };
+  return { conditions: [readyCondition(LOST, time)] };
 }
 
-function readyCondition(
-  state: Pick<Condition, 'status' | 'reason' | 'message'>,
-  time: string,
-): Condition & { readonly lastHeartbeatTime: string } {
-  return { type: 'Ready', ...state, lastTransitionTime: time, lastHeartbeatTime: time };
+function readyCondition(word: Word, time: string): Condition & { readonly lastHeartbeatTime: string } {
+  return { type: 'Ready', ...word, lastTransitionTime: time, lastHeartbeatTime: time };
+}
+
+const PRESSURES = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
+
+/** All that a kubelet says of a node that there was. @param now by its own clock, milliseconds since the Unix epoch */
+export function kubeletStatus(node: Node | undefined, ready: Word, now: number): object {
+  const fine: Word = { status: 'False', reason: 'KubeletHasSufficient', message: 'kubelet has sufficient' };
+  const words = [...PRESSURES.map((type) => ({ type, ...fine })), { type: 'Ready', ...ready }];
+  return {
+    conditions: words.map((word) => ({ ...transition(node, word, now), lastHeartbeatTime: rfc3339(now) })),
+  };
+}
+
+/** What the control plane says of a node that it has not heard of: of each condition that it is unknown. */
+export function lostStatus(node: Node, now: number): object {
+  const types = [...PRESSURES, 'Ready'];
+  return { conditions: types.map((type) => transition(node, { type, ...LOST }, now)) };
+}
+
+/** The time of the last transition is that of another status, and not of another look. */
+function transition(node: Node | undefined, wanted: Condition, now: number): Condition {
+  const present = node?.status?.conditions?.find(({ type }) => type === wanted.type);
+  const lastTransitionTime = present?.status === wanted.status ? present.lastTransitionTime : undefined;
+  return { ...wanted, lastTransitionTime: lastTransitionTime ?? rfc3339(now) };
 }
