@@ -92,9 +92,8 @@ const PRESSURES = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
 export function kubeletStatus(node: Node | undefined, ready: Word, now: number): object {
   const fine: Word = { status: 'False', reason: 'KubeletHasSufficient', message: 'kubelet has sufficient' };
   const words = [...PRESSURES.map((type) => ({ type, ...fine })), { type: 'Ready', ...ready }];
-  return {
-    conditions: words.map((word) => ({ ...transition(node, word, now), lastHeartbeatTime: rfc3339(now) })),
-  };
+  const lastHeartbeatTime = rfc3339(now);
+  return { conditions: words.map((word) => Object.assign(transition(node, word, now), { lastHeartbeatTime })) };
 }
 
 /** What the control plane says of a node that it has not heard of: of each condition that it is unknown. */
