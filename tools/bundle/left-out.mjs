@@ -17,8 +17,11 @@ const OF_CLIENT_NODE = {
   'socks-proxy-agent': without(['SocksProxyAgent'], 'is for proxies that runtime/kube/kubeconfig.ts refuses'),
 };
 
-/** prom-client asks it only for exemplars, which are switched off. */
-const OF_PROM_CLIENT = { '@opentelemetry/api': 'export const trace = undefined, context = undefined;' };
+/** prom-client asks the first only for exemplars, which are switched off, and the second for summaries: there are histograms here. */
+const OF_PROM_CLIENT = {
+  '@opentelemetry/api': 'export const trace = undefined, context = undefined;',
+  tdigest: without(['TDigest'], 'is for summaries, of which there are none'),
+};
 
 /** Koa looks types up in a table of all that there are. */
 const ANSWERED = ['application/json', 'application/octet-stream', 'text/html', 'text/plain'];
@@ -42,6 +45,11 @@ export const leftOut = {
       const types = JSON.parse(await readFile(path, 'utf8'));
       const contents = JSON.stringify(Object.fromEntries(ANSWERED.map((type) => [type, types[type]])));
       return { contents, loader: 'json' };
+    });
+    // client-node says its version to the API server, and nothing else of it.
+    onLoad({ filter: /\/client-node\/package\.json$/ }, async ({ path }) => {
+      const { version } = JSON.parse(await readFile(path, 'utf8'));
+      return { contents: JSON.stringify({ version }), loader: 'json' };
     });
   },
 };
