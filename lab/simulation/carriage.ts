@@ -63,7 +63,7 @@ export class Carriage {
     this.#options = options;
   }
 
-  /** Returns what ends it. */
+  /** The requests of the process that fit come to this. Returns what ends it. */
   disturb(process: string, outcome: Outcome, { count = Infinity, ...fitting }: DisturbTerms = {}): () => void {
     const one: Disturbed = { ...fitting, process, outcome, left: count };
     this.#disturbed.push(one);

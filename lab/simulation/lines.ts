@@ -25,7 +25,7 @@ export class Lines {
     this.#random = random;
   }
 
-  /** No bytes pass between the two until what is returned is called. */
+  /** No bytes pass between the two until what is returned is called; connections break only when timeouts say so. */
   cut(a: string, b: string): () => void {
     const key = keyOf(a, b);
     const cut = this.#cuts.get(key) ?? { count: 0, healed: [] };

@@ -4,16 +4,15 @@ import { HEADERS } from '../../runtime/api/agent/protocol.ts';
 import { apiStatusError, UnexpectedAnswerError, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeRequest, KubeTransport, KubeWatch } from '../../runtime/kube/transport.ts';
 import type { ApiResponse } from '../sim/cluster/api.ts';
-import type { EmbeddedCluster, WebhookDialer } from '../sim/cluster/cluster.ts';
+import type { EmbeddedCluster } from '../sim/cluster/cluster.ts';
 import { overTheWire } from '../sim/cluster/object.ts';
 import { refusal } from '../sim/cluster/transport.ts';
-import { Carriage, type CarriageOptions, type DisturbTerms, type Member, type Parcel } from './carriage.ts';
+import { Carriage, type CarriageOptions, type Member, type Parcel } from './carriage.ts';
 import type { History, SentRequest } from './history.ts';
 import { Lines } from './lines.ts';
-import { failure, type Replica, Replicas } from './replicas.ts';
-import type { Outcome } from './types.ts';
+import { failure, Replicas } from './replicas.ts';
 import { waitFor } from './waiting.ts';
-import { type How, Watches } from './watches.ts';
+import { Watches } from './watches.ts';
 
 export interface NetworkOptions extends Omit<CarriageOptions, 'lines'> {
   readonly cluster: EmbeddedCluster;
@@ -39,10 +38,11 @@ type Asking = Pick<KubeRequest, 'method' | 'path' | 'query' | 'body' | 'contentT
 /** All lines between processes, the Kubernetes API and apiservers. Nothing arrives at once, and not all of it arrives. */
 export class SimulatedNetwork {
   readonly #options: NetworkOptions;
-  readonly #lines: Lines;
-  readonly #carriage: Carriage;
-  readonly #watches: Watches;
-  readonly #replicas: Replicas;
+  /** Between processes, apiservers and `api`, the Kubernetes API. */
+  readonly lines: Lines;
+  readonly carriage: Carriage;
+  readonly watches: Watches;
+  readonly replicas: Replicas;
   /** Of each agent, as whom it has asked last. */
   readonly #callers = new Map<string, CallerHeaders>();
   /** Agents that speak for another, and for which. */
@@ -52,42 +52,10 @@ export class SimulatedNetwork {
     const { time, random } = options;
     const lines = new Lines(time, random);
     this.#options = options;
-    this.#lines = lines;
-    this.#carriage = new Carriage({ ...options, lines });
-    this.#watches = new Watches({ time, random, lines });
-    this.#replicas = new Replicas({ time, random, lines });
-  }
-
-  /** The requests of the process that fit come to this. */
-  disturb(process: string, outcome: Outcome, terms?: DisturbTerms): () => void {
-    return this.#carriage.disturb(process, outcome, terms);
-  }
-
-  /** No bytes pass between the two; connections break only when timeouts say so. `api` is the Kubernetes API. What is returned heals it. */
-  partition(a: string, b: string): () => void {
-    return this.#lines.cut(a, b);
-  }
-
-  slow(process: string, latencyMs: number): () => void {
-    return this.#lines.slow(process, latencyMs);
-  }
-
-  /** @param resource only watches of this one, by its plural */
-  lagWatches(process: string, ms: number, resource?: string): () => void {
-    return this.#watches.lag(process, ms, resource);
-  }
-
-  muteWatches(process: string): () => void {
-    return this.#watches.mute(process);
-  }
-
-  dropWatches(process: string, how: How): void {
-    this.#watches.drop(process, how);
-  }
-
-  /** Whoever connects to this apiserver, be it the Kubernetes API, ends in the handshake: its certificate has expired. */
-  distrust(apiserver: string): () => void {
-    return this.#replicas.distrust(apiserver);
+    this.lines = lines;
+    this.carriage = new Carriage({ ...options, lines });
+    this.watches = new Watches({ time, random, lines });
+    this.replicas = new Replicas({ time, random, lines });
   }
 
   /** The agent asks apiservers in the name of another one's node, with its own token. Nothing until that has asked for itself. */
@@ -107,26 +75,11 @@ export class SimulatedNetwork {
     return { ...own, ...named(other) };
   }
 
-  /** An apiserver takes requests from now on. */
-  open(replica: Replica): void {
-    this.#replicas.join(replica);
-  }
-
-  /** It is among the Service's endpoints no longer. */
-  close(name: string): void {
-    this.#replicas.leave(name);
-  }
-
-  /** How the Kubernetes API reaches the apiservers. */
-  get webhooks(): WebhookDialer {
-    return this.#replicas.dial;
-  }
-
   /** The Kubernetes API as a process reaches it. */
   kube(member: Member): KubeTransport {
     return {
       request: (request) => this.#request(member, request),
-      watch: (watch) => this.#watches.open(member, watch, (query) => this.#openWatch(member, { ...watch, query })),
+      watch: (watch) => this.watches.open(member, watch, (query) => this.#openWatch(member, { ...watch, query })),
     };
   }
 
@@ -155,7 +108,7 @@ export class SimulatedNetwork {
     return waitFor({ time, life: member.life, ms: ms ?? REQUEST_TIMEOUT_MS, signal, gaveUp }, (waiting) => {
       this.#options.history.sent(sent, sender.by);
       const about = { sent, call, asked: { to: 'api', request: asking }, isGone: waiting.isGone } as const;
-      return this.#carriage.carry(this.#parcel(member, about), waiting);
+      return this.carriage.carry(this.#parcel(member, about), waiting);
     });
   }
 
@@ -190,16 +143,16 @@ export class SimulatedNetwork {
       const gaveUp = (): Error => (signal.reason instanceof Error ? signal.reason : new Error('aborted'));
       return waitFor({ time, life, signal, gaveUp }, (sender) => {
         history.sentToApiserver(by, node);
-        const replica = this.#replicas.choose();
+        const replica = this.replicas.choose();
         const to = replica?.name ?? 'nowhere';
-        return this.#carriage.carry(
+        return this.carriage.carry(
           {
             member,
             to,
             asked: { to: 'apiserver', request: outgoing },
             land: () => {
               history.asked({ by, node, to, path: outgoing.path, body: outgoing.body });
-              return this.#replicas.visit(replica, { from: by, incoming: outgoing, sender });
+              return this.replicas.visit(replica, { from: by, incoming: outgoing, sender });
             },
             answered: (status) => ({ status, body: '' }),
             broken: failure,
@@ -217,7 +170,7 @@ export class SimulatedNetwork {
         new Promise((resolve, reject) => {
           if (life.isOver) return;
           const { method, path } = request;
-          const meeting = this.#carriage.meet(process, { to: 'host', request: { method, path } });
+          const meeting = this.carriage.meet(process, { to: 'host', request: { method, path } });
           const answered = (settle: () => void): void => {
             meeting?.pass('between');
             life.deliver(settle);

@@ -94,9 +94,9 @@ const apiserver: Program = async ({ container, member, network, settings, clock,
     logger,
     instance: container.pod,
   });
-  network.open({ name, life: member.life, serve: (incoming, gone) => exchange(handle, incoming, gone) });
+  network.replicas.join({ name, life: member.life, serve: (incoming, gone) => exchange(handle, incoming, gone) });
   await aborted(signal).catch(() => undefined);
-  network.close(name);
+  network.replicas.leave(name);
   await shutDown({ clock, service, server: { close: (_, graceMs) => clock.sleep(graceMs) } });
 };
 

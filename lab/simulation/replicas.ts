@@ -66,7 +66,7 @@ export class Replicas {
     one.leftAt ??= this.#time.monotonic() + (one.replica.life.isSilent ? LOST_MS : 0);
   }
 
-  /** Nobody takes its certificate until what is returned is called. */
+  /** Nobody takes its certificate, the Kubernetes API included, until what is returned is called: whoever connects ends in the handshake. */
   distrust(name: string): () => void {
     const add = (by: number): unknown => this.#distrusted.set(name, (this.#distrusted.get(name) ?? 0) + by);
     add(1);

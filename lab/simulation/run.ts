@@ -97,7 +97,7 @@ class Simulation implements World {
       random: random('network'),
       cluster: this.cluster,
     });
-    this.cluster.setWebhooks(this.network.webhooks);
+    this.cluster.setWebhooks(this.network.replicas.dial);
     const processes = new Processes({ scenario, time, history, network: this.network });
     this.#processes = processes;
     this.environment = new KubernetesEnvironment({
@@ -115,10 +115,6 @@ class Simulation implements World {
 
   get processes(): readonly Process[] {
     return this.#processes.all;
-  }
-
-  process(name: string): Process | undefined {
-    return this.#processes.get(name);
   }
 
   async play(): Promise<Outcomes> {

@@ -157,7 +157,6 @@ export interface World {
   readonly environment: KubernetesEnvironment;
   readonly network: SimulatedNetwork;
   readonly processes: readonly Process[];
-  process(name: string): Process | undefined;
 }
 
 export interface Violation {

@@ -49,6 +49,7 @@ export class Watches {
     this.#options = options;
   }
 
+  /** @param resource only watches of this one, by its plural */
   lag(process: string, ms: number, resource?: string): () => void {
     const { lags } = this.#of(process);
     const lag = { ms, resource };

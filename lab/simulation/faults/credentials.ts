@@ -37,7 +37,7 @@ export const credentialFaults: Kinds = {
     (world, terms) => {
       const kind = oneOf(['controller', 'apiserver', 'agent'] as const, terms.random);
       return onProcess(processOf(world, terms, kind), ({ name }) =>
-        world.network.disturb(name, { kind: 'answered', code: 401 }, { path: /^\/apis?\// }),
+        world.network.carriage.disturb(name, { kind: 'answered', code: 401 }, { path: /^\/apis?\// }),
       );
     },
   ),
@@ -50,7 +50,7 @@ export const credentialFaults: Kinds = {
       const one = oneOf(apiservers, random);
       const those = random() < 0.5 && one !== undefined ? [one] : apiservers;
       if (those.length === 0) return undefined;
-      return begun(those.join(', '), all(those.map((name) => network.distrust(name))));
+      return begun(those.join(', '), all(those.map((name) => network.replicas.distrust(name))));
     },
   ),
   'no-token-reviews': fault(

@@ -23,7 +23,7 @@ export const leaseFaults: Kinds = aimedAt(OF_THE_LEASE, {
     'the leader no longer reaches the Kubernetes API: another follows it, while what it sent may land',
     6,
     [12 * SECOND, HOUR],
-    ({ name }, { network }) => network.partition(name, 'api'),
+    ({ name }, { network }) => network.lines.cut(name, 'api'),
     'controller',
   ),
 });

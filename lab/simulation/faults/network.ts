@@ -37,7 +37,7 @@ function disturbs(world: World, terms: Terms, outcome: Outcome) {
   const count = 1 + Math.floor(terms.random() * 8);
   return onProcess(
     processOf(world, terms),
-    ({ name }) => world.network.disturb(name, outcome, { count }),
+    ({ name }) => world.network.carriage.disturb(name, outcome, { count }),
     (name) => `${name}, ${count} requests: ${told(outcome)}`,
   );
 }
@@ -94,11 +94,11 @@ export const networkFaults: Kinds = {
     [3 * SECOND, 20 * MINUTE],
     (world, terms) => {
       const ends = line(world, terms);
-      return ends && begun(`${ends[0]} and ${ends[1]}`, world.network.partition(...ends));
+      return ends && begun(`${ends[0]} and ${ends[1]}`, world.network.lines.cut(...ends));
     },
   ),
   outage: fault('nobody reaches the Kubernetes API', 2, [3 * SECOND, 20 * MINUTE], ({ processes, network }) =>
-    begun('everybody', all(processes.map(({ name }) => network.partition(name, 'api')))),
+    begun('everybody', all(processes.map(({ name }) => network.lines.cut(name, 'api')))),
   ),
   busy: fault(
     'the Kubernetes API answers 429 to a share of all requests of the operator',
@@ -107,7 +107,7 @@ export const networkFaults: Kinds = {
     ({ processes, network }, { random }) => {
       const share = 0.1 + 0.4 * random();
       const terms = { path: /^\/apis?\//, isStruck: () => random() < share };
-      const ends = processes.map(({ name }) => network.disturb(name, { kind: 'answered', code: 429 }, terms));
+      const ends = processes.map(({ name }) => network.carriage.disturb(name, { kind: 'answered', code: 429 }, terms));
       return begun(`${Math.round(share * 100)} %`, all(ends));
     },
   ),
@@ -115,7 +115,7 @@ export const networkFaults: Kinds = {
     const latencyMs = between([200, 40 * SECOND], terms.random);
     return onProcess(
       processOf(world, terms),
-      ({ name }) => world.network.slow(name, latencyMs),
+      ({ name }) => world.network.lines.slow(name, latencyMs),
       (name) => `${name}, by ${(latencyMs / SECOND).toFixed(1)} s`,
     );
   }),

@@ -104,9 +104,9 @@ function unreadable({ network, processes }: World, { random }: { readonly random
   const resource = oneOf(READ, random) ?? POLICY_PLURAL;
   const ends = processes.flatMap(({ name, kind }) => {
     if (kind !== 'controller') return [];
-    network.dropWatches(name, 'closed');
+    network.watches.drop(name, 'closed');
     const path = new RegExp(`/${resource}$`);
-    return [network.disturb(name, { kind: 'answered', code: 403 }, { method: 'GET', path })];
+    return [network.carriage.disturb(name, { kind: 'answered', code: 403 }, { method: 'GET', path })];
   });
   return begun(resource, all(ends));
 }

@@ -35,7 +35,7 @@ const drops = (how: 'closed' | 'expired' | 'replayed', what: string) =>
   fault(what, 3, AT_ONCE, (world, terms) => {
     const processes = viewers(world, terms);
     if (processes.length === 0) return undefined;
-    for (const { name } of processes) world.network.dropWatches(name, how);
+    for (const { name } of processes) world.network.watches.drop(name, how);
     return { about: names(processes) };
   });
 
@@ -48,7 +48,7 @@ const lagsBehind = (resource: string, what: string) =>
     ({ processes, network }, { random }) => {
       const ms = between([10 * SECOND, 3 * HOUR], random);
       const controllers = processes.filter(({ kind }) => kind === 'controller');
-      const ends = controllers.map(({ name }) => network.lagWatches(name, ms, resource));
+      const ends = controllers.map(({ name }) => network.watches.lag(name, ms, resource));
       return begun(late(controllers, ms), all(ends));
     },
   );
@@ -62,7 +62,7 @@ export const watchFaults: Kinds = {
       const processes = viewers(world, terms);
       const ms = between([500, 2 * MINUTE], terms.random);
       if (processes.length === 0) return undefined;
-      return begun(late(processes, ms), all(processes.map(({ name }) => world.network.lagWatches(name, ms))));
+      return begun(late(processes, ms), all(processes.map(({ name }) => world.network.watches.lag(name, ms))));
     },
   ),
   'watch-mute': fault(
@@ -72,7 +72,7 @@ export const watchFaults: Kinds = {
     (world, terms) => {
       const processes = viewers(world, terms);
       if (processes.length === 0) return undefined;
-      return begun(names(processes), all(processes.map(({ name }) => world.network.muteWatches(name))));
+      return begun(names(processes), all(processes.map(({ name }) => world.network.watches.mute(name))));
     },
   ),
   'watch-lags-nodes': lagsBehind('nodes', 'Nodes'),
@@ -86,8 +86,8 @@ export const watchFaults: Kinds = {
     2,
     [SECOND, 2 * MINUTE],
     ({ name }, { network }) => {
-      network.dropWatches(name, 'expired');
-      return network.disturb(name, { kind: 'answered', code: 410 }, { method: 'GET', path: COLLECTION });
+      network.watches.drop(name, 'expired');
+      return network.carriage.disturb(name, { kind: 'answered', code: 410 }, { method: 'GET', path: COLLECTION });
     },
   ),
 };
