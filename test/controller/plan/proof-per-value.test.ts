@@ -140,3 +140,11 @@ test('a policy whose nodes all have no such label goes by one proof, as without 
   expect(started(typed({ '-1': {}, '-2': {} }, { policies }), rules)).toEqual(['-1']);
   expect(started(typed({ '-1': well, '-2': {}, '-3': {} }, { policies }), rules)).toEqual(['-2', '-3']);
 });
+
+test('a label that every object has by its name is absent where a node does not bear it', () => {
+  const oddly = { ...rules, zones: { key: 'constructor', atOnce: 1 }, proof: { ...rules.proof, per: 'constructor' } };
+  const world = fleet({ a: well, b: {} });
+  const { commands } = plan(world, { ...POLICY, ...oddly }, NOW);
+  expect(commands).toMatchObject([{ kind: 'start', node: 'b', zone: undefined }]);
+  expect(under(written(world, oddly))?.provenFor?.values).toEqual(['']);
+});

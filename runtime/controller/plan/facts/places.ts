@@ -1,3 +1,4 @@
+import { labelOf } from '../../../lib/selector.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { NEVER } from './requeue.ts';
 import { compare, type NodeView } from './snapshot.ts';
@@ -100,7 +101,8 @@ const NO_ZONE = '(none)';
 
 type Zoned = Pick<UpdatePolicy, 'zones'>;
 
-export const zoneOf = ({ labels }: Pick<NodeView, 'labels'>, { zones }: Zoned): string => labels[zones.key] ?? NO_ZONE;
+export const zoneOf = ({ labels }: Pick<NodeView, 'labels'>, { zones }: Zoned): string =>
+  labelOf(labels, zones.key) ?? NO_ZONE;
 
 export const zoneText = (zone: string, { zones }: Zoned): string =>
   zone === NO_ZONE ? `without the label ${zones.key}` : `of zone ${zone}`;

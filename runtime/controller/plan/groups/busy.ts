@@ -1,4 +1,5 @@
 import { countNodes } from '../facts/counts.ts';
+import { labelOf } from '../../../lib/selector.ts';
 import { concurrency, unhealthyLimit } from '../../../api/policy/quantity.ts';
 import type { Group, Groups } from './groups.ts';
 import { type AssessedNode, type Fleet, isLeftOver, wasReady } from '../nodes/health.ts';
@@ -170,7 +171,7 @@ export function termsOf({
 }: Claimant): PermitKey & PermitTerms {
   const policy = { name: rules.name ?? '', uid: view.resource?.uid ?? '' };
   const { shadowName: shadow, uid: nodeUid, family } = node;
-  const terms = { shadow, nodeUid, family, version, policy, zone: node.labels[rules.zones.key] };
+  const terms = { shadow, nodeUid, family, version, policy, zone: labelOf(node.labels, rules.zones.key) };
   return isArriving ? { ...terms, arriving: true } : terms;
 }
 

@@ -1,4 +1,5 @@
 import type { ProofRules, UpdatePolicy } from '../../../api/policy/policy.ts';
+import { labelOf } from '../../../lib/selector.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
 import type { NodeView, Settings } from '../facts/snapshot.ts';
 import type { Patience } from './well.ts';
@@ -27,4 +28,4 @@ export type Proven = Pick<NodeView, 'uid' | 'labels'>;
 
 /** By whose proof a node may start: that of all nodes, or of those with its value of a label. */
 export const provenWith = ({ labels }: Pick<NodeView, 'labels'>, { per }: ProofRules): string =>
-  per === undefined ? '' : (labels[per] ?? '');
+  per === undefined ? '' : (labelOf(labels, per) ?? '');
