@@ -31,7 +31,6 @@ export interface CarriageOptions {
   readonly random: Random;
   readonly lines: Lines;
   readonly moments: Moments;
-  readonly agentRuns: (node: string) => boolean;
 }
 
 /** Which of a process' requests are disturbed. */
@@ -70,16 +69,11 @@ export class Carriage {
     return () => this.#leave(one);
   }
 
-  /** The rule's moment that the request is, where faults begin; undefined for all others. */
-  meet(process: Process, asked: Asked): Meeting | undefined {
-    return this.#options.moments.meet(process, asked, this.#options.agentRuns);
-  }
-
   async carry<T>(parcel: Parcel<T>, sender: Sender): Promise<T> {
-    const { lines } = this.#options;
+    const { lines, moments } = this.#options;
     const { member, to, asked } = parcel;
     const { name } = member.process;
-    const meeting = this.meet(member.process, asked);
+    const meeting = moments.meet(member.process, asked);
     if (meeting) await begun(meeting, member.life, sender);
     const outcome = meeting?.struck.outcome ?? this.#standing(name, asked);
     if (outcome) return this.#carryDisturbed(parcel, outcome, meeting);

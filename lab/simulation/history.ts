@@ -2,7 +2,7 @@ import type { ApiRequest, Cause, Change, ResourceType, UserInfo } from '../sim/c
 import { understand } from '../sim/cluster/request.ts';
 import { at, text } from '../sim/cluster/object.ts';
 import { Tally } from './tally.ts';
-import type { AskedEntry, Entry, Happening, Instant, SentEntry } from './types.ts';
+import type { Entry, Happening, Instant, SentEntry } from './types.ts';
 
 /** Which process sent a request, and when. Every replica of a Deployment is the same user to the API server. */
 export interface Sender {
@@ -60,11 +60,6 @@ export class History {
   /** The agent of the node has sent one to an apiserver. */
   sentToApiserver(by: string, node: string | undefined): void {
     this.#tell({ by, to: 'apiserver', node, ofPods: false });
-  }
-
-  /** Such a request has come to one of them. */
-  asked(asked: Omit<AskedEntry, 'kind'>): void {
-    this.add({ kind: 'asked', ...asked });
   }
 
   #tell(sent: Parameters<Tally['add']>[0]): void {

@@ -42,6 +42,7 @@ const LOOKED_AT: ReadonlySet<string> = new Set(['leases', 'nodes', 'bottlerocket
 /** Tells which rule's write each request is, counts them, and lets those faults begin that are aimed there. */
 export class Moments {
   readonly #time: TrueTime;
+  readonly #agentRuns: (node: string) => boolean;
   /** The last that was written of the Lease, of each Node and of each shadow: what a write is depends on what was there. */
   readonly #known = new Map<string, KubeObject>();
   /** By node, the UIDs of its pods but for those of DaemonSets. */
@@ -49,8 +50,10 @@ export class Moments {
   readonly #counts = new Map<Moment, { seen: number; struck: number }>();
   #aims: Aim[] = [];
 
-  constructor(time: TrueTime) {
+  /** @param agentRuns whether an agent's process is there on a node */
+  constructor(time: TrueTime, agentRuns: (node: string) => boolean) {
     this.#time = time;
+    this.#agentRuns = agentRuns;
     for (const moment of Object.keys(MOMENTS)) this.#counts.set(moment as Moment, { seen: 0, struck: 0 });
   }
 
@@ -87,9 +90,9 @@ export class Moments {
     else there.delete(uid);
   }
 
-  /** Undefined for what is no rule's. @param agentRuns whether an agent's process is there on a node */
-  meet(process: Process, asked: Asked, agentRuns: (node: string) => boolean): Meeting | undefined {
-    const met = momentOf(asked, { known: this.#known, pods: this.#pods, process, agentRuns });
+  /** The rule's moment that the request is, where faults begin; undefined for all others. */
+  meet(process: Process, asked: Asked): Meeting | undefined {
+    const met = momentOf(asked, { known: this.#known, pods: this.#pods, process, agentRuns: this.#agentRuns });
     if (!met) return undefined;
     const count = this.#counts.get(met.moment);
     if (count) count.seen += 1;

@@ -151,7 +151,7 @@ export class SimulatedNetwork {
             to,
             asked: { to: 'apiserver', request: outgoing },
             land: () => {
-              history.asked({ by, node, to, path: outgoing.path, body: outgoing.body });
+              history.add({ kind: 'asked', by, node, to, path: outgoing.path, body: outgoing.body });
               return this.replicas.visit(replica, { from: by, incoming: outgoing, sender });
             },
             answered: (status) => ({ status, body: '' }),
@@ -170,7 +170,7 @@ export class SimulatedNetwork {
         new Promise((resolve, reject) => {
           if (life.isOver) return;
           const { method, path } = request;
-          const meeting = this.carriage.meet(process, { to: 'host', request: { method, path } });
+          const meeting = this.#options.moments.meet(process, { to: 'host', request: { method, path } });
           const answered = (settle: () => void): void => {
             meeting?.pass('between');
             life.deliver(settle);

@@ -28,12 +28,8 @@ export class Processes {
     return [...this.#byName.values()];
   }
 
-  get(name: string): Process | undefined {
-    return this.#byName.get(name);
-  }
-
   agentRuns(node: string): boolean {
-    return this.get(`agent-${node}`)?.running ?? false;
+    return this.#byName.get(`agent-${node}`)?.running ?? false;
   }
 
   /** Starts a process of the container. One of its name that still runs is killed. */

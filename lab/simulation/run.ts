@@ -75,7 +75,7 @@ class Simulation implements World {
     this.scenario = scenario;
     this.#terms = terms;
     const time = new TrueTime(random('time'));
-    const moments = new Moments(time);
+    const moments = new Moments(time, (node) => this.#processes.agentRuns(node));
     const history = new History(
       () => time.monotonic(),
       (entry) => this.#see(entry),
@@ -88,12 +88,10 @@ class Simulation implements World {
     this.#judges = RULES.map(({ name, begin }) => ({ name, judge: begin(picture, scenario) }));
     const onChange: History['changed'] = (type, change) => history.changed(type, change);
     this.cluster = new EmbeddedCluster({ clock: time, random: random('cluster'), auditLimit: 1, onChange });
-    const agentRuns = (node: string): boolean => processes.agentRuns(node);
     this.network = new SimulatedNetwork({
       time,
       history,
       moments,
-      agentRuns,
       random: random('network'),
       cluster: this.cluster,
     });

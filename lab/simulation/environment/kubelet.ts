@@ -1,5 +1,6 @@
 import type { Boot } from '../../sim/hosts/machine.ts';
 import { isPodTerminal, type Pod } from '../../../runtime/kube/objects.ts';
+import { once } from '../lines.ts';
 import { between } from './chance.ts';
 import { kubeletStatus, machineStatus, ownLabels, READY, STARTING } from '../../sim/kubernetes/kubelet/node-status.ts';
 import { archOf, type Family, osImageOf } from './family.ts';
@@ -78,13 +79,10 @@ export class Kubelet {
   mute(): () => void {
     this.#mutes += 1;
     if (this.#boot) this.#parts.silent();
-    let muted = true;
-    return () => {
-      if (!muted) return;
-      muted = false;
+    return once(() => {
       this.#mutes -= 1;
       if (this.#mutes === 0) void this.#speak();
-    };
+    });
   }
 
   get muted(): boolean {

@@ -34,10 +34,6 @@ export class Troubles {
     if (this.#flaw(version) === 'agent-never-runs') return 'CreateContainerError';
     return this.barred.has(node) ? 'ImagePullBackOff' : undefined;
   }
-
-  isTokenExpired(node: string): boolean {
-    return this.expired.has(node);
-  }
 }
 
 /** What may go wrong with machines, with their kubelets, and with the agents on them. A node that is not there is left alone. */

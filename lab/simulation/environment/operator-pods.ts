@@ -118,7 +118,7 @@ export class OperatorPods {
         if (host.boot) return host.boot.id;
         throw new BootIdError('boot_id: the host is down');
       },
-      token: () => (this.#troubles.isTokenExpired(name) ? `${token.text}-expired` : token.text),
+      token: () => (this.#troubles.expired.has(name) ? `${token.text}-expired` : token.text),
     };
   }
 

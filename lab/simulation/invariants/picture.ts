@@ -21,7 +21,7 @@ import { type Group, Rulings } from './rulings.ts';
 import { SeenHost } from './seen-host.ts';
 import { SeenLocks } from './seen-locks.ts';
 import { seenNode, type SeenNode, unlessSame } from './seen-node.ts';
-import { Beginnings, SeenAgents, type SeenProcess } from './seen-process.ts';
+import { agentOf, Beginnings, type SeenProcess } from './seen-process.ts';
 import { type Terms, termsOf } from './settings.ts';
 import { Sight } from './sight.ts';
 
@@ -60,7 +60,6 @@ export class Picture {
   readonly inherited = new Set<string>();
   readonly processes = new Map<string, SeenProcess>();
   readonly beginnings = new Beginnings();
-  readonly #agents = new SeenAgents();
   /** By name of the node. */
   readonly #shadows = new Map<string, ShadowFacts>();
   /** By UID of the node. */
@@ -124,7 +123,6 @@ export class Picture {
     this.standing += 1;
     this.processes.set(name, seen);
     if (seen.runs) this.beginnings.note(name, seen.since);
-    this.#agents.see(name, seen);
   }
 
   host(name: string): SeenHost {
@@ -137,7 +135,7 @@ export class Picture {
 
   /** The agent of the node, ours or the older operator's. */
   agentOf(node: string): SeenProcess {
-    return this.#agents.of(node);
+    return agentOf(this.processes, node);
   }
 
   managed(): number {

@@ -23,25 +23,11 @@ export class Beginnings {
 }
 
 const AWAY: SeenProcess = { runs: false, since: -Infinity };
-const NONE = { ours: AWAY, older: AWAY };
 
-/** The agents of nodes, ours and the older operator's. */
-export class SeenAgents {
-  readonly #byNode = new Map<string, { ours: SeenProcess; older: SeenProcess }>();
-
-  /** Nothing where the process is no agent. */
-  see(process: string, seen: SeenProcess): void {
-    const [, older, node] = /^(upstream-)?agent-(.*)$/.exec(process) ?? [];
-    if (node === undefined) return;
-    const agents = this.#byNode.get(node) ?? { ...NONE };
-    agents[older ? 'older' : 'ours'] = seen;
-    this.#byNode.set(node, agents);
-  }
-
-  /** The one that runs, or the last. */
-  of(node: string): SeenProcess {
-    const { ours, older } = this.#byNode.get(node) ?? NONE;
-    if (ours.runs !== older.runs) return ours.runs ? ours : older;
-    return ours.since > older.since ? ours : older;
-  }
+/** The agent of the node, ours or the older operator's: the one that runs, or the last. */
+export function agentOf(processes: ReadonlyMap<string, SeenProcess>, node: string): SeenProcess {
+  const ours = processes.get(`agent-${node}`) ?? AWAY;
+  const older = processes.get(`upstream-agent-${node}`) ?? AWAY;
+  if (ours.runs !== older.runs) return ours.runs ? ours : older;
+  return ours.since > older.since ? ours : older;
 }
