@@ -11,6 +11,14 @@ export const workloadMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/settle.test.ts'],
   },
   {
+    rule: 'M1',
+    does: 'begins a drain that waits for room where the nodes of one look are full',
+    file: 'runtime/apiserver/drain/judge.ts',
+    find: 'if (waitsForRoom({ shadow })) return lookOn(ports, name, left);',
+    replace: '',
+    tests: ['test/apiserver/drain/room.test.ts'],
+  },
+  {
     rule: 'M10',
     does: 'goes to the next node as soon as this one is back, whatever its drain has displaced',
     file: 'runtime/controller/plan/nodes/settle.ts',
