@@ -48,6 +48,8 @@ export {
 export interface ClusterOptions {
   readonly clock: Clock;
   readonly random: Random;
+  /** Since when what is created now is there, milliseconds since the Unix epoch. @default now */
+  readonly createdAt?: Core['createdAt'];
   /** Dials conversion webhooks; without it a conversion by webhook fails. */
   readonly webhooks?: WebhookDialer;
   /** At least so many requests are kept in `audit`. @default 20,000 */
@@ -73,10 +75,11 @@ export class EmbeddedCluster {
   #dialService: ServiceDialer | undefined;
 
   constructor(options: ClusterOptions) {
-    const { clock, random, webhooks, auditLimit = 20_000, onAudit, onChange } = options;
+    const { clock, random, createdAt = () => clock.now(), webhooks, auditLimit = 20_000, onAudit, onChange } = options;
     const core: Core = {
       clock,
       random,
+      createdAt,
       registry: new Registry(),
       converter: new Converter(random, webhooks),
       bookmarks: new Bookmarks(clock),

@@ -12,6 +12,8 @@ import { noSuchPath, notFound } from './status.ts';
 /** What every operation of the cluster works on. */
 export interface Core {
   readonly clock: Clock;
+  /** Since when what is created now is there, milliseconds since the Unix epoch. */
+  readonly createdAt: (type: ResourceType) => number;
   readonly random: Random;
   readonly store: Store;
   readonly registry: Registry;

@@ -61,7 +61,7 @@ export function freshMeta(core: Core, type: ResourceType, metadata: Meta): Meta 
     ...without(metadata, ...SERVER_OWNED, 'resourceVersion'),
     name: metadata.name || generated,
     uid: uuid(core.random),
-    creationTimestamp: rfc3339(core.clock.now()),
+    creationTimestamp: rfc3339(core.createdAt(type)),
     ...(hasGeneration(core, type) && { generation: 1 }),
   };
 }

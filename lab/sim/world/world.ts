@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Pod } from '../../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../../runtime/kube/transport.ts';
-import type { Clock } from '../../../runtime/lib/clock.ts';
+import { type Clock, HOUR_MS } from '../../../runtime/lib/clock.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
-import { ADMIN, type AuditEntry, EmbeddedCluster } from '../cluster/cluster.ts';
+import { ADMIN, type AuditEntry, type ClusterOptions, EmbeddedCluster } from '../cluster/cluster.ts';
 import { type ServedCluster, serveCluster } from '../cluster/https.ts';
 import { ReleasesServer } from '../hosts/k3os/releases-server.ts';
 import { PLATFORM } from '../hosts/host.ts';
@@ -70,7 +70,7 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
   const onAudit = ({ subresource, code }: AuditEntry): void => {
     if (subresource === 'eviction' && code < 300) evictions += 1;
   };
-  const cluster = new EmbeddedCluster({ clock, random, onAudit });
+  const cluster = new EmbeddedCluster({ clock, random, createdAt: withOldNodes(clock), onAudit });
   const transport = cluster.transport(ADMIN);
   const served = await serveCluster(cluster);
   const service = await serveService();
@@ -105,6 +105,12 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
   };
   return { cluster, served, transport, nodes, pods, evictions: () => evictions, run };
 }
+
+/** The fleet has long been there: new nodes are not updated at once (rule P1). */
+const withOldNodes =
+  (clock: Clock): NonNullable<ClusterOptions['createdAt']> =>
+  ({ kind }) =>
+    clock.now() - (kind === 'Node' ? HOUR_MS : 0);
 
 /** The nodes, and their heartbeats. */
 function running(
