@@ -5,7 +5,7 @@ import type { Given } from '../facts/places.ts';
 import { provenWith } from '../releases/proving.ts';
 import type { OsRelease } from '../releases/os-release.ts';
 import type { Ruled } from './turns.ts';
-import { isBack } from './versions.ts';
+import { isBack, isDownwards } from './versions.ts';
 
 /** Nodes that others keep from their update alike: settled ones of one release, proof and zone. Any other is alone. */
 export interface Crowd {
@@ -55,15 +55,20 @@ export class Crowds {
 
   /** Those that are like this one; undefined where none is. They differ in the room alone that their permits take on the Lease. */
   #alike(asking: Ruled): Ruled[] | undefined {
-    const { info, group, release, isRetry, isArriving } = asking;
-    const isWithheld = this.#withheld.refusalOf('start', info.node.shadowName) !== undefined;
-    const isOdd = !info.isSettled || isRetry || isArriving || isWithheld || isBack(asking);
-    if (isOdd) return undefined;
+    if (this.#isOdd(asking)) return undefined;
+    const { info, group, release } = asking;
     const { proof } = group.rules;
     const key = proof.per === undefined ? info.zone : `${info.zone}/${provenWith(info.node, proof)}`;
     const known = this.#known.get(release) ?? new Map<string, Ruled[]>();
     const members = known.get(key) ?? [];
     if (members.length === 0) this.#known.set(release, known.set(key, members));
     return members;
+  }
+
+  #isOdd(asking: Ruled): boolean {
+    const { info, group, isRetry, isArriving } = asking;
+    const isWithheld = this.#withheld.refusalOf('start', info.node.shadowName) !== undefined;
+    const isUnasked = isBack(asking) || (group.rules.needsApproval && isDownwards(asking));
+    return !info.isSettled || isRetry || isArriving || isWithheld || isUnasked;
   }
 }

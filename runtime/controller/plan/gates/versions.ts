@@ -70,13 +70,18 @@ export function tooYoung({ group, release, shadow }: Asking, { ledgers, now }: W
   return stoppedBy(found('TooYoung', message, until));
 }
 
-/** Nor does it wait for a person: who wants it has said so. */
-export function unapproved({ group, release, shadow }: Asking, { ledgers }: World): GateResult {
+/** Nor does one that goes down wait for a person: who wants it has said so. */
+export function unapproved(asking: Asking, { ledgers }: World): GateResult {
+  const { group, release } = asking;
   const { name, needsApproval } = group?.rules ?? {};
   if (name === undefined || !needsApproval || !release) return PASS;
-  if (!isAbove(release.version, shadow.status?.current_version) || ledgers.isApproved(release, name)) return PASS;
+  if (isDownwards(asking) || ledgers.isApproved(release, name)) return PASS;
   return stoppedBy(found('AwaitingApproval', `policy ${name} wants ${release.version} to be approved`));
 }
+
+/** It would go to a version below the one that it runs. */
+export const isDownwards = ({ version, shadow }: Asking): boolean =>
+  version !== undefined && !isAbove(version, shadow.status?.current_version);
 
 const isAbove = (version: string, current: string | undefined): boolean =>
   current === undefined || compareSemver(version, current) > 0;
