@@ -1,6 +1,5 @@
 import type { At as Joining } from './facts/arriving.ts';
 import { arrivalsOf, countedIn } from './gates/arrivals.ts';
-import { countNodes } from './facts/counts.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { stopsOf, type Stops } from './gates/again.ts';
 import { busyNodes, type Holder, holdersOf, isOut, placesOf, unhealthyOf } from './groups/busy.ts';
@@ -139,7 +138,7 @@ function start(snapshot: Snapshot, settings: Settings, { now, memory = {} }: At)
   const books = new Books(entered, { names, isCurrent: snapshot.notCurrent === undefined, now });
   const groups = new Groups(rulings, managed, { ...settings, now, books });
   const busy = busyNodes(fleet, snapshot, { ...settings, now });
-  const limits = { ...settings, ...snapshot, members: countNodes(managed) };
+  const limits = { ...settings, ...snapshot, members: fleet.size };
   const facts = {
     snapshot,
     settings,

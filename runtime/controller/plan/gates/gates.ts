@@ -161,23 +161,6 @@ export function firstOf(asking: Asking, world: World, questions = ALL): Found {
   return soonest;
 }
 
-/**
- * What is left to ask of each node of a release that has not failed on it: what is alike for all of them is answered by one. What passes is left out,
- * and so is what comes after a finding on all.
- */
-export function answeredBy(one: Asking, world: World): readonly Question[] {
-  const left: Question[] = [];
-  for (const question of OWN) {
-    const isAlike = !OF_EACH.has(GATES[question.gate]?.of);
-    const result = isAlike ? question.ask(one, world) : undefined;
-    if (result !== PASS) left.push(result ? { ...question, ask: () => result } : question);
-    if (result?.finding) break;
-  }
-  return left;
-}
-
-const OF_EACH: ReadonlySet<Gate['of'] | undefined> = new Set(['member', 'node']);
-
 /** Everything that keeps the node from its update. */
 export const findingsOf = (asking: Asking, world: World): readonly Finding[] =>
   ALL.flatMap(({ ask }) => ask(asking, world).finding ?? []);

@@ -24,7 +24,7 @@ interface Hints {
 export function hintsFor(managed: readonly AssessedNode[], starts: Starts, world: World): Hints {
   const { now } = world;
   const deserving = managed.filter((info) => isDeserving(info, starts));
-  const room = new Room(countNodes(managed), world);
+  const room = new Room(managed, world);
   // Those that have theirs keep it, or hints would go round.
   const right = deserving.filter(({ shadow, offered }) => shadow?.hint?.version === offered);
   const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(world.groups.of(info), info.node)));
@@ -110,11 +110,11 @@ class Room {
   readonly #under: ReadonlyMap<Group | undefined, Place>;
   #given = NONE_GIVEN;
 
-  constructor(managed: number, { settings: { readAhead }, places, groups }: World) {
-    const placeFor = (atOnce: number, members: number): Place =>
-      placeOf(readAhead === undefined ? atOnce : concurrency(readAhead, members), new Map());
+  constructor(managed: readonly AssessedNode[], { settings: { readAhead }, places, groups }: World) {
+    const placeFor = (atOnce: number, members: readonly AssessedNode[]): Place =>
+      placeOf(readAhead === undefined ? atOnce : concurrency(readAhead, countNodes(members)), new Map());
     this.#all = placeFor(places.all.limit, managed);
-    this.#under = new Map(groups.all.map((group) => [group, placeFor(group.capacity, countNodes(group.members))]));
+    this.#under = new Map(groups.all.map((group) => [group, placeFor(group.capacity, group.members)]));
   }
 
   /** What the node takes; undefined where there is no room for it, or no policy. */

@@ -7,9 +7,10 @@ import {
 } from '../../../api/shadow/names.ts';
 import { claimsOf, termsOf } from '../groups/busy.ts';
 import type { Start } from '../facts/commands.ts';
+import { answeredBy } from './alike.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
 import { Crowds, type Crowd } from './crowds.ts';
-import { answeredBy, firstOf, type Found, isNext, isOfAll, OWN, type Question, queueOf } from './gates.ts';
+import { firstOf, type Found, isNext, isOfAll, OWN, type Question, queueOf } from './gates.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { give, type Given } from '../facts/places.ts';
@@ -47,7 +48,7 @@ export interface Starts {
 
 /** Decides which nodes start: what is left of the places goes to the candidates in their turn. */
 export function chooseStarts({ all, managed }: Pick<Fleet, 'all' | 'managed'>, world: World): Starts {
-  const round = new Round(all.length, world);
+  const round = new Round(all, world);
   managed.forEach((info) => round.consider(info));
   return round.end();
 }
@@ -69,9 +70,8 @@ class Round {
   /** Candidates that did not start, in the order of their turns. */
   readonly #left: Ruled[] = [];
 
-  /** @param size how many nodes there are */
-  constructor(size: number, world: World) {
-    this.#kept = Array.from({ length: size });
+  constructor(all: Fleet['all'], world: World) {
+    this.#kept = all.map(() => undefined);
     this.#world = world;
     this.#crowds = new Crowds(world);
   }
@@ -106,10 +106,10 @@ class Round {
     };
   }
 
-  /** One that has failed on its release is asked everything. */
+  /** One that has failed on its release, or is not settled, is asked everything. */
   #questionsTo(asking: Asking): readonly Question[] {
-    const { release, isRetry } = asking;
-    if (!release || isRetry) return OWN;
+    const { info, release, isRetry } = asking;
+    if (!release || isRetry || !info.isSettled) return OWN;
     const known = this.#questions.get(release);
     if (known) return known;
     const questions = answeredBy(asking, this.#world);

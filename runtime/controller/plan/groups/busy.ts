@@ -1,4 +1,3 @@
-import { countNodes } from '../facts/counts.ts';
 import { labelOf } from '../../../lib/selector.ts';
 import { concurrency, unhealthyLimit } from '../../../api/policy/quantity.ts';
 import type { Group, Groups } from './groups.ts';
@@ -84,10 +83,9 @@ const NAMED = 20;
  * are being updated, that a person holds, or that never were Ready are no sign of that.
  */
 export function unhealthyOf(
-  { managed, unsettled }: Fleet,
+  { size: members, unsettled }: Fleet,
   { maxUnhealthy }: Pick<Settings, 'maxUnhealthy'>,
 ): Finding | undefined {
-  const members = countNodes(managed);
   const limit = unhealthyLimit(maxUnhealthy, members);
   const down = unsettled.filter((info) => {
     const { managed: isOurs, ready, held } = info.node;

@@ -1,4 +1,5 @@
 import { settlesUntil, settlingOf, type Settling } from './settle.ts';
+import { countNodes } from '../facts/counts.ts';
 import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
 import { isSettled, type Standing, standingOf } from './standing.ts';
@@ -63,6 +64,8 @@ export interface AssessedNode extends NodeInfo {
 export interface Fleet {
   readonly all: readonly AssessedNode[];
   readonly managed: readonly AssessedNode[];
+  /** How many nodes these stand for. */
+  readonly size: number;
   /** Nodes that are not settled: something other than a start may be due on them. */
   readonly unsettled: readonly AssessedNode[];
   /** What it was made of. */
@@ -118,9 +121,11 @@ export function assess(snapshot: Snapshot, rules: Rules): Fleet {
     const known = before[at];
     return known?.isSettled && known.node === node && known.shadow === shadow ? known : undefined;
   });
+  const managed = all.filter((info) => info.isSettled || info.node.managed);
   return {
     all,
-    managed: all.filter((info) => info.isSettled || info.node.managed),
+    managed,
+    size: countNodes(managed),
     unsettled: all.filter((info) => !info.isSettled),
     join,
     claims,

@@ -27,5 +27,7 @@ export function isSettled({ node, shadow, permit, phase }: NodeInfo): boolean {
   return phase === RESTING && shadow !== undefined && isPlain(shadow);
 }
 
-const isPlain = ({ stale, status }: ShadowView): boolean =>
-  !stale && status?.crash_count === 0 && status.workloads == null && (status.failed_versions ?? []).length === 0;
+function isPlain({ stale, crossed, status }: ShadowView): boolean {
+  const { crash_count: crashes, failed_versions: failed, workloads } = status ?? {};
+  return !stale && !crossed && crashes === 0 && workloads == null && (failed ?? []).length === 0;
+}
