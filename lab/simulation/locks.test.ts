@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { MINUTE } from './faults/kind.ts';
+import { MINUTE } from './units.ts';
 import { calmMs } from './invariants/liveness.ts';
 import { run } from './run.ts';
 import type { Scenario } from './types.ts';

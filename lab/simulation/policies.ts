@@ -1,6 +1,7 @@
 import type { Random } from '../../runtime/lib/random.ts';
 import { chance, oneOf } from './environment/chance.ts';
-import { between, HOUR, MINUTE } from './faults/kind.ts';
+import { between } from './faults/kind.ts';
+import { HOUR, MINUTE } from './units.ts';
 import { BEGINS_AT, type Instant, type PolicyWorld } from './types.ts';
 import { drawVersionTerms } from './versions.ts';
 

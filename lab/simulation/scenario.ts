@@ -1,7 +1,8 @@
 import type { Random } from '../../runtime/lib/random.ts';
 import { chance, oneOf, spread, weighed } from './environment/chance.ts';
 import { CATALOGUE, kindOf } from './faults/catalogue.ts';
-import { between, HOUR, MINUTE } from './faults/kind.ts';
+import { between } from './faults/kind.ts';
+import { HOUR, MINUTE } from './units.ts';
 import { type Moment, MOMENTS } from './moment-names.ts';
 import { DECISIONS, type Plot, PLOTS, type Topic, TOPICS } from './plots.ts';
 import { drawPolicies } from './policies.ts';

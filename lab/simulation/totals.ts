@@ -1,8 +1,7 @@
 import { CATALOGUE } from './faults/catalogue.ts';
 import type { Result } from './job.ts';
 import { MOMENTS } from './moment-names.ts';
-
-const HOUR_MS = 3_600_000;
+import { HOUR } from './units.ts';
 
 /** What many runs came to together. */
 export class Totals {
@@ -36,7 +35,7 @@ export class Totals {
         ([name, { seen, struck }]) =>
           `  ${name.padEnd(26)}${String(seen).padStart(8)}  ${String(struck).padStart(8)}${mark(struck)}`,
       ),
-      `${(this.virtualMs / HOUR_MS).toFixed(1)} virtual hours`,
+      `${(this.virtualMs / HOUR).toFixed(1)} virtual hours`,
       `${this.runs - this.failed} passed, ${this.failed} failed`,
       '',
     ].join('\n');

@@ -1,6 +1,6 @@
 import type { FaultKind } from '../types.ts';
 import { credentialFaults } from './credentials.ts';
-import { SECOND } from './kind.ts';
+import { SECOND } from '../units.ts';
 import { leaseFaults } from './lease.ts';
 import { machineFaults } from './machines.ts';
 import { networkFaults } from './network.ts';

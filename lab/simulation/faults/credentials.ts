@@ -1,17 +1,5 @@
-import {
-  all,
-  begun,
-  fault,
-  HOUR,
-  type Kinds,
-  MINUTE,
-  oneOf,
-  ofNode,
-  onProcess,
-  othersOf,
-  processOf,
-  SECOND,
-} from './kind.ts';
+import { HOUR, MINUTE, SECOND } from '../units.ts';
+import { all, begun, fault, type Kinds, oneOf, ofNode, onProcess, othersOf, processOf } from './kind.ts';
 
 export const credentialFaults: Kinds = {
   'agent-token-expires': ofNode("an agent's token has expired", 2, [30 * SECOND, HOUR], ({ machines }, node) =>

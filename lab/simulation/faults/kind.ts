@@ -2,15 +2,13 @@ import type { Random } from '../../../runtime/lib/random.ts';
 import { spread } from '../environment/chance.ts';
 import { type Moment, MOMENTS } from '../moment-names.ts';
 import type { Begun, FaultKind, Process, Terms, World } from '../types.ts';
+import { MINUTE, SECOND } from '../units.ts';
 
 /** Kinds of faults by their names. */
 export type Kinds = Readonly<Record<string, Omit<FaultKind, 'name'>>>;
 type Range = readonly [number, number];
 type End = (() => void) | undefined | void;
 
-export const SECOND = 1000;
-export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
 /** Of what does not last. */
 export const AT_ONCE = [SECOND, SECOND] as const;
 

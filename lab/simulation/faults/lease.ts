@@ -1,5 +1,6 @@
 import { CONTROLLER_LEASE } from '../../../runtime/api/shadow/names.ts';
-import { aimedAt, AT_ONCE, begun, fault, HOUR, type Kinds, MINUTE, moments, ofProcess, SECOND } from './kind.ts';
+import { HOUR, MINUTE, SECOND } from '../units.ts';
+import { aimedAt, AT_ONCE, begun, fault, type Kinds, moments, ofProcess } from './kind.ts';
 import { refuses } from './policies.ts';
 
 const OF_THE_LEASE = moments(

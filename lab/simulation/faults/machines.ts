@@ -1,19 +1,6 @@
 import { FAULTS, type FaultName } from '../../sim/hosts/faults.ts';
-import {
-  AT_ONCE,
-  drawOff,
-  fault,
-  HOUR,
-  type Kinds,
-  MINUTE,
-  moments,
-  ofNode,
-  onMachine,
-  onNode,
-  oneOf,
-  saidOff,
-  SECOND,
-} from './kind.ts';
+import { HOUR, MINUTE, SECOND } from '../units.ts';
+import { AT_ONCE, drawOff, fault, type Kinds, moments, ofNode, onMachine, onNode, oneOf, saidOff } from './kind.ts';
 
 const OF_THE_HOST = {
   aim: moments('spec-start prepare status-staged spec-advance drained activate reboot-asked'),

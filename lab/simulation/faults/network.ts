@@ -1,18 +1,7 @@
 import { type Moment, MOMENTS } from '../moment-names.ts';
 import type { Outcome, Terms, World } from '../types.ts';
-import {
-  all,
-  begun,
-  between,
-  fault,
-  type Kinds,
-  MINUTE,
-  moments,
-  oneOf,
-  onProcess,
-  processOf,
-  SECOND,
-} from './kind.ts';
+import { MINUTE, SECOND } from '../units.ts';
+import { all, begun, between, fault, type Kinds, moments, oneOf, onProcess, processOf } from './kind.ts';
 
 /** Whatever passes a network. The API of a host is on the same machine, and has faults of its own. */
 const OF_HOSTS = moments('prepare activate reboot-asked locked');

@@ -1,4 +1,5 @@
-import { AT_ONCE, between, byPeople, HOUR, type Kinds, MINUTE, ofNode, SECOND } from './kind.ts';
+import { HOUR, MINUTE, SECOND } from '../units.ts';
+import { AT_ONCE, between, byPeople, type Kinds, ofNode } from './kind.ts';
 
 const IN_MINUTES = [5 * SECOND, 30 * MINUTE] as const;
 const FOR_AN_HOUR = [10 * SECOND, HOUR] as const;

@@ -1,7 +1,8 @@
 import type { Disturbed, EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import { MARKS_ANNOTATION, RELEASED_ANNOTATION } from '../../../runtime/api/marks/names.ts';
 import { PLURAL, shadowName } from '../../../runtime/api/shadow/names.ts';
-import { begun, fault, HOUR, type Kinds, MINUTE, onNode, SECOND } from './kind.ts';
+import { HOUR, MINUTE, SECOND } from '../units.ts';
+import { begun, fault, type Kinds, onNode } from './kind.ts';
 
 /** A write of the operator to a Node, by its annotations. People and kubelets are let through. */
 const isOurs = (body: unknown): boolean => {

@@ -1,17 +1,6 @@
 import type { Begun, Process, Terms } from '../types.ts';
-import {
-  AT_ONCE,
-  drawOff,
-  fault,
-  type Kinds,
-  MINUTE,
-  ofProcess,
-  onProcess,
-  othersOf,
-  processOf,
-  saidOff,
-  SECOND,
-} from './kind.ts';
+import { MINUTE, SECOND } from '../units.ts';
+import { AT_ONCE, drawOff, fault, type Kinds, ofProcess, onProcess, othersOf, processOf, saidOff } from './kind.ts';
 
 /** The kubelet starts it anew, after a pause that grows. */
 const kills = (processes: readonly Process[]): Begun | undefined => {

@@ -3,7 +3,8 @@ import type { Random } from '../../../runtime/lib/random.ts';
 import { selector } from '../invariants/policy-facts.ts';
 import { broken, drawPolicy, drawTerms, freeze, type PolicySpec, POOL, POOLS, ZONE, ZONES } from '../policies.ts';
 import type { Begun, FaultKind, Terms, World } from '../types.ts';
-import { aimedAt, all, begun, fault, HOUR, type Kinds, MINUTE, moments, onNode, oneOf, SECOND } from './kind.ts';
+import { HOUR, MINUTE, SECOND } from '../units.ts';
+import { aimedAt, all, begun, fault, type Kinds, moments, onNode, oneOf } from './kind.ts';
 import { hangs, refuses } from './policies.ts';
 
 /** Where what a policy says decides: starts, the second gate, and what they count. */

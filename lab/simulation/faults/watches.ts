@@ -1,18 +1,6 @@
 import type { Process, Terms, World } from '../types.ts';
-import {
-  all,
-  AT_ONCE,
-  begun,
-  between,
-  fault,
-  HOUR,
-  type Kinds,
-  MINUTE,
-  oneOf,
-  ofProcess,
-  processOf,
-  SECOND,
-} from './kind.ts';
+import { HOUR, MINUTE, SECOND } from '../units.ts';
+import { all, AT_ONCE, begun, between, fault, type Kinds, oneOf, ofProcess, processOf } from './kind.ts';
 
 /** The struck process, those that may follow it, or everybody of its kind: who acts on an old view is drawn. */
 function viewers(world: World, terms: Terms): readonly Process[] {

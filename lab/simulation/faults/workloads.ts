@@ -1,17 +1,5 @@
-import {
-  aimedAt,
-  AT_ONCE,
-  begun,
-  between,
-  fault,
-  HOUR,
-  type Kinds,
-  MINUTE,
-  moments,
-  ofNode,
-  onNode,
-  SECOND,
-} from './kind.ts';
+import { HOUR, MINUTE, SECOND } from '../units.ts';
+import { aimedAt, AT_ONCE, begun, between, fault, type Kinds, moments, ofNode, onNode } from './kind.ts';
 
 const AROUND_A_DRAIN = moments(
   'spec-start status-staged spec-advance drain-asked drain-announced cordon eviction drained activate reboot-recorded reboot-asked status-error-reset',

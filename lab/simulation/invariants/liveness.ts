@@ -1,4 +1,5 @@
 import type { Instant, Scenario } from '../types.ts';
+import { HOUR, MINUTE } from '../units.ts';
 import { at as within, compareVersions, isController, shadowFacts, type ShadowFacts, text } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { callsSomebody, isForPerson, standingBy } from './reasons.ts';
@@ -6,9 +7,6 @@ import { isDeserted, lockedAs } from './rest.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import { type SeenNode, takesPods } from './seen-node.ts';
 import { type Terms, termsOf } from './settings.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 /** What an update takes at most where nothing goes wrong: looking for it, the download, the drain's pods and volumes, two boots. */
 const UPDATE = 20 * MINUTE;

@@ -1,9 +1,9 @@
 import type { Entry, HostEntry, Instant, SentEntry } from '../types.ts';
+import { HOUR } from '../units.ts';
 import { isAgent, isController, isOperator, podFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule } from './rule.ts';
 
-const HOUR = 3_600_000;
 /** Loads are bounded by the hour, and judged by each sixth of one. */
 const SLICE = HOUR / 6;
 

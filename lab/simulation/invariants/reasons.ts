@@ -1,12 +1,12 @@
 import type { Reason } from '../../../runtime/controller/plan/facts/reasons.ts';
 import { BEGINS_AT, type Instant } from '../types.ts';
+import { MINUTE } from '../units.ts';
 import type { ShadowFacts } from './facts.ts';
 import type { Fleet, Standing } from './liveness.ts';
 import type { ReleaseFacts } from './release-facts.ts';
 import type { Group } from './rulings.ts';
 import type { SeenNode } from './seen-node.ts';
 
-const MINUTE = 60_000;
 /** By how much what a node states may be off, milliseconds. */
 const HEARSAY = 25 * MINUTE;
 
