@@ -24,7 +24,11 @@ const coveredPods = z.object({
 export const displacedWorkloads = z
   .object({
     owners: z.array(displacedOwner).max(MAX_OWNERS).describe('Those that are not back as they were, fifty at most.'),
-    looked_at: timestamp.nullish().describe('When they were looked at first after the update; null before that.'),
+    looked_at: timestamp
+      .nullish()
+      .describe(
+        'When they were last seen so after the update, which is said again each half minute; null before that.',
+      ),
     missing: z.array(z.string()).describe('What is not back, e.g. "StatefulSet shop/db: 2 of 3 ready (Pending)".'),
     budgets: z
       .array(coveredPods)

@@ -7,7 +7,7 @@ import { isDefinite } from '../../kube/errors.ts';
 import { isPodTerminal, isReady, type Pod, waitingReasons, type Workload } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { podsPath } from '../../kube/resources.ts';
-import { rfc3339 } from '../../lib/clock.ts';
+import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { inParallel } from '../../lib/parallel.ts';
 import { podsLeft } from '../../drain/filter.ts';
 import type { Drain } from '../../drain/drain.ts';
@@ -99,11 +99,18 @@ export async function lookForDisplaced(ports: Ports, agent: VerifiedAgent): Prom
     const before = status?.displaced;
     if (!before || spec.state !== 'MonitoringUpdate') return;
     const displaced = await missingOf(ports, before);
-    if (isDeepStrictEqual(displaced, before)) return;
+    if (displaced && isSaid(displaced, before)) return;
     const { name, resourceVersion } = metadata;
     await ports.shadows.patchStatus(name, { metadata: { resourceVersion }, status: { displaced } });
   });
 }
+
+/** How old what was said may be before it is said again: each change of the shadow wakes its agent. */
+const SAID_AGAIN_MS = 30_000;
+
+const isSaid = (now: DisplacedWorkloads, { looked_at, ...before }: DisplacedWorkloads): boolean =>
+  isDeepStrictEqual({ ...now, looked_at }, { ...before, looked_at }) &&
+  (instantOf(now.looked_at) ?? 0) - (instantOf(looked_at) ?? 0) < SAID_AGAIN_MS;
 
 /** Null where all are back. An owner that is gone, or has been told to have fewer pods, is waited for no longer. */
 async function missingOf(ports: Ports, before: DisplacedWorkloads): Promise<DisplacedWorkloads | null> {
@@ -116,7 +123,7 @@ async function missingOf(ports: Ports, before: DisplacedWorkloads): Promise<Disp
   return {
     ...before,
     owners: missing.map(({ owner }) => owner),
-    looked_at: before.looked_at ?? rfc3339(ports.clock.now()),
+    looked_at: rfc3339(ports.clock.now()),
     missing: missing.map(({ text }) => text).toSorted(),
   };
 }

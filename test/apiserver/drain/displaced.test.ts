@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { DisplacedWorkloads } from '../../../runtime/api/shadow/displaced.ts';
 import { ApiStatusError } from '../../../runtime/kube/errors.ts';
+import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { type Replica, started, World } from '../world.ts';
 
 let world: World;
@@ -94,7 +95,7 @@ test('an owner that was scaled down, whose Deployment has rolled on, that is gon
   expect(await isWaitedFor()).toBe(false);
 });
 
-test('what is missing names the reason of its first pod, in the same words for as long', async () => {
+test('what is missing names the reason of its first pod, in the same words for as long, each half minute', async () => {
   await drain();
   await sized(`${SETS}/web`, { wanted: 3, ready: 2 });
   await world.addPod('web-9', { replicaSet: 'web', labels: { app: 'web' }, node: 'n2', phase: 'Pending' });
@@ -103,9 +104,11 @@ test('what is missing names the reason of its first pod, in the same words for a
   const first = await look();
   expect(first?.missing).toEqual(['ReplicaSet shop/web: 2 of 3 ready (ImagePullBackOff)']);
   const { resourceVersion } = (await world.shadow()).metadata;
-  await world.clock.advance(60_000);
+  await world.clock.advance(29_000);
   expect(await look()).toEqual(first);
   expect((await world.shadow()).metadata.resourceVersion).toBe(resourceVersion);
+  await world.clock.advance(1000);
+  expect(await look()).toEqual({ ...first, looked_at: rfc3339(world.clock.now()) });
 });
 
 test('nothing is looked at in any other step, and nobody is blamed for an API server that is away', async () => {

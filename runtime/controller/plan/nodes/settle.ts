@@ -1,6 +1,6 @@
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Status } from '../../../api/shadow/model.ts';
-import { MINUTE_MS } from '../../../lib/clock.ts';
+import { instantOf, MINUTE_MS } from '../../../lib/clock.ts';
 import type { NodeInfo, Settings } from '../facts/snapshot.ts';
 import { listed } from '../facts/verdict.ts';
 
@@ -13,6 +13,9 @@ type Rules = Times & Pick<UpdatePolicy, 'settleFails'>;
 
 /** An agent has them looked at within seconds of its report that it is back. For so long one may try that has been told to ask again; an older one never does. */
 const UNSEEN_MS = MINUTE_MS / 2;
+
+/** A look is repeated each half minute. One that is older by the end fails nobody: an agent or an apiserver may be away. */
+const BELIEVED_MS = MINUTE_MS;
 
 /**
  * Until when the node, which is back, is waited with; -Infinity where nothing is away. It counts from when it was told to monitor, whoever leads, or was
@@ -27,9 +30,12 @@ export function settlesUntil({ node, shadow, phase }: Settled, { settleMs, soakT
 }
 
 export function settlingOf(info: Settled, rules: Rules, now: number): Settling {
-  if (now < settlesUntil(info, rules)) return 'waiting';
-  if (rules.settleMs === 0 || missingText(info.shadow?.status) === undefined) return undefined;
-  return rules.settleFails ? 'failed' : 'late';
+  const until = settlesUntil(info, rules);
+  if (now < until) return 'waiting';
+  const { status } = info.shadow ?? {};
+  if (rules.settleMs === 0 || missingText(status) === undefined) return undefined;
+  const seenAt = instantOf(status?.displaced?.looked_at) ?? -Infinity;
+  return rules.settleFails && until - seenAt <= BELIEVED_MS ? 'failed' : 'late';
 }
 
 /** What is not back as it was before the drain; undefined where nothing is known to be. */
