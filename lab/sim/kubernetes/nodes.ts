@@ -1,9 +1,10 @@
 import type { KubeRequest } from '../../../runtime/kube/transport.ts';
-import { deletePod, podPath } from './pods.ts';
+import { deletePod, mergePatch, podPath } from './pods.ts';
 import { isReady, type Node, type Pod } from '../../../runtime/kube/objects.ts';
 import type { World } from './types.ts';
 
-const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+/** The taint of a cordon. */
+export const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 /** The requests that follow from the state of nodes: the taint of a cordon, pods of nodes that are not Ready or gone. */
 export function nodes(world: World): readonly KubeRequest[] {
@@ -21,9 +22,7 @@ function taint({ metadata, spec }: Node): readonly KubeRequest[] {
     metadata: { resourceVersion: metadata.resourceVersion },
     spec: { taints: cordoned ? [...others, UNSCHEDULABLE] : others.length > 0 ? others : null },
   };
-  return [
-    { method: 'PATCH', path: `/api/v1/nodes/${metadata.name}`, contentType: 'application/merge-patch+json', body },
-  ];
+  return [mergePatch(`/api/v1/nodes/${metadata.name}`, body)];
 }
 
 function follow(pod: Pod, byName: ReadonlyMap<string, Node>): readonly KubeRequest[] {
@@ -34,7 +33,7 @@ function follow(pod: Pod, byName: ReadonlyMap<string, Node>): readonly KubeReque
   if (!isReady(pod) || isReady(node)) return [];
   const { resourceVersion } = pod.metadata;
   const body = { metadata: { resourceVersion }, status: { conditions: unready(pod) } };
-  return [{ method: 'PATCH', path: `${podPath(pod)}/status`, contentType: 'application/merge-patch+json', body }];
+  return [mergePatch(`${podPath(pod)}/status`, body)];
 }
 
 /** Its conditions where nobody on the node can say so: without a Ready node a pod serves no one. */

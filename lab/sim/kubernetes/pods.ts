@@ -90,6 +90,14 @@ export function deletePod(pod: Pod, graceSeconds?: number): KubeRequest {
   };
 }
 
+/** A request that changes these fields, and no others. */
+export const mergePatch = (path: string, body: object): KubeRequest => ({
+  method: 'PATCH',
+  path,
+  contentType: 'application/merge-patch+json',
+  body,
+});
+
 /** A request that brings a status up to date; none when every field already has its value. */
 export function patchStatus(
   path: string,
@@ -99,9 +107,7 @@ export function patchStatus(
   const present = (object.status ?? {}) as Readonly<Record<string, unknown>>;
   const changed = Object.entries(wanted).some(([field, value]) => !isDeepStrictEqual(present[field], value));
   if (!changed) return [];
-  return [
-    { method: 'PATCH', path: `${path}/status`, contentType: 'application/merge-patch+json', body: { status: wanted } },
-  ];
+  return [mergePatch(`${path}/status`, { status: wanted })];
 }
 
 /** `value` of `total`, where it may be a percentage; a fraction is rounded up, as everywhere in disruption budgets. */

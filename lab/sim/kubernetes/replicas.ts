@@ -1,7 +1,16 @@
 import type { KubeRequest } from '../../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
-import { controllerUid, createOwned, createPod, deletePod, isActive, patchStatus, templateHash } from './pods.ts';
+import {
+  controllerUid,
+  createOwned,
+  createPod,
+  deletePod,
+  isActive,
+  mergePatch,
+  patchStatus,
+  templateHash,
+} from './pods.ts';
 import { isReady, type Pod } from '../../../runtime/kube/objects.ts';
 import type { Workload, World } from './types.ts';
 
@@ -49,12 +58,8 @@ function createReplicaSet(deployment: Workload, hash: string): KubeRequest {
   });
 }
 
-const setReplicas = (set: Workload, replicas: number): KubeRequest => ({
-  method: 'PATCH',
-  path: appsPath('replicasets', set),
-  contentType: 'application/merge-patch+json',
-  body: { spec: { replicas } },
-});
+const setReplicas = (set: Workload, replicas: number): KubeRequest =>
+  mergePatch(appsPath('replicasets', set), { spec: { replicas } });
 
 function deploymentStatus(
   deployment: Workload,

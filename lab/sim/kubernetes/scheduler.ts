@@ -1,12 +1,12 @@
 import type { KubeRequest } from '../../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
 import { labelSelector } from '../cluster/selector.ts';
-import { podPath } from './pods.ts';
+import { UNSCHEDULABLE } from './nodes.ts';
+import { mergePatch, podPath } from './pods.ts';
 import { dislikesOf, fitsNode, fitsTerm, tolerates, toleratesNode } from './selectors.ts';
 import { isPodTerminal, isReady, type Node, type Pod } from '../../../runtime/kube/objects.ts';
 import type { PodAffinityTerm, PodSpec, World } from './types.ts';
 
-const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 const PATIENCE = 'no node is ready, schedulable and fit for this pod';
 
 /** A node and the pods on it, those that were placed in this round included. */
@@ -142,15 +142,7 @@ function wait(pod: Pod, clock: Pick<Clock, 'now'>): readonly KubeRequest[] {
     message: PATIENCE,
     lastTransitionTime: rfc3339(clock.now()),
   };
-  return [
-    {
-      method: 'PATCH',
-      path: `${podPath(pod)}/status`,
-      contentType: 'application/merge-patch+json',
-      body: {
-        metadata: { resourceVersion: pod.metadata.resourceVersion },
-        status: { phase: 'Pending', conditions: [condition] },
-      },
-    },
-  ];
+  const { resourceVersion } = pod.metadata;
+  const body = { metadata: { resourceVersion }, status: { phase: 'Pending', conditions: [condition] } };
+  return [mergePatch(`${podPath(pod)}/status`, body)];
 }

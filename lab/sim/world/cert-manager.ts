@@ -2,6 +2,7 @@ import { collectionPath, objectPath } from '../../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../../runtime/kube/transport.ts';
 import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
 import { type CertificateAuthority, createCa, ISSUED_FOR_MS } from '../cluster/pki.ts';
+import { mergePatch } from '../kubernetes/pods.ts';
 import type { Manifest } from './manifests.ts';
 
 interface CertificateManifest extends Manifest {
@@ -36,8 +37,7 @@ export async function tellReady(
   const status = { conditions: [ready], notAfter: rfc3339(now + ISSUED_FOR_MS) };
   for (const { metadata } of certificatesIn(manifests)) {
     const kind = { group: 'cert-manager.io', version: 'v1', plural: 'certificates', namespace: metadata.namespace };
-    const path = objectPath(collectionPath(kind), metadata.name, 'status');
-    await transport.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body: { status } });
+    await transport.request(mergePatch(objectPath(collectionPath(kind), metadata.name, 'status'), { status }));
   }
 }
 

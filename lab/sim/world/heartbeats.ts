@@ -4,6 +4,7 @@ import { nodesOf } from '../../../runtime/kube/resources.ts';
 import type { KubeTransport } from '../../../runtime/kube/transport.ts';
 import type { Clock } from '../../../runtime/lib/clock.ts';
 import { LEASES } from '../kubernetes/kubelet/kubelet.ts';
+import { mergePatch } from '../kubernetes/pods.ts';
 import { renewed } from '../kubernetes/kubelet/node-status.ts';
 
 /** As a real kubelet. */
@@ -20,8 +21,6 @@ export async function renewLeases(transport: KubeTransport, clock: Clock, signal
 }
 
 async function renew(transport: KubeTransport, name: string, now: number): Promise<void> {
-  const path = objectPath(LEASES, name);
-  const contentType = 'application/merge-patch+json';
   // Whose Node has just been deleted has no Lease any more.
-  await transport.request({ method: 'PATCH', path, contentType, body: { spec: renewed(now) } }).catch(() => undefined);
+  await transport.request(mergePatch(objectPath(LEASES, name), { spec: renewed(now) })).catch(() => undefined);
 }

@@ -2,6 +2,7 @@ import { ConflictError } from '../../../runtime/kube/errors.ts';
 import { collectionPath, objectPath } from '../../../runtime/kube/paths.ts';
 import type { KubeTransport } from '../../../runtime/kube/transport.ts';
 import { BUILT_IN_RESOURCES } from '../cluster/resources.ts';
+import { mergePatch } from '../kubernetes/pods.ts';
 
 /** Any Kubernetes object as a manifest holds it. */
 export interface Manifest {
@@ -49,14 +50,7 @@ async function apply(transport: KubeTransport, manifest: Manifest, { plural, nam
     await transport.request({ method: 'POST', path, query, body: manifest });
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
-    const contentType = 'application/merge-patch+json';
-    await transport.request({
-      method: 'PATCH',
-      path: objectPath(path, manifest.metadata.name),
-      query,
-      body: manifest,
-      contentType,
-    });
+    await transport.request({ ...mergePatch(objectPath(path, manifest.metadata.name), manifest), query });
   }
 }
 

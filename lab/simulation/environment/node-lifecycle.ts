@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { unready } from '../../sim/kubernetes/nodes.ts';
+import { unready, UNSCHEDULABLE } from '../../sim/kubernetes/nodes.ts';
 import { podPath } from '../../sim/kubernetes/pods.ts';
 import { tolerates } from '../../sim/kubernetes/selectors.ts';
 import { isReady, type Node } from '../../../runtime/kube/objects.ts';
@@ -16,10 +16,9 @@ export const TOLERATED_MS = 300_000;
 /** So long a pod of no Node is left alone. */
 const ORPHAN_MS = 40_000;
 
-const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable';
 const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
-const OURS: ReadonlySet<string> = new Set([UNSCHEDULABLE, NOT_READY, UNREACHABLE]);
+const OURS: ReadonlySet<string> = new Set([UNSCHEDULABLE.key, NOT_READY, UNREACHABLE]);
 
 /** What the control plane makes of Nodes: lost ones, their taints, and the pods that were on them. */
 export class NodeLifecycle implements Watcher {
@@ -110,7 +109,7 @@ export class NodeLifecycle implements Watcher {
 function taintsOf({ spec, status }: Node): readonly Taint[] {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
   const down = ready === 'Unknown' ? UNREACHABLE : NOT_READY;
-  const cordoned = spec?.unschedulable === true ? [{ key: UNSCHEDULABLE, effect: 'NoSchedule' }] : [];
+  const cordoned = spec?.unschedulable === true ? [UNSCHEDULABLE] : [];
   if (ready === 'True' || ready === undefined) return cordoned;
   return [...cordoned, { key: down, effect: 'NoSchedule' }, { key: down, effect: 'NoExecute' }];
 }

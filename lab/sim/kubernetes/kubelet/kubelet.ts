@@ -1,6 +1,7 @@
 import { ConflictError } from '../../../../runtime/kube/errors.ts';
 import { collectionPath, objectPath } from '../../../../runtime/kube/paths.ts';
 import { rfc3339 } from '../../../../runtime/lib/clock.ts';
+import { mergePatch } from '../pods.ts';
 import { type ApiAccess, insist } from './insist.ts';
 import { NodePods, type NodePodsOptions } from './node-pods.ts';
 import { booted, type BootInfo, lease, lost, registration } from './node-status.ts';
@@ -57,8 +58,7 @@ export class Kubelet implements NodeSoftware {
 
   async #patchStatus(status: object, signal?: AbortSignal): Promise<void> {
     const path = objectPath(NODES, this.#options.nodeName, 'status');
-    const contentType = 'application/merge-patch+json';
-    await insist(this.#options, { method: 'PATCH', path, contentType, body: { status }, ...(signal && { signal }) });
+    await insist(this.#options, { ...mergePatch(path, { status }), ...(signal && { signal }) });
   }
 }
 

@@ -1,5 +1,6 @@
 import { collectionPath, objectPath } from '../../../../runtime/kube/paths.ts';
 import type { Pod } from '../../../../runtime/kube/objects.ts';
+import { mergePatch } from '../pods.ts';
 import { type ApiAccess, insist } from './insist.ts';
 
 /** From a pod's end until its volumes are unmounted, and the Node says so, milliseconds. */
@@ -60,8 +61,7 @@ export class NodeVolumes {
     if (power.aborted || text === this.#told) return;
     const path = objectPath(collectionPath({ version: 'v1', plural: 'nodes' }), this.#options.nodeName, 'status');
     const body = { status: { volumesInUse: names.length > 0 ? names : null } };
-    const contentType = 'application/merge-patch+json';
-    await whileUp(insist(this.#options, { method: 'PATCH', path, contentType, body, signal: power }), power);
+    await whileUp(insist(this.#options, { ...mergePatch(path, body), signal: power }), power);
     if (!power.aborted) this.#told = text;
   }
 

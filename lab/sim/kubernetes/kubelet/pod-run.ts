@@ -1,6 +1,6 @@
 import { ConflictError, NotFoundError } from '../../../../runtime/kube/errors.ts';
 import type { KubeRequest } from '../../../../runtime/kube/transport.ts';
-import { deletePod, podPath } from '../pods.ts';
+import { deletePod, mergePatch, podPath } from '../pods.ts';
 import type { Pod } from '../../../../runtime/kube/objects.ts';
 import type { KubeletHooks } from './hooks.ts';
 import { type ApiAccess, insist } from './insist.ts';
@@ -111,8 +111,7 @@ export class PodRun {
 
   async #report(state: PodState, signal: AbortSignal): Promise<void> {
     const status = podStatus(this.#pod, state, this.#options.clock.now());
-    const contentType = 'application/merge-patch+json';
-    await this.#send({ method: 'PATCH', path: `${podPath(this.#pod)}/status`, contentType, body: { status }, signal });
+    await this.#send({ ...mergePatch(`${podPath(this.#pod)}/status`, { status }), signal });
   }
 
   /** A pod that is gone or was replaced, and a node that goes down meanwhile, are no errors. */
