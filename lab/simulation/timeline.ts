@@ -1,18 +1,11 @@
 import { changesBetween } from './changes.ts';
 import { isLasting } from './faults/catalogue.ts';
 import type { Entry, HostEntry, Instant, RequestEntry, Violation, WriteEntry } from './types.ts';
+import { HOUR } from './units.ts';
 
 /** `+5:03:07.250`. */
-export function timeOf(at: Instant): string {
-  const whole = Math.floor(at);
-  const pad = (value: number, digits = 2): string => String(value).padStart(digits, '0');
-  const [hours, minutes, seconds] = [
-    Math.floor(whole / 3_600_000),
-    Math.floor(whole / 60_000) % 60,
-    Math.floor(whole / 1000) % 60,
-  ];
-  return `+${hours}:${pad(minutes)}:${pad(seconds)}.${pad(whole % 1000, 3)}`;
-}
+export const timeOf = (at: Instant): string =>
+  `+${Math.floor(at / HOUR)}:${new Date(at).toISOString().slice('2026-03-02T00:'.length, -1)}`;
 
 /**
  * The last events before a violation: one line each, those about its node and about everybody, as far as they say anything. Before them stand

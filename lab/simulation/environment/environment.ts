@@ -1,7 +1,6 @@
 import { ARRIVING_KEY } from '../../../runtime/api/marks/taints.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
-import { HOUR_MS } from '../../../runtime/lib/clock.ts';
 import { Releases } from '../../sim/hosts/releases.ts';
 import { podPath } from '../../sim/kubernetes/pods.ts';
 import { definePolicies } from '../installation.ts';
@@ -10,6 +9,7 @@ import type { TrueTime } from '../clock.ts';
 import type { EmbeddedCluster } from '../../sim/cluster/cluster.ts';
 import type { Processes } from '../processes.ts';
 import type { HostEntry, Release, Scenario } from '../types.ts';
+import { HOUR } from '../units.ts';
 import { App, type AppSpec } from './app.ts';
 import { drawPast, isDead, leave, MONTH_MS, type Past, versionOf } from './beginnings.ts';
 import { chance } from './chance.ts';
@@ -164,7 +164,7 @@ export class KubernetesEnvironment {
     if (approvedFor.length === 0) return;
     for (const { version, from } of scenario.releases) {
       if (random() < 0.15) continue;
-      const at = from + (random() - 0.3) * HOUR_MS - time.monotonic();
+      const at = from + (random() - 0.3) * HOUR - time.monotonic();
       this.#timers.after(Math.max(0, at), () => this.people.changeRelease(version, () => ({ approvedFor })));
     }
   }

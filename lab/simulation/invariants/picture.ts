@@ -60,8 +60,6 @@ export class Picture {
   readonly inherited = new Set<string>();
   readonly processes = new Map<string, SeenProcess>();
   readonly beginnings = new Beginnings();
-  /** By name of the node. */
-  readonly #shadows = new Map<string, ShadowFacts>();
   /** By UID of the node. */
   readonly updates = new Map<string, Update>();
   /** When its last update came to rest, by UID of the node. */
@@ -85,7 +83,7 @@ export class Picture {
   version = 0;
   /** Another one when nodes, shadows, permits, processes, or who rules whom, stand otherwise than before. */
   standing = 0;
-  /** When its shadow was last deleted, by name of the node. */
+  /** When it was last deleted, by name of the shadow. */
   readonly #orphanedAt = new Map<string, Instant>();
   /** When the last that was told of happened. */
   #now: Instant = 0;
@@ -146,7 +144,7 @@ export class Picture {
 
   /** The shadow of the node, where that names it as its owner. */
   shadowOf({ name, uid }: Pick<NodeFacts, 'name' | 'uid'>): ShadowFacts | undefined {
-    const shadow = this.#shadows.get(name);
+    const shadow = this.shadows.get(`brs-${name}`);
     return shadow?.owners.includes(uid) ? shadow : undefined;
   }
 
@@ -204,14 +202,10 @@ export class Picture {
   }
 
   #keepShadow(name: string, facts: ShadowFacts | undefined): void {
-    const node = name.replace(/^brs-/, '');
-    if (facts) {
-      this.shadows.set(name, facts);
-      this.#shadows.set(node, facts);
-    } else {
+    if (facts) this.shadows.set(name, facts);
+    else {
       this.shadows.delete(name);
-      this.#shadows.delete(node);
-      this.#orphanedAt.set(node, this.#now);
+      this.#orphanedAt.set(name, this.#now);
     }
   }
 
@@ -285,7 +279,7 @@ export class Picture {
     const shadow = this.shadowOf({ name: node, uid });
     if (shadow?.state === 'Idle' && shadow.status?.record?.requested !== true) return true;
     const { runs, since } = this.agentOf(node);
-    const orphanedAt = this.#orphanedAt.get(node) ?? -Infinity;
+    const orphanedAt = this.#orphanedAt.get(`brs-${node}`) ?? -Infinity;
     return !(runs && (orphanedAt < at || since < orphanedAt));
   }
 }
