@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../lib/log.ts';
-import { type Change, type Projected, Reflector, type ReflectorOptions } from './reflector.ts';
+import { type Change, keyOf, type Projected, Reflector, type ReflectorOptions } from './reflector.ts';
 import type { KubeObject } from './objects.ts';
 
 export interface InformerOptions<T extends KubeObject, P> extends Omit<ReflectorOptions<T, P>, 'from'> {
@@ -30,7 +30,8 @@ export class Informer<T extends KubeObject, P> {
 
   constructor(options: InformerOptions<T, P>) {
     this.#options = options;
-    this.#reflector = new Reflector({ ...options, from: options.known?.version });
+    const project = (object: T): P => this.#projected(object);
+    this.#reflector = new Reflector({ ...options, project, from: options.known?.version });
     this.synced = new Promise((resolve) => (this.#resolveSynced = resolve));
   }
 
@@ -110,9 +111,15 @@ export class Informer<T extends KubeObject, P> {
   }
 
   #put({ key, value }: Projected<P>): boolean {
-    const before = this.#items.get(key);
-    if (before !== undefined && isDeepStrictEqual(before, value)) return false;
+    if (this.#items.get(key) === value) return false;
     this.#items.set(key, value);
     return true;
+  }
+
+  /** What is known already is not held a second time while a whole list is read. */
+  #projected(object: T): P {
+    const value = this.#options.project(object);
+    const before = this.#items.get(keyOf(object));
+    return before !== undefined && isDeepStrictEqual(before, value) ? before : value;
   }
 }

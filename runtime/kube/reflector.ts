@@ -53,7 +53,7 @@ export interface Projected<P> {
 
 /** What happened to a collection, in order and without gaps. A change that was missed is part of the next `replaced`. */
 export type Change<P> =
-  /** The whole collection at `version`. */
+  /** The whole collection at `version`. The items are there until the next change is asked for. */
   | { readonly kind: 'replaced'; readonly items: readonly Projected<P>[]; readonly version: string }
   | { readonly kind: 'changed'; readonly item: Projected<P> }
   | { readonly kind: 'deleted'; readonly key: string; readonly version: string }
@@ -144,15 +144,17 @@ export class Reflector<T extends KubeObject, P> {
 
   async *#listed(signal: AbortSignal): AsyncGenerator<Change<P>> {
     const began = this.#options.clock.monotonic();
-    yield await this.#list(signal);
+    const items: Projected<P>[] = [];
+    yield await this.#list(items, signal);
+    // Who waits for the next change, for hours maybe, still holds this one.
+    items.length = 0;
     if (signal.aborted) return;
     this.#note(began);
     this.#options.onListed?.(began);
   }
 
-  async #list(signal: AbortSignal): Promise<Change<P>> {
+  async #list(items: Projected<P>[], signal: AbortSignal): Promise<Change<P>> {
     const { transport, path, query, pageSize } = this.#options;
-    const items: Projected<P>[] = [];
     let version = '';
     const project = (object: T): Projected<P> => this.#projected(object);
     const request = { path, ...(query && { query }), pageSize, project, signal };

@@ -3,6 +3,7 @@ import { Informer } from '../../runtime/kube/informer.ts';
 import { apiStatusError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { PAGE_SIZE } from '../../runtime/kube/collection.ts';
 import type { Node } from '../../runtime/kube/objects.ts';
+import { listAndWatch } from '../../runtime/kube/reflector.ts';
 import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';
 import { createNode, deleteNode, patchNode, random, type Tapped, world } from './world.ts';
@@ -74,6 +75,21 @@ describe('a cache', () => {
     cache.relist();
     await clock.advance(0);
     expect(cache.deleted).toEqual([]);
+  });
+
+  test('lets go what a list brought while it waits for the next change', async () => {
+    const { clock, admin, tap } = world();
+    await createNode(admin, 'n1');
+    const stop = new AbortController();
+    const options = { transport: tap(), path: NODES_PATH, project: seen, clock, random };
+    const changes = listAndWatch<Node, Seen>(options, stop.signal);
+    const { value: listed } = await changes.next();
+    expect(listed).toMatchObject({ kind: 'replaced', items: [{ key: 'n1' }] });
+    const next = changes.next();
+    await clock.advance(0);
+    expect(listed).toMatchObject({ kind: 'replaced', items: [] });
+    stop.abort();
+    await next;
   });
 
   test('reads a large collection in pages', async () => {
