@@ -2,20 +2,12 @@ import { BoundedMap } from '../../../runtime/lib/bounded-map.ts';
 import { builtIn } from './core.ts';
 import type { UserInfo } from './api.ts';
 import { at, fields, type Fields, type KubeJson, list, text } from './object.ts';
+import type { ResourcePath } from './path.ts';
 import type { ResourceType } from './resources.ts';
 import type { Store } from './store.ts';
 
 /** What is asked for: a resource, or a path that names none. */
-export type Attributes = ResourceAttributes | { readonly verb: string; readonly path: string };
-
-export interface ResourceAttributes {
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource?: string | undefined;
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
-}
+export type Attributes = { readonly verb: string } & (Omit<ResourcePath, 'version'> | { readonly path: string });
 
 const ROLES = builtIn('roles');
 const ROLE_BINDINGS = builtIn('rolebindings');
@@ -75,8 +67,8 @@ function rules(store: Store, binding: KubeJson): readonly Fields[] {
 function covers(rule: Fields, asked: Attributes): boolean {
   if (!includes(rule['verbs'], asked.verb)) return false;
   if ('path' in asked) return list(rule['nonResourceURLs']).some((pattern) => coversPath(text(pattern), asked.path));
-  const { group, resource, subresource, name } = asked;
-  const wanted = subresource === undefined ? [resource] : [`${resource}/${subresource}`, `*/${subresource}`];
+  const { group, plural, subresource, name } = asked;
+  const wanted = subresource === undefined ? [plural] : [`${plural}/${subresource}`, `*/${subresource}`];
   const names = list(rule['resourceNames']);
   return (
     includes(rule['apiGroups'], group) &&
@@ -97,7 +89,7 @@ function coversPath(pattern: string, path: string): boolean {
 export function denial(user: UserInfo, asked: Attributes): string {
   const who = `User ${JSON.stringify(user.username)} cannot ${asked.verb}`;
   if ('path' in asked) return `${who} path ${JSON.stringify(asked.path)}`;
-  const resource = asked.subresource === undefined ? asked.resource : `${asked.resource}/${asked.subresource}`;
+  const resource = asked.subresource === undefined ? asked.plural : `${asked.plural}/${asked.subresource}`;
   const where = asked.namespace === undefined ? 'at the cluster scope' : `in the namespace "${asked.namespace}"`;
   return `${who} resource "${resource}" in API group "${asked.group}" ${where}`;
 }

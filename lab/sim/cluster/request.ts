@@ -35,8 +35,9 @@ function named(resource: ResourcePath, query: Readonly<Record<string, string>>):
 
 export function attributes({ request, resource, verb }: Call): Attributes {
   if (!resource) return { verb, path: request.path };
-  const { group, plural, subresource, namespace, name } = resource;
+  const { version: _, ...asked } = resource;
+  const { group, plural, namespace, name } = asked;
   // The path of a namespace itself is not in that namespace, but the authorizer sees it so.
   const within = group === '' && plural === 'namespaces' ? name : namespace;
-  return { verb, group, resource: plural, subresource, namespace: within, name };
+  return { ...asked, verb, namespace: within };
 }

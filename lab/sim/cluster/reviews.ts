@@ -64,7 +64,7 @@ function attributes(spec: Fields): Attributes {
   return {
     verb: text(resource['verb']),
     group: text(resource['group']),
-    resource: text(resource['resource']),
+    plural: text(resource['resource']),
     subresource: text(resource['subresource']) || undefined,
     namespace: text(resource['namespace']) || undefined,
     name: text(resource['name']) || undefined,
