@@ -117,6 +117,10 @@ describe('they start', () => {
       });
     expect([off(3), off(2), off(1), off(2, rebooting)]).toEqual([[], ['x'], ['x', 'z'], ['x', 'z']]);
     expect(off(1, rebooting)).toEqual(['x', 'y', 'z']);
+    const unlimited = { maxConcurrent: { kind: 'unlimited' } } as const;
+    const proof = { nodes: { kind: 'count', count: 1 }, soakMs: 0, widen: 2 } as const;
+    const world = joining(told, { permits, ...under({ ...unlimited, proof }) }, { signs: [] });
+    expect(calledOff(world, unlimited)).toEqual(['x']);
   });
 
   test.each<[string, Partial<World>, Partial<NodeView>]>([
