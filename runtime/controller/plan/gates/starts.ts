@@ -53,6 +53,9 @@ export function chooseStarts({ all, managed }: Pick<Fleet, 'all' | 'managed'>, w
   return round.end();
 }
 
+/** What keeps a node, with its place among those that wait for a permit. */
+type Placed = Found & { readonly position?: number | undefined };
+
 class Round {
   #world: World;
   readonly #commands: Start[] = [];
@@ -77,16 +80,21 @@ class Round {
   }
 
   consider(info: AssessedNode): void {
-    const { shadow } = info;
-    const version = versionFor(info);
-    if (!shadow || version === undefined) return;
-    const asking = askingOf(info, { shadow, version }, this.#world);
+    const asking = this.#asking(info);
+    if (!asking) return;
     const alone = firstOf(asking, this.#world, this.#questionsTo(asking));
-    if (alone.finding) this.#keep([asking], alone);
+    if (alone.finding) this.#keep(asking, alone);
     else if (asking.group) this.#note(asking.group, alone.changesAt);
     if (alone.finding || !isRuled(asking)) return;
     if (info.node.name === this.#world.settings.ownNode && info.node.askedBy === undefined) this.#own = asking;
     else this.#crowds.join(asking);
+  }
+
+  /** Made anew where it is needed again: ten thousand that are kept for a plan cost more than to make them twice. */
+  #asking(info: AssessedNode): Asking | undefined {
+    const { shadow } = info;
+    const version = versionFor(info);
+    return shadow && version !== undefined ? askingOf(info, { shadow, version }, this.#world) : undefined;
   }
 
   /** Offers what is left of the places to each policy in its turn. */
@@ -121,10 +129,9 @@ class Round {
   #offerTo(group: Group): void {
     const open: Ruled[] = [];
     for (const crowd of this.#crowds.of(group)) {
-      const [one] = crowd.members;
-      const found = one && this.#crowds.ask(one, this.#world);
-      if (found && isOfAll(found) && !isNext(found)) this.#stopped.push(crowd);
-      else for (const member of crowd.members) open.push(member);
+      const found = this.#crowds.ask(crowd.one, this.#world);
+      if (isOfAll(found) && !isNext(found)) this.#stopped.push(crowd);
+      else for (const one of crowd.members.map((info) => this.#asking(info))) if (isRuled(one)) open.push(one);
     }
     inTurn(open, { group, places: this.#world.places.of(group), offer: (candidate) => this.#offer(candidate) });
   }
@@ -151,29 +158,27 @@ class Round {
     const waiting = new Set<Group>();
     const positions = new Map<Group, number>();
     let isOneCapped = false;
-    const explain = (members: readonly Ruled[]): void => {
-      const [one] = members;
-      if (!one) return;
+    const explain = (one: Ruled, members?: readonly AssessedNode[]): void => {
       const { group } = one;
       const found = this.#crowds.ask(one, this.#world);
       const position = isNext(found) ? (positions.get(group) ?? 0) + 1 : undefined;
       if (position !== undefined) positions.set(group, position);
-      this.#keep(members, found, position);
+      this.#keep(one, { ...found, position }, members);
       isOneCapped ||= queueOf(found) === 'all';
       if (queueOf(found) === 'policy') waiting.add(group);
     };
-    for (const { members } of this.#stopped) explain(members);
-    for (const candidate of this.#left) explain([candidate]);
+    for (const { one, members } of this.#stopped) explain(one, members);
+    for (const candidate of this.#left) explain(candidate);
     return { waiting, isCapped: isOneCapped };
   }
 
-  /** @param those by name */
-  #keep(those: readonly Asking[], { gate, finding, changesAt }: Found, position?: number): void {
-    const [{ info, group } = {}] = those;
+  /** @param those by name, the first of them is the one that was asked */
+  #keep({ info, group }: Asking, found: Placed, those: readonly AssessedNode[] = [info]): void {
+    const { gate, finding, changesAt, position } = found;
     if (finding && gate !== undefined) {
       const kept = { finding: position === undefined ? finding : { ...finding, position }, gate };
-      for (const one of those) this.#kept[one.info.at] = kept;
-      if (info && group) this.#approach(group, kept, info.node.name);
+      for (const { at } of those) this.#kept[at] = kept;
+      if (group) this.#approach(group, kept, info.node.name);
     }
     if (group) this.#note(group, changesAt);
   }

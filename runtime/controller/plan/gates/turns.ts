@@ -12,8 +12,8 @@ export interface Ruled extends Asking {
 }
 
 /** Not so where several policies claim the node. */
-export const isRuled = (asking: Asking): asking is Ruled =>
-  asking.version !== undefined && asking.group !== undefined && asking.release !== undefined;
+export const isRuled = (asking: Asking | undefined): asking is Ruled =>
+  asking?.version !== undefined && asking.group !== undefined && asking.release !== undefined;
 
 /** The candidates of one policy. */
 interface Turns {
