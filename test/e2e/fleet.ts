@@ -75,7 +75,14 @@ export async function startFleet(cluster: RealCluster, options: FleetOptions): P
   const pods = operatorPods({ ...options, network, dir, nodes, transports });
   const kubelet = (nodeName: string, labels: Readonly<Record<string, string>>): Machine => {
     const transport = transportOf(transports, nodeName);
-    const machine = new Machine({ ...COMMON, transport, nodeName, labels, hooks: pods, runs: hasProgram });
+    const machine = new Machine({
+      ...COMMON,
+      transport,
+      nodeName,
+      labels,
+      program: (pod) => pods.program(pod),
+      runs: hasProgram,
+    });
     const power = new AbortController();
     machines.set(nodeName, { machine, power });
     keep(machine.run(power.signal));

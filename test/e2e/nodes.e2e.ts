@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isReady, type Lease, type Node, type Pod } from '../../runtime/kube/objects.ts';
 import type { KubeRequest, KubeTransport } from '../../runtime/kube/transport.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
-import { TERMINATION_ANNOTATION } from '../../lab/sim/kubernetes/kubelet/pod-run.ts';
+import { TERMINATION_ANNOTATION } from '../../lab/sim/kubernetes/kubelet/node-pods.ts';
 import { eventually } from '../contract/eventually.ts';
 import { auditOf } from './audit.ts';
 import { type RealCluster, realCluster } from './cluster.ts';

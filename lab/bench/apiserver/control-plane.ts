@@ -12,7 +12,7 @@ import {
   COMPONENTS,
   NAMESPACE,
 } from '../../../runtime/api/shadow/names.ts';
-import { TERMINATION_ANNOTATION } from '../../sim/kubernetes/kubelet/pod-run.ts';
+import { TERMINATION_ANNOTATION } from '../../sim/kubernetes/kubelet/node-pods.ts';
 import { addAccounts, projectedToken } from '../../../test/apiserver/agents.ts';
 import { Objects } from '../../../test/apiserver/objects.ts';
 import { PaperNode } from '../../../test/e2e/paper-node.ts';

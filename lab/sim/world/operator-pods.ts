@@ -4,7 +4,7 @@ import type { Pod } from '../../../runtime/kube/objects.ts';
 import type { KubeTransport } from '../../../runtime/kube/transport.ts';
 import type { Clock } from '../../../runtime/lib/clock.ts';
 import { COMPONENT_LABEL } from '../../../runtime/api/shadow/names.ts';
-import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
+import type { Program, Stop } from '../kubernetes/kubelet/pod-run.ts';
 import { mountPodFiles, type Mounts, type PodFiles } from './pod-files.ts';
 import { containerOf, podEnv } from './pod-template.ts';
 import type { PodTokenOptions } from './pod-token.ts';
@@ -62,8 +62,14 @@ interface OperatorPod extends Endpoint {
   ready: boolean;
 }
 
+interface Starting {
+  readonly start: StartProgram;
+  readonly exited: () => void;
+  readonly ready: (is: boolean) => void;
+}
+
 /** Runs the operator's programs for the pods that stand for them, with the files, tokens and environment that each pod would have. */
-export class OperatorPods implements KubeletHooks {
+export class OperatorPods {
   readonly #options: OperatorPodsOptions;
   /** By the pod's UID. */
   readonly #running = new Map<string, OperatorPod>();
@@ -82,9 +88,21 @@ export class OperatorPods implements KubeletHooks {
       .flatMap(({ program }) => program.pid ?? []);
   }
 
-  async onPodStart(pod: Pod, exited: () => void, ready: (is: boolean) => void): Promise<void> {
+  /** What runs in the pod; undefined for one that no program stands behind. One that cannot be started has ended. */
+  program(pod: Pod): Program | undefined {
     const start = this.#options.program(pod);
-    if (start === undefined) return;
+    return (
+      start && {
+        start: (now, ended, ready) =>
+          this.#run(now, { start, exited: () => ended(0), ready })
+            .catch(() => ended(1))
+            .then(() => undefined),
+        stop: (how, now) => this.#stop(how, now),
+      }
+    );
+  }
+
+  async #run(pod: Pod, { start, exited, ready }: Starting): Promise<void> {
     const { uid } = pod.metadata;
     const over = new AbortController();
     const starting = this.#start(pod, start, over);
@@ -97,14 +115,13 @@ export class OperatorPods implements KubeletHooks {
     else this.#followReadiness(running, ready, over.signal);
   }
 
-  async onPodStop(pod: Pod): Promise<void> {
-    const { uid, deletionTimestamp } = pod.metadata;
+  async #stop(how: Stop, pod: Pod): Promise<void> {
+    const { uid } = pod.metadata;
     await this.#starting.get(uid)?.catch(() => undefined);
     const running = this.#running.get(uid);
     if (!running) return;
-    // A node that goes down asks nobody.
-    if (deletionTimestamp === undefined) running.program.kill();
-    else await stopProgram(running.program, graceMs(pod), this.#options.clock);
+    if (how === 'terminated') await stopProgram(running.program, graceMs(pod), this.#options.clock);
+    else running.program.kill();
     await running.ended;
     await rm(running.dir, { recursive: true, force: true });
   }

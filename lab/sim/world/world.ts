@@ -9,8 +9,7 @@ import { type ServedCluster, serveCluster } from '../cluster/https.ts';
 import { ReleasesServer } from '../hosts/k3os/releases-server.ts';
 import { PLATFORM } from '../hosts/host.ts';
 import { serveReleases } from '../repository/releases.ts';
-import type { KubeletHooks } from '../kubernetes/kubelet/hooks.ts';
-import { startKubernetes } from '../kubernetes/main.ts';
+import { type KubernetesOptions, startKubernetes } from '../kubernetes/main.ts';
 import { MOST_AGENT_PROCESSES, type SimOptions } from '../options.ts';
 import { rootCa, withAccountVolume } from './account-volume.ts';
 import { agentInProcess } from './agent-in-process.ts';
@@ -91,7 +90,7 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
     clock,
     random,
     signal,
-    hooks: admitting(pods, program, transport),
+    program: admitting(pods, transport),
     startDelayMs: 50,
     terminationSeconds: 1 / options.speed,
   });
@@ -183,14 +182,14 @@ function operatorPods({ clock, dir: root, containers }: WorldOptions, parts: Pod
 }
 
 /** The pods that have a program, as a real API server would have admitted them. */
-function admitting(pods: OperatorPods, program: Program, transport: KubeTransport): KubeletHooks {
-  return {
-    onPodStart: async (pod, ...tell) => {
-      if (program(pod)) await pods.onPodStart(await withAccountVolume(pod, transport), ...tell);
-    },
-    onPodStop: (pod) => pods.onPodStop(pod),
+const admitting =
+  (pods: OperatorPods, transport: KubeTransport): NonNullable<KubernetesOptions['program']> =>
+  (pod) => {
+    const own = pods.program(pod);
+    return (
+      own && { ...own, start: async (now, ...tell) => own.start(await withAccountVolume(now, transport), ...tell) }
+    );
   };
-}
 
 /** What each pod runs: its own command, but for agents that there is no room for, or an experiment instead of. */
 function programs({ options, root, clock, random, agent, containers }: WorldOptions): Program {

@@ -3,10 +3,12 @@ import { isPodTerminal, type Pod } from '../../../runtime/kube/objects.ts';
 import { once } from '../lines.ts';
 import { between } from './chance.ts';
 import { kubeletStatus, machineStatus, ownLabels, READY, STARTING } from '../../sim/kubernetes/kubelet/node-status.ts';
+import { PodRun, type Program } from '../../sim/kubernetes/kubelet/pod-run.ts';
+import { podPath } from '../../sim/kubernetes/pods.ts';
 import { archOf, type Family, osImageOf } from './family.ts';
 import type { Taint } from '../../sim/kubernetes/types.ts';
 import type { Parts } from './lookout.ts';
-import { PodRun, type Program } from './pod-run.ts';
+import { podTimes } from './pod-times.ts';
 import { isElsewhere, uniqueNameOf } from './volumes.ts';
 
 /** As often as a kubelet says the same of its node again, milliseconds. */
@@ -18,6 +20,11 @@ const UNWELL_MS = [60_000, 1_500_000] as const;
 const UNMOUNTED_MS = [100, 10_000] as const;
 const HELD_MS = [10_000, 600_000] as const;
 const HELD_SHARE = 0.1;
+
+/** As often as it is seen whether a volume has come, milliseconds. */
+const MOUNT_MS = 5000;
+/** A container runtime found it gone. */
+const LOST_CODES = [137, 255];
 
 /** Its clock is that of the machine. */
 interface KubeletParts extends Parts {
@@ -66,7 +73,7 @@ export class Kubelet {
 
   /** The machine is down, at once. */
   down(how: 'orderly' | 'silent'): void {
-    for (const run of this.#runs.values()) run.stop(how === 'silent' ? 'vanished' : 'killed');
+    for (const run of this.#runs.values()) void run.stop(how === 'silent' ? 'vanished' : 'killed');
     this.#runs.clear();
     this.#volumes.clear();
     this.#boot = undefined;
@@ -95,7 +102,7 @@ export class Kubelet {
     const { uid } = pod.metadata;
     const run = this.#runs.get(uid);
     if (gone) {
-      run?.stop('killed');
+      void run?.stop('killed');
       this.#runs.delete(uid);
       this.#unmount(uid);
     } else if (run) run.update(pod);
@@ -107,14 +114,28 @@ export class Kubelet {
   }
 
   #begin(pod: Pod): PodRun {
-    const { name, clock, program, lookout } = this.#parts;
+    const { name, clock, program: programOf, lookout, random, timers, hand } = this.#parts;
     const boot = this.#boot;
     const whileWorking = (act: () => unknown): unknown => this.#whileWorking(boot, act);
     const volume = uniqueNameOf(pod);
     if (volume !== undefined) this.#mount(pod.metadata.uid, volume);
-    const isMounted = (): boolean =>
+    const program = programOf(pod);
+    // After a boot a kubelet knows of some of the containers when they ended, and of others nothing.
+    const seen = random() < 0.5 ? { at: clock.now() } : {};
+    const areThere = (): boolean =>
       volume === undefined || !isElsewhere(volume, name, lookout.nodes.values(), clock.now());
-    return new PodRun(pod, { ...this.#parts, program: program(pod), whileWorking, isMounted });
+    return new PodRun(pod, {
+      clock,
+      program,
+      times: podTimes(random, program !== undefined),
+      after: (ms, act) => timers.after(ms, () => whileWorking(act)),
+      do: (act) => timers.do(act),
+      whileWorking,
+      mounts: { everyMs: MOUNT_MS, areThere },
+      lost: () => ({ exitCode: LOST_CODES[between(random, 0, 1)] ?? 255, ...seen }),
+      report: (of, status) => hand.patch(`${podPath(of)}/status`, { status }),
+      remove: (of) => hand.delete(podPath(of), { gracePeriodSeconds: 0, preconditions: { uid: of.metadata.uid } }),
+    });
   }
 
   #whileWorking(boot: Boot | undefined, act: () => unknown): unknown {
@@ -195,7 +216,7 @@ export class Kubelet {
     const present = new Map(lookout.podsOn(name).map((pod) => [pod.metadata.uid, pod]));
     for (const [uid, run] of this.#runs) {
       if (present.has(uid)) continue;
-      run.stop('killed');
+      void run.stop('killed');
       this.#runs.delete(uid);
       this.#unmount(uid);
     }

@@ -5,7 +5,7 @@ import { between } from './chance.ts';
 import { type Daemons, programOf } from './daemons.ts';
 import type { Parts } from './lookout.ts';
 import type { OperatorPods } from './operator-pods.ts';
-import type { PodRun } from './pod-run.ts';
+import type { PodRun } from '../../sim/kubernetes/kubelet/pod-run.ts';
 import type { Site } from './site.ts';
 import type { Timers } from './timers.ts';
 

@@ -15,7 +15,7 @@ import { programOf } from './daemons.ts';
 import type { Hand } from './hand.ts';
 import type { Machine } from './machine.ts';
 import type { Troubles } from './machines.ts';
-import type { Program, Stop } from './pod-run.ts';
+import type { Program, Stop } from '../../sim/kubernetes/kubelet/pod-run.ts';
 import type { Timers } from './timers.ts';
 import { upstreamAgent } from './upstream-agent.ts';
 

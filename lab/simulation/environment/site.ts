@@ -14,7 +14,7 @@ import type { Lookout } from './lookout.ts';
 import { Machine } from './machine.ts';
 import type { NodeLifecycle } from './node-lifecycle.ts';
 import type { OperatorPods } from './operator-pods.ts';
-import type { Program } from './pod-run.ts';
+import type { Program } from '../../sim/kubernetes/kubelet/pod-run.ts';
 import type { Timers } from './timers.ts';
 
 export interface SiteParts {

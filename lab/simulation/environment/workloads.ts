@@ -4,7 +4,7 @@ import { App, type AppSpec } from './app.ts';
 import { between, oneOf } from './chance.ts';
 import { TOLERATIONS } from '../../sim/kubernetes/daemonsets.ts';
 import type { Parts } from './lookout.ts';
-import { ENDS_ANNOTATION, READY_ANNOTATION, STUCK_ANNOTATION } from './pod-run.ts';
+import { ENDS_ANNOTATION, READY_ANNOTATION, STUCK_ANNOTATION } from './pod-times.ts';
 
 export const SHOP = 'shop';
 

@@ -1,4 +1,4 @@
-import { TERMINATION_ANNOTATION } from '../../../lab/sim/kubernetes/kubelet/pod-run.ts';
+import { TERMINATION_ANNOTATION } from '../../../lab/sim/kubernetes/kubelet/node-pods.ts';
 import { booted, lost } from '../../../lab/sim/kubernetes/kubelet/node-status.ts';
 
 /** Label of a Node whose machine exists on paper only, and that kwok is the kubelet of: `on` or `off`, as the machine is. */

@@ -34,8 +34,8 @@ export class NodeVolumes {
     await this.#tell(power);
   }
 
-  /** The pod is gone. A node that goes down meanwhile says nothing any more. */
-  async release({ metadata: { uid } }: Pod, power: AbortSignal): Promise<void> {
+  /** The pod of this UID is gone. A node that goes down meanwhile says nothing any more. */
+  async release(uid: string, power: AbortSignal): Promise<void> {
     if (!this.#used.has(uid)) return;
     await whileUp(this.#options.clock.sleep(UNMOUNT_MS, power), power);
     if (power.aborted) return;

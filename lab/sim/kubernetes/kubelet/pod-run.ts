@@ -1,136 +1,177 @@
-import { ConflictError, NotFoundError } from '../../../../runtime/kube/errors.ts';
-import type { KubeRequest } from '../../../../runtime/kube/transport.ts';
-import { deletePod, mergePatch, podPath } from '../pods.ts';
 import type { Pod } from '../../../../runtime/kube/objects.ts';
-import type { KubeletHooks } from './hooks.ts';
-import { type ApiAccess, insist } from './insist.ts';
-import { type PodState, podStatus } from './pod-status.ts';
+import type { Clock } from '../../../../runtime/lib/clock.ts';
+import { type Container, type Ended, podStatus } from './pod-status.ts';
 
-/** Names, on a pod, how many seconds its containers take to end; its grace period is the limit. */
-export const TERMINATION_ANNOTATION = 'sim.brupop/termination-seconds';
+const BACKOFF_MS = { first: 10_000, longest: 300_000, forgottenAfter: 600_000 };
 
-/** What a container runtime says of containers that were gone when it came up. */
-const LOST_EXIT_CODE = 255;
-const DEFAULT_GRACE_SECONDS = 30;
-const RESTART_MS = { first: 10_000, longest: 300_000 };
-
-export interface PodRunOptions extends ApiAccess {
-  readonly hooks: KubeletHooks;
-  /** Milliseconds from binding to running. */
-  readonly startDelayMs: number;
-  /** Seconds that containers take to end when no annotation says otherwise. */
-  readonly terminationSeconds: number;
+/** What a pod's containers run; nothing where they are only there. */
+export interface Program {
+  /**
+   * They run once it resolves.
+   * @param ended they have ended, whoever ended them
+   * @param ready from then on, whether they are
+   * @returns why they cannot be started, as a kubelet words it; undefined where they were
+   */
+  start(pod: Pod, ended: (exitCode: number) => void, ready: (is: boolean) => void): Promise<string | undefined>;
+  /** `terminated` is told to end, and may take its time. What is returned resolves when they have ended, where that takes any. */
+  stop(how: Stop, pod: Pod): Promise<void> | void;
 }
 
-/** One pod on one node, from the start of its containers during this boot until it is gone or the node goes down. */
-export class PodRun {
-  readonly #options: PodRunOptions;
-  readonly #ending = new AbortController();
-  #pod: Pod;
-  #up = false;
+/** `vanished` goes with its machine. */
+export type Stop = 'killed' | 'vanished' | 'terminated';
 
-  constructor(pod: Pod, options: PodRunOptions) {
+/** How long things take on this node, milliseconds. */
+export interface PodTimes {
+  readonly startMs: (pod: Pod) => number;
+  /** From its deletion on. */
+  readonly endMs: (pod: Pod, isRunning: boolean) => number;
+  /** Before containers that have ended are started again, besides the pause that grows. */
+  readonly restartMs: number;
+  /** Before it is tried again what could not be started. */
+  readonly retryMs: () => number;
+}
+
+export interface PodRunParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly program?: Program | undefined;
+  readonly times: PodTimes;
+  /** Acts later, while the node is up and its kubelet works. */
+  readonly after: (ms: number, act: () => unknown) => void;
+  /** Acts now, or once the kubelet works again. */
+  readonly whileWorking: (act: () => unknown) => unknown;
+  /** Acts now, whether it works or not. */
+  readonly do: (act: () => unknown) => void;
+  /** How often it is looked again whether its volumes are there, milliseconds, and whether they are; its containers start only then. */
+  readonly mounts?: { readonly everyMs: number; readonly areThere: () => boolean };
+  /** How containers ended that were gone when the kubelet came up. */
+  readonly lost: () => Ended;
+  readonly report: (pod: Pod, status: object) => Promise<unknown>;
+  readonly remove: (pod: Pod) => Promise<unknown>;
+}
+
+/** One pod on one boot of its node: its containers start, may crash and start again, and end when the pod is deleted. */
+export class PodRun {
+  readonly #parts: PodRunParts;
+  #pod: Pod;
+  #restarts: number;
+  #last: Ended | undefined;
+  #since: number | undefined;
+  #backoffMs = 0;
+  #ending = false;
+  #over = false;
+  /** Resolves when what was told to end has ended, where that takes time. */
+  #stopped: Promise<void> | void = undefined;
+
+  constructor(pod: Pod, parts: PodRunParts) {
+    const before = pod.status?.containerStatuses?.[0];
     this.#pod = pod;
-    this.#options = options;
+    this.#parts = parts;
+    this.#restarts = before ? (before.restartCount ?? 0) + 1 : 0;
+    if (before) this.#last = parts.lost();
+    this.update(pod);
+    if (!this.#ending) this.#later(parts.times.startMs(pod), () => this.#start());
   }
 
-  /** The pod as the API has it now; once it bears a deletionTimestamp its containers are ended. */
+  get running(): boolean {
+    return this.#since !== undefined;
+  }
+
+  /** The pod as the API has it now. */
   update(pod: Pod): void {
     this.#pod = pod;
-    if (pod.metadata.deletionTimestamp !== undefined) this.#ending.abort();
+    if (pod.metadata.deletionTimestamp === undefined || this.#ending) return;
+    this.#ending = true;
+    if (this.running) this.#tell('terminated');
+    this.#later(this.#parts.times.endMs(pod, this.running), () => this.#remove());
   }
 
-  /** Runs the pod; when `down` aborts (node off, or pod removed by force) its containers stop at once. */
-  async run(down: AbortSignal): Promise<void> {
-    const stop = AbortSignal.any([down, this.#ending.signal]);
-    await this.#restartUntil(stop);
-    if (this.#up) await this.#options.clock.sleep(this.#terminationMs(), down).catch(() => undefined);
-    await this.#stop();
-    if (!down.aborted) await this.#send({ ...deletePod(this.#pod, 0), signal: down });
+  /** Says again what it last said: somebody else may have said otherwise since. */
+  repeat(): Promise<unknown> | undefined {
+    return this.#since === undefined || this.#ending ? undefined : this.#say({ kind: 'running', since: this.#since });
   }
 
-  async #restartUntil(stop: AbortSignal): Promise<void> {
-    const { clock, startDelayMs } = this.#options;
-    let past = historyOf(this.#pod, clock.now());
-    let pause = startDelayMs;
-    for (let crashes = 0; !stop.aborted; crashes++) {
-      await clock.sleep(pause, stop).catch(() => undefined);
-      if (stop.aborted) return;
-      const exitCode = await this.#runOnce(past, stop);
-      if (stop.aborted) return;
-      past = { restarts: past.restarts + 1, last: { at: clock.now(), exitCode } };
-      await this.#report({ ...past, container: { kind: 'waiting', reason: 'CrashLoopBackOff' } }, stop);
-      pause = crashes === 0 ? 0 : Math.min(RESTART_MS.first * 2 ** (crashes - 1), RESTART_MS.longest);
+  /** The containers are over. Where nobody had told them to end they are started again, later each time. */
+  async #ended(exitCode: number): Promise<void> {
+    if (this.#since === undefined || this.#over) return;
+    const { clock, times, whileWorking } = this.#parts;
+    const ranMs = clock.now() - this.#since;
+    this.#gone(exitCode);
+    if (this.#ending) return this.#later(0, () => this.#remove());
+    const pauseMs = ranMs > BACKOFF_MS.forgottenAfter ? 0 : this.#backoffMs;
+    this.#backoffMs = Math.min(BACKOFF_MS.longest, pauseMs === 0 ? BACKOFF_MS.first : 2 * pauseMs);
+    this.#later(pauseMs + times.restartMs, () => this.#start());
+    await whileWorking(() => this.#say({ kind: 'waiting', reason: 'CrashLoopBackOff' }));
+  }
+
+  /** It cannot be started again from now on; what is to be done about that is another's business. */
+  async bar(reason: string): Promise<void> {
+    if (this.running) {
+      this.#gone(137);
+      this.#tell('killed');
+    }
+    await this.#parts.whileWorking(() => this.#say({ kind: 'waiting', reason }));
+  }
+
+  /** It is tried again, where it could not be started. */
+  retry(): void {
+    if (!this.running && !this.#ending) this.#later(this.#parts.times.retryMs(), () => this.#start());
+  }
+
+  /** The node is down, or the pod is gone by force: its containers are gone at once, and nobody says so. Resolves when they are, where that takes time. */
+  async stop(how: Exclude<Stop, 'terminated'>): Promise<void> {
+    this.#over = true;
+    this.#kill(how);
+    await this.#stopped;
+  }
+
+  #gone(exitCode: number): void {
+    this.#since = undefined;
+    this.#restarts += 1;
+    this.#last = { exitCode, at: this.#parts.clock.now() };
+  }
+
+  #kill(how: Exclude<Stop, 'terminated'>): void {
+    const was = this.running;
+    this.#since = undefined;
+    if (was) this.#tell(how);
+  }
+
+  #tell(how: Stop): void {
+    this.#stopped = this.#parts.program?.stop(how, this.#pod) ?? this.#stopped;
+  }
+
+  async #start(): Promise<void> {
+    if (this.#ending || this.running) return;
+    const { program, clock, mounts } = this.#parts;
+    if (mounts && !mounts.areThere()) return this.#later(mounts.everyMs, () => this.#start());
+    this.#since = clock.now();
+    const ended = (exitCode: number): void => this.#parts.do(() => this.#ended(exitCode));
+    const refusal = await program?.start(this.#pod, ended, (is) => this.#parts.do(() => this.#sayReady(is)));
+    // While they were being started they may have been stopped.
+    if (this.#over || this.#since === undefined) return this.#tell('killed');
+    if (refusal === undefined) await this.#say({ kind: 'running', since: this.#since });
+    else {
+      this.#since = undefined;
+      await this.#say({ kind: 'waiting', reason: refusal });
     }
   }
 
-  /** From the start of the containers until they end by themselves (with this exit code), or are to be stopped. */
-  async #runOnce(past: Past, stop: AbortSignal): Promise<number> {
-    const { clock, hooks } = this.#options;
-    const over = Promise.withResolvers<number>();
-    const exited = (code = 0): void => {
-      this.#up = false;
-      over.resolve(code);
-    };
-    stop.addEventListener('abort', () => over.resolve(0), { once: true });
-    this.#up = true;
-    const since = clock.now();
-    let told = Promise.resolve();
-    // One after the other: the last word is what is true.
-    const ready = (is: boolean): void => {
-      told = told
-        .then(() => this.#tell({ ...past, container: { kind: 'running', since, ready: is } }, stop))
-        .catch(over.reject);
-    };
-    try {
-      // Containers that are to be stopped are not waited for until they are ready: a host that goes down would wait for ever.
-      await Promise.race([hooks.onPodStart?.(this.#pod, exited, ready), over.promise]);
-    } catch {
-      exited(1);
-    }
-    ready(true);
-    await told;
-    return over.promise;
+  #sayReady(ready: boolean): Promise<unknown> | undefined {
+    return this.#since === undefined ? undefined : this.#say({ kind: 'running', since: this.#since, ready });
   }
 
-  async #tell(state: PodState, stop: AbortSignal): Promise<void> {
-    if (this.#up && !stop.aborted) await this.#report(state, stop);
+  async #remove(): Promise<void> {
+    this.#kill('killed');
+    if (this.#stopped) await this.#stopped;
+    await this.#parts.remove(this.#pod);
   }
 
-  async #stop(): Promise<void> {
-    if (this.#up) await this.#options.hooks.onPodStop?.(this.#pod);
-    this.#up = false;
+  #say(container: Container): Promise<unknown> {
+    const state = { container, restarts: this.#restarts, last: this.#last };
+    return this.#parts.report(this.#pod, podStatus(this.#pod, state, this.#parts.clock.now()));
   }
 
-  #terminationMs(): number {
-    const { metadata, spec } = this.#pod;
-    const grace = metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
-    const own = Number(metadata.annotations?.[TERMINATION_ANNOTATION] ?? this.#options.terminationSeconds);
-    return Math.min(grace, own) * 1000;
+  #later(ms: number, act: () => unknown): void {
+    this.#parts.after(ms, () => (this.#over ? undefined : act()));
   }
-
-  async #report(state: PodState, signal: AbortSignal): Promise<void> {
-    const status = podStatus(this.#pod, state, this.#options.clock.now());
-    await this.#send({ ...mergePatch(`${podPath(this.#pod)}/status`, { status }), signal });
-  }
-
-  /** A pod that is gone or was replaced, and a node that goes down meanwhile, are no errors. */
-  async #send(request: KubeRequest): Promise<void> {
-    try {
-      await insist(this.#options, request);
-    } catch (error) {
-      const gone = error instanceof NotFoundError || error instanceof ConflictError;
-      if (!gone && !request.signal?.aborted) throw error;
-    }
-  }
-}
-
-type Past = Omit<PodState, 'container'>;
-
-/** What the API knows of a pod's earlier containers; those of the node's last boot ended, at the latest, now. */
-function historyOf({ status }: Pod, now: number): Past {
-  const counts = status?.containerStatuses?.map(({ restartCount }) => restartCount + 1) ?? [];
-  return counts.length === 0
-    ? { restarts: 0 }
-    : { restarts: Math.max(...counts), last: { at: now, exitCode: LOST_EXIT_CODE } };
 }
