@@ -9,7 +9,7 @@ import { intOrString, manifest } from './manifest.ts';
 import { workloadMeta } from './objects.ts';
 import { type PodParts, podTemplate } from './pods.ts';
 import type { Settings } from './props/brupop.ts';
-import { scheduling } from './scheduling.ts';
+import { arriving, scheduling } from './scheduling.ts';
 
 const TOKEN_PATH = agentEnv.AGENT_TOKEN_PATH.default;
 const TLS_DIR = agentEnv.TLS_DIR.default;
@@ -105,13 +105,6 @@ function agentPod(settings: Settings, parts: AgentParts): k8s.PodTemplateSpec {
     },
   });
 }
-
-/** Machines that have just joined keep all other pods away until they are updated. */
-const arriving = ({ controller }: Settings): k8s.Toleration => ({
-  key: controller.arrivingTaint,
-  operator: 'Exists',
-  effect: 'NoSchedule',
-});
 
 function mountOf({ name, mountPath, readOnly = false }: HostFile): k8s.VolumeMount {
   return { name, mountPath, ...(readOnly && { readOnly }) };

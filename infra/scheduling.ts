@@ -30,9 +30,17 @@ const ON_CORDONED: k8s.Toleration = {
   effect: 'NoSchedule',
 };
 
-/** Taints that the pods of a Deployment tolerate. */
+/** Machines that have just joined keep all other pods away until they are updated. */
+export const arriving = ({ controller }: Settings): k8s.Toleration => ({
+  key: controller.arrivingTaint,
+  operator: 'Exists',
+  effect: 'NoSchedule',
+});
+
+/** Taints that the pods of a Deployment tolerate. Who takes a taint away may not be kept away by it, where all nodes bear it. */
 export function tolerations(settings: Settings, component: Component): Pick<k8s.PodSpec, 'tolerations'> {
   const all = [
+    ...(component === 'controller' ? [arriving(settings)] : []),
     ...(settings.tolerateCordons ? [ON_CORDONED] : []),
     ...(settings[component].tolerations as k8s.Toleration[]),
   ];

@@ -94,8 +94,10 @@ export function listed(name: string, from: Tree): Operand {
   return new Operand(`(${call('include', name, from).text} | fromJsonArray)`);
 }
 
+/** The last of a Deployment's own is that of cordons. */
 function onCordoned(component: Component, own: Tree): Tree {
-  return component === 'agent' ? own : call('ternary', own, [], value('tolerateCordons'));
+  if (component === 'agent' || !Array.isArray(own)) return own;
+  return joined(own.slice(0, -1), call('ternary', own.slice(-1), [], value('tolerateCordons')));
 }
 
 const UPDATE_STRATEGY: Edit = [

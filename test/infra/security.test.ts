@@ -114,15 +114,21 @@ describe('the operator in its own drains', () => {
   test.each(['apiserver', 'controller'] as const)('%s: stays away from nodes that are being updated', (process) => {
     const spec = podSpec(objects, process);
     // Else a drain of another tool would never end, because what it evicts would be put on the same node again.
-    expect(spec.tolerations).toBeUndefined();
-    expect(podSpec(manifests({ tolerateCordons: true }), process).tolerations).toEqual([
-      { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
-    ]);
+    const cordoned = { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' };
+    expect(spec.tolerations ?? []).not.toContainEqual(cordoned);
+    expect(podSpec(manifests({ tolerateCordons: true }), process).tolerations).toContainEqual(cordoned);
     expect(spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution).toEqual([
       {
         weight: 100,
         preference: { matchExpressions: [{ key: 'brupop.bottlerocket.aws/updating', operator: 'DoesNotExist' }] },
       },
+    ]);
+  });
+
+  test('the controller is not kept out by the taint that it takes away, of machines that join', () => {
+    const arrivingTaint = 'example.com/joins';
+    expect(podSpec(manifests({ controller: { arrivingTaint } }), 'controller').tolerations).toEqual([
+      { key: arrivingTaint, operator: 'Exists', effect: 'NoSchedule' },
     ]);
   });
 

@@ -143,7 +143,9 @@ export class App implements Watcher {
     const { lookout, random } = this.#parts;
     const { node: only, tolerations = [] } = this.spec;
     const open = [...lookout.nodes.values()].filter((node) =>
-      only === undefined ? takesPods(node) : node.metadata.name === only && toleratesNode(tolerations, node),
+      only === undefined
+        ? takesPods(node, tolerations)
+        : node.metadata.name === only && toleratesNode(tolerations, node),
     );
     const load = Map.groupBy(active, ({ spec }) => spec?.nodeName ?? '');
     const loads = open.map(({ metadata: { name } }) => ({ name, pods: load.get(name)?.length ?? 0 }));
@@ -179,6 +181,6 @@ export class App implements Watcher {
   }
 }
 
-function takesPods(node: Node): boolean {
-  return isReady(node) && node.spec?.unschedulable !== true && toleratesNode([], node);
+function takesPods(node: Node, tolerations: readonly Toleration[]): boolean {
+  return isReady(node) && node.spec?.unschedulable !== true && toleratesNode(tolerations, node);
 }

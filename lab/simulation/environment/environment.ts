@@ -42,6 +42,7 @@ const OPERATOR: readonly AppSpec[] = [
     replicas: 2,
     labels: { [COMPONENT_LABEL]: COMPONENTS.controller },
     serviceAccountName: 'brupop-controller-service-account',
+    tolerations: [{ key: ARRIVING_KEY, operator: 'Exists', effect: 'NoSchedule' }],
   },
 ];
 
