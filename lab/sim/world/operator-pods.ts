@@ -16,6 +16,8 @@ import type { Endpoint, ServiceEndpoints } from './service-endpoints.ts';
 export interface OperatorPodsOptions {
   /** The Kubernetes API as the kubelet of the pod's node reaches it. */
   readonly transport: (pod: Pod) => KubeTransport;
+  /** The pod as a real API server would have admitted it. @default as it is */
+  readonly admitted?: (pod: Pod) => Promise<Pod>;
   readonly clock: Clock;
   /** Folder for the pods' files and logs. */
   readonly dir: string;
@@ -127,7 +129,8 @@ export class OperatorPods {
   }
 
   /** @param over aborted when the program has ended */
-  async #start(pod: Pod, start: StartProgram, over: AbortController): Promise<OperatorPod> {
+  async #start(bound: Pod, start: StartProgram, over: AbortController): Promise<OperatorPod> {
+    const pod = (await this.#options.admitted?.(bound)) ?? bound;
     const { uid, name } = pod.metadata;
     const dir = join(this.#options.dir, uid);
     await mkdir(dir, { recursive: true });

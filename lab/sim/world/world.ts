@@ -9,7 +9,7 @@ import { type ServedCluster, serveCluster } from '../cluster/https.ts';
 import { ReleasesServer } from '../hosts/k3os/releases-server.ts';
 import { PLATFORM } from '../hosts/host.ts';
 import { serveReleases } from '../repository/releases.ts';
-import { type KubernetesOptions, startKubernetes } from '../kubernetes/main.ts';
+import { startKubernetes } from '../kubernetes/main.ts';
 import { MOST_AGENT_PROCESSES, type SimOptions } from '../options.ts';
 import { rootCa, withAccountVolume } from './account-volume.ts';
 import { agentInProcess } from './agent-in-process.ts';
@@ -90,7 +90,7 @@ export async function createWorld(parts: WorldOptions): Promise<World> {
     clock,
     random,
     signal,
-    program: admitting(pods, transport),
+    program: (pod) => pods.program(pod),
     startDelayMs: 50,
     terminationSeconds: 1 / options.speed,
   });
@@ -167,6 +167,7 @@ function operatorPods({ clock, dir: root, containers }: WorldOptions, parts: Pod
   const { transport, served, service, program, hostFiles } = parts;
   return new OperatorPods({
     transport: () => transport,
+    admitted: (pod) => withAccountVolume(pod, transport),
     clock,
     dir: root,
     endpoints: new ServiceEndpoints(transport, service),
@@ -180,16 +181,6 @@ function operatorPods({ clock, dir: root, containers }: WorldOptions, parts: Pod
     hostFiles,
   });
 }
-
-/** The pods that have a program, as a real API server would have admitted them. */
-const admitting =
-  (pods: OperatorPods, transport: KubeTransport): NonNullable<KubernetesOptions['program']> =>
-  (pod) => {
-    const own = pods.program(pod);
-    return (
-      own && { ...own, start: async (now, ...tell) => own.start(await withAccountVolume(now, transport), ...tell) }
-    );
-  };
 
 /** What each pod runs: its own command, but for agents that there is no room for, or an experiment instead of. */
 function programs({ options, root, clock, random, agent, containers }: WorldOptions): Program {

@@ -29,8 +29,11 @@ export class NodeVolumes {
   async use(pod: Pod, power: AbortSignal): Promise<void> {
     const claims = claimsOf(pod);
     if (claims.length === 0) return;
-    const names = Promise.all(claims.map((claim) => this.#uniqueName(pod, claim, power)));
-    this.#used.set(pod.metadata.uid, (await whileUp(names, power)) ?? []);
+    const { uid } = pod.metadata;
+    this.#used.set(uid, []);
+    const names = await whileUp(Promise.all(claims.map((claim) => this.#uniqueName(pod, claim, power))), power);
+    // The pod may be gone by now.
+    if (names && this.#used.has(uid)) this.#used.set(uid, names);
     await this.#tell(power);
   }
 

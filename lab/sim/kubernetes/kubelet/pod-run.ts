@@ -7,7 +7,7 @@ const BACKOFF_MS = { first: 10_000, longest: 300_000, forgottenAfter: 600_000 };
 /** What a pod's containers run; nothing where they are only there. */
 export interface Program {
   /**
-   * They run once it resolves.
+   * They run once it resolves. A start that fails is told by `ended`.
    * @param ended they have ended, whoever ended them
    * @param ready from then on, whether they are
    * @returns why they cannot be started, as a kubelet words it; undefined where they were
