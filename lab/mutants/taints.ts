@@ -70,8 +70,8 @@ export const taintMutants: readonly Mutant[] = [
     rule: 'P16',
     does: 'calls off every machine that joined where one is too many',
     file: 'runtime/controller/plan/gates/again.ts',
-    find: 'return short > places;',
-    replace: 'return true;',
+    find: 'if (isLeftPlace)',
+    replace: 'if (isLeftPlace && group === undefined)',
     tests: ['test/controller/plan/arrivals.test.ts'],
   },
   {

@@ -9,6 +9,7 @@ import type { Logger } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { BoundedMap } from '../lib/bounded-map.ts';
 import type { ExpiringCache } from '../lib/expiring-cache.ts';
+import type { Look } from '../drain/room.ts';
 import type { FatalWebhook } from '../drain/webhooks.ts';
 import type { Metrics } from './metrics.ts';
 import type { Shadows } from './recent-shadows.ts';
@@ -31,8 +32,8 @@ export interface Ports {
   readonly volumes: VolumePort;
   /** Those without which a drain cannot go on: one list for the drains of ten minutes, because people are warned of them and nothing else depends on it. */
   readonly webhooks: ExpiringCache<readonly FatalWebhook[]>;
-  /** By node, where the last look for the room that its drain waits for has ended: a continue token. */
-  readonly looks: BoundedMap<string, string>;
+  /** By node, how far the room that its drain waits for has been looked for. */
+  readonly looks: BoundedMap<string, Look | undefined>;
   readonly events: NodeEvents;
   readonly metrics: Metrics;
   readonly clock: Clock;

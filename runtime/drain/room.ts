@@ -29,6 +29,15 @@ export interface Room {
   readonly most: Amounts;
 }
 
+/** How far it has come. */
+export interface Look {
+  readonly room: Room;
+  /** Nodes that match, so far. */
+  readonly looked: number;
+  /** The continue token of those that follow. */
+  readonly from: string;
+}
+
 /**
  * The room that a drain needs. A pod that nothing makes anew needs none, and the successor of one that is ending was placed already.
  * @param pods that the drain moves

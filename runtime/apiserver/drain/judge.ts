@@ -5,6 +5,8 @@ import { type Cover, coverOf, withEvicted } from '../../drain/cover.ts';
 import type { Drain, DrainSettings, Preflight } from '../../drain/drain.ts';
 import type { DrainPod } from '../../drain/pod.ts';
 import { afterFailed, precheck, preflightOn, refusedSince } from '../../drain/preflight.ts';
+import type { Look } from '../../drain/room.ts';
+import { GoneError } from '../../kube/errors.ts';
 import type { Ports } from '../ports.ts';
 import type { NodeSnapshot } from '../rules.ts';
 import { noRoom } from './events.ts';
@@ -88,7 +90,7 @@ async function lookForRoom(
   const { name } = node.metadata;
   if (waitsForRoom({ shadow })) return lookOn(ports, name, left);
   try {
-    const lack = await lackOfRoom(ports, { nodeName: name, pods: left, from: '' });
+    const lack = await lackOfRoom(ports, { nodeName: name, pods: left });
     return lack?.next === undefined ? lack?.text : undefined;
   } catch (error) {
     ports.logger.warn('room for the pods of a drain not looked for', { node: name, error });
@@ -97,10 +99,12 @@ async function lookForRoom(
 }
 
 async function lookOn(ports: Ports, name: string, left: readonly DrainPod[]): Promise<string | undefined> {
-  const from = ports.looks.get(name) ?? '';
-  ports.looks.set(name, '');
-  const lack = await lackOfRoom(ports, { nodeName: name, pods: left, from });
-  ports.looks.set(name, lack ? (lack.next ?? '') : from);
+  const look = (last?: Look) => lackOfRoom(ports, { nodeName: name, pods: left, last });
+  const lack = await look(ports.looks.get(name)).catch((error: unknown) => {
+    if (error instanceof GoneError) return look();
+    throw error;
+  });
+  ports.looks.set(name, lack?.next);
   return lack?.text;
 }
 

@@ -3,7 +3,7 @@ import type { Node } from '../../kube/objects.ts';
 import { NODES_PATH, onNode, podsPath } from '../../kube/resources.ts';
 import { type Candidate, candidateOf } from '../../drain/needs.ts';
 import type { DrainPod } from '../../drain/pod.ts';
-import { freeOn, isWanted, lackOf, offered, roomFor, takenBy } from '../../drain/room.ts';
+import { freeOn, isWanted, lackOf, type Look, offered, type Room, roomFor, takenBy } from '../../drain/room.ts';
 import type { Amounts } from '../../drain/requests.ts';
 import type { Ports } from '../ports.ts';
 
@@ -15,16 +15,16 @@ const MOST_NODES = 100;
 /** What the pods need that a drain moves, and no other node has free. */
 export interface Lack {
   readonly text: string;
-  /** Where not all nodes were looked at: the next one may have room. The next look goes on there, or where it is empty from the beginning. */
-  readonly next?: string;
+  /** Where not all nodes were looked at: the next one may have room. */
+  readonly next?: Look;
 }
 
 interface Search {
   readonly nodeName: string;
   /** What its drain moves. */
   readonly pods: readonly DrainPod[];
-  /** Where an earlier look has ended; empty = the beginning. */
-  readonly from: string;
+  /** It is gone on with while the same pods are to move. */
+  readonly last?: Look | undefined;
 }
 
 /**
@@ -33,24 +33,37 @@ interface Search {
  */
 export async function lackOfRoom(
   { transport }: Pick<Ports, 'transport'>,
-  { nodeName, pods, from }: Search,
+  { nodeName, pods, last }: Search,
 ): Promise<Lack | undefined> {
-  let room = roomFor(pods);
-  if (room.left.length === 0) return undefined;
-  let looked = 0;
+  const begun = roomFor(pods);
+  if (begun.left.length === 0) return undefined;
+  const before = lookFor(begun, last);
+  let { room, looked } = before;
+  const until = looked + MOST_NODES - PAGE_SIZE;
   let next = '';
-  for await (const { items, metadata } of candidates(transport, nodeName, from)) {
+  for await (const { items, metadata } of candidates(transport, nodeName, before.from)) {
     for (const node of items.filter((one) => one !== undefined)) {
       if (!isWanted(room, node)) continue;
       looked += 1;
       room = offered(room, node, freeOn(node, await takenOn(transport, node.name)));
     }
     next = metadata.continue ?? '';
-    if (room.left.length === 0 || looked > MOST_NODES - PAGE_SIZE) break;
+    if (room.left.length === 0 || looked > until) break;
   }
-  const text = lackOf(room);
+  return lackIn({ room, looked, from: next });
+}
+
+const lookFor = (room: Room, last?: Look): Look =>
+  last && namesIn(last.room) === namesIn(room) ? last : { room, looked: 0, from: '' };
+
+const namesIn = ({ moving }: Room): string => moving.map(({ name }) => name).join();
+
+function lackIn(look: Look): Lack | undefined {
+  const text = lackOf(look.room);
   if (text === undefined) return undefined;
-  return next === from ? { text } : { text: `${text} (on ${looked} nodes; others are looked at next)`, next };
+  return look.from === ''
+    ? { text }
+    : { text: `${text} (on ${look.looked} nodes; others are looked at next)`, next: look };
 }
 
 const candidates = (transport: Ports['transport'], but: string, from: string) =>

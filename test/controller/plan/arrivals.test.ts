@@ -123,6 +123,20 @@ describe('they start', () => {
     expect(calledOff(world, unlimited)).toEqual(['x']);
   });
 
+  test('but two of one zone leave it no more than one does, and who is left its place is still asked to pause', () => {
+    const told = { a: updated, x: rebooting, y: rebooting, z: rebooting };
+    const permits = [given('z'), { ...given('x'), since: minutes(-6) }, { ...given('y'), since: minutes(-5) }];
+    const nodes = Object.entries({ a: 'one', x: 'two', y: 'two', z: 'one' }).map(([name, zone]) =>
+      node(name, { ...JOINED, signs: [], labels: { [ZONE]: zone } }),
+    );
+    const unlimited = { maxConcurrent: { kind: 'unlimited' } } as const;
+    const zoned = under({ ...unlimited, zones: { key: ZONE, atOnce: 1 } });
+    expect(calledOff(fleet(told, { nodes, permits, ...zoned }), unlimited)).toEqual(['x', 'y']);
+    const pausing = under({ pauseBetweenMs: 600_000, maxConcurrent: { kind: 'count', count: 1 } });
+    const two = { a: { ...updated, endedAt: NOW }, x: rebooting, y: rebooting };
+    expect(calledOff(joining(two, { permits: permits.slice(1), ...pausing }, { signs: [] }))).toEqual(['x', 'y']);
+  });
+
   test.each<[string, Partial<World>, Partial<NodeView>]>([
     ['it is not Ready', {}, { ready: false }],
     ['it has a new ruler', { ruledSince: new Map([['uid-x', NOW]]) }, {}],

@@ -68,7 +68,7 @@ function undisturbedOnes(unsettled: readonly AssessedNode[], world: World): read
 /** A permit without a time was taken by an earlier version; a node without one began under another operator. */
 const sinceOf = ({ permit }: AssessedNode): number => (permit ? (permit.since ?? -Infinity) : NEVER);
 
-type Answered = Pick<Asking, 'info' | 'group'> & Answer;
+type Answered = Pick<Asking, 'info' | 'group'> & Pick<Answer, 'stop' | 'changesAt'>;
 
 function answersTo(those: readonly Asking[], before: World): readonly Answered[] {
   let { given } = before;
@@ -76,25 +76,48 @@ function answersTo(those: readonly Asking[], before: World): readonly Answered[]
     const world = { ...before, given };
     const answer = askedAgain(asking, world);
     if (!answer.stop) given = letThrough(asking, world);
-    return { ...answer, ...asking, short: answer.isCrowded ? placesShort(asking, world) : Infinity };
+    return { ...answer, ...asking, lacks: answer.isCrowded ? lacksOf(asking, world) : [] };
   });
   // All whose place others take were counted: what the youngest give up may be enough for the older ones.
-  const off = new Map<Group | undefined, number>();
-  return answers.toReversed().filter(({ group, isCrowded, short }) => {
-    const places = off.get(group) ?? 0;
-    if (isCrowded && short > places) off.set(group, places + 1);
-    return short > places;
+  const off: Lack[] = [];
+  return answers.toReversed().map(({ info, group, changesAt, stop, isCrowded, lacks, waits }) => {
+    const isLeftPlace = isCrowded === true && lacks.every((lack) => lack.short <= leftBy(off, lack));
+    if (isLeftPlace) return { info, group, changesAt, stop: waits };
+    off.push(...lacks);
+    return { info, group, changesAt, stop };
   });
 }
 
-/** How many others must leave their place to it. */
-const placesShort = (asking: Asking, { places, given }: World): number =>
-  Math.max(...claimsWith(asking, places).map((claim) => shortFor(claim, given)));
+interface Lack extends Pick<Claim, 'place' | 'key'> {
+  /** Parts that others must leave to it. */
+  readonly short: number;
+  /** Nodes that have the same part. */
+  readonly holders: number;
+}
+
+function lacksOf(asking: Asking, { places, given }: World): readonly Lack[] {
+  const { updating } = asking.group ? places.of(asking.group) : {};
+  return claimsWith(asking, places).map((claim) => {
+    const { place, key, shared } = claim;
+    return { place, key, short: shortFor(claim, given), holders: shared ? (updating?.get(key) ?? Infinity) : 1 };
+  });
+}
+
+/** Parts of a place that those leave which are called off: of a zone once all have left it. */
+function leftBy(off: readonly Lack[], { place }: Pick<Lack, 'place'>): number {
+  const leaving = Map.groupBy(
+    off.filter((one) => one.place === place && place.taken.has(one.key)),
+    ({ key }) => key,
+  );
+  return [...leaving.values()].filter((those) => those.length >= (those[0]?.holders ?? 1)).length;
+}
 
 interface Answer {
   readonly stop: Stop | undefined;
   /** It is called off because others take its place. */
   readonly isCrowded?: boolean;
+  /** What it waits for where they leave it that. */
+  readonly waits?: Stop | undefined;
   /** When time alone changes it. */
   readonly changesAt: number;
 }
@@ -106,6 +129,7 @@ interface Answer {
  */
 function askedAgain(asking: Asking, world: World): Answer {
   let waitsFor: Finding | undefined;
+  let crowded: Finding | undefined;
   const changes = { 'call-off': NEVER, wait: NEVER, unknown: NEVER };
   const isNew = isUnderAnother(asking);
   for (const gate of GATES) {
@@ -114,16 +138,19 @@ function askedAgain(asking: Asking, world: World): Answer {
     const { finding, changesAt } = askAgainOf(gate)(asking, world);
     changes[becomes] = Math.min(changes[becomes], changesAt);
     if (!finding) continue;
-    if (becomes === 'call-off') {
-      const isCrowded = gate.forPods === true && gate.queue !== undefined;
-      return { stop: { kind: becomes, because: finding }, changesAt: changes[becomes], isCrowded };
-    }
-    waitsFor ??= finding;
+    if (becomes !== 'call-off') waitsFor ??= finding;
+    else if (isOfPlaces(gate)) crowded ??= finding;
+    else return { stop: { kind: becomes, because: finding }, changesAt: changes[becomes] };
     if (becomes === 'unknown') break;
   }
-  const changesAt = Math.min(...Object.values(changes));
-  return { stop: waitsFor && waiting(asking, waitsFor), changesAt };
+  const waits = waitsFor && waiting(asking, waitsFor);
+  return { ...stoppedBy(crowded, waits), changesAt: Math.min(...Object.values(changes)) };
 }
+
+const isOfPlaces = ({ forPods, queue }: Gate): boolean => forPods === true && queue !== undefined;
+
+const stoppedBy = (crowded: Finding | undefined, waits: Stop | undefined): Omit<Answer, 'changesAt'> =>
+  crowded ? { stop: { kind: 'call-off', because: crowded }, isCrowded: true, waits } : { stop: waits };
 
 const waiting = (asking: Asking, because: Finding): Stop | undefined =>
   isToldToDrain(asking.info.phase) ? undefined : { kind: 'wait', because };
