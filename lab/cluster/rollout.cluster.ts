@@ -144,12 +144,12 @@ test('each container stays within half of its memory', async () => {
 /** On a connection of its own, which may well go to another pod than the one before. */
 function ask(host: string): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    const request = get({ host, agent: false, timeout: 5000 }, (response) => {
+    const request = get({ host, agent: false, timeout: 15_000 }, (response) => {
       response.resume();
       response.on('error', reject);
       response.on('end', () => resolve(response.statusCode === 200 ? undefined : String(response.statusCode)));
     });
-    request.on('timeout', () => request.destroy(new Error('no answer within 5 s')));
+    request.on('timeout', () => request.destroy(new Error('no answer within 15 s')));
     request.on('error', reject);
   });
 }

@@ -39,7 +39,8 @@ function served(deployment: Deployment, image: string): Manifest {
     image,
     command: ['node', '--max-old-space-size=32', '--input-type=module', '--eval', readFileSync(SERVER, 'utf8')],
     env: [{ name: 'PORT', value: String(PORT) }],
-    readinessProbe: { httpGet: { path: '/', port: PORT }, periodSeconds: 1 },
+    // It may wait for a core as well, and is not out of service for that.
+    readinessProbe: { httpGet: { path: '/', port: PORT }, periodSeconds: 1, timeoutSeconds: 10 },
     lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
     resources: { requests: { cpu: '10m', memory: '48Mi' } },
   };
