@@ -85,7 +85,8 @@ describe('a drain whose pods find no room elsewhere', () => {
   test('begins where the look fails and only a warning hangs on it; where it waits for room, it asks again', async () => {
     const replica = world.replica();
     replica.tap.before = async ({ path, query }) => {
-      if (path === '/api/v1/nodes' && query?.['fieldSelector']) throw Object.assign(new Error('no answer'), { status: 503, reason: 'Away' });
+      if (path === '/api/v1/nodes' && query?.['fieldSelector'])
+        throw Object.assign(new Error('no answer'), { status: 503, reason: 'Away' });
     };
     await world.setSpec({ capacity: 'wait' });
     expect(await drain(replica)).toBe('503 Away');
