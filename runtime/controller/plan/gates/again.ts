@@ -7,7 +7,7 @@ import type { Group } from '../groups/groups.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { STUCK_MS } from '../nodes/in-flight.ts';
 import { isCalledOff, isRefused, isToldToDrain, mayCallOff } from '../facts/phase.ts';
-import { type Claim, give, type Given, shortFor } from '../facts/places.ts';
+import { type Claim, give, type Given, type Place, shortFor } from '../facts/places.ts';
 import { proofClaims } from './others.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from '../facts/requeue.ts';
 import { compare } from '../facts/snapshot.ts';
@@ -76,14 +76,14 @@ function answersTo(those: readonly Asking[], before: World): readonly Answered[]
     const world = { ...before, given };
     const answer = askedAgain(asking, world);
     if (!answer.stop) given = letThrough(asking, world);
-    return { ...answer, ...asking, lacks: answer.isCrowded ? lacksOf(asking, world) : [] };
+    return { ...answer, ...asking, lacks: answer.isCrowded ? lacksOf(asking, world) : undefined };
   });
   // All whose place others take were counted: what the youngest give up may be enough for the older ones.
   const off: Lack[] = [];
-  return answers.toReversed().map(({ info, group, changesAt, stop, isCrowded, lacks, waits }) => {
-    const isLeftPlace = isCrowded === true && lacks.every((lack) => lack.short <= leftBy(off, lack));
-    if (isLeftPlace) return { info, group, changesAt, stop: waits };
-    off.push(...lacks);
+  return answers.toReversed().map(({ info, group, changesAt, stop, lacks }) => {
+    const isLeftPlace = lacks?.every(({ place, short }) => short <= leftBy(off, place));
+    if (isLeftPlace) return { info, group, changesAt, stop: undefined };
+    off.push(...(lacks ?? []));
     return { info, group, changesAt, stop };
   });
 }
@@ -104,20 +104,16 @@ function lacksOf(asking: Asking, { places, given }: World): readonly Lack[] {
 }
 
 /** Parts of a place that those leave which are called off: of a zone once all have left it. */
-function leftBy(off: readonly Lack[], { place }: Pick<Lack, 'place'>): number {
-  const leaving = Map.groupBy(
-    off.filter((one) => one.place === place && place.taken.has(one.key)),
-    ({ key }) => key,
-  );
-  return [...leaving.values()].filter((those) => those.length >= (those[0]?.holders ?? 1)).length;
+function leftBy(off: readonly Lack[], place: Place): number {
+  const leaving = off.filter((one) => one.place === place && place.taken.has(one.key));
+  const byKey = Map.groupBy(leaving, ({ key }) => key);
+  return [...byKey.values()].filter((those) => those.length === those[0]?.holders).length;
 }
 
 interface Answer {
   readonly stop: Stop | undefined;
-  /** It is called off because others take its place. */
+  /** It is told to drain, and is called off for nothing but that others take its place. */
   readonly isCrowded?: boolean;
-  /** What it waits for where they leave it that. */
-  readonly waits?: Stop | undefined;
   /** When time alone changes it. */
   readonly changesAt: number;
 }
@@ -143,17 +139,15 @@ function askedAgain(asking: Asking, world: World): Answer {
     else return { stop: { kind: becomes, because: finding }, changesAt: changes[becomes] };
     if (becomes === 'unknown') break;
   }
-  const waits = waitsFor && waiting(asking, waitsFor);
-  return { ...stoppedBy(crowded, waits), changesAt: Math.min(...Object.values(changes)) };
+  const changesAt = Math.min(...Object.values(changes));
+  if (crowded) return { stop: { kind: 'call-off', because: crowded }, changesAt, isCrowded: true };
+  return { stop: waiting(asking, waitsFor), changesAt };
 }
 
 const isOfPlaces = ({ forPods, queue }: Gate): boolean => forPods === true && queue !== undefined;
 
-const stoppedBy = (crowded: Finding | undefined, waits: Stop | undefined): Omit<Answer, 'changesAt'> =>
-  crowded ? { stop: { kind: 'call-off', because: crowded }, isCrowded: true, waits } : { stop: waits };
-
-const waiting = (asking: Asking, because: Finding): Stop | undefined =>
-  isToldToDrain(asking.info.phase) ? undefined : { kind: 'wait', because };
+const waiting = ({ info: { phase } }: Asking, because: Finding | undefined): Stop | undefined =>
+  because && !isToldToDrain(phase) ? { kind: 'wait', because } : undefined;
 
 /** Of several that let it wait, the first says so. */
 const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): becomes is Again =>
