@@ -4,6 +4,7 @@ import { type NodeInfo, type NodeView, type ShadowView, type Snapshot } from '..
 import { type Ruling, Rulings } from '../../controller/plan/facts/rulings.ts';
 import { RESTING } from '../../controller/plan/facts/phase.ts';
 import { provenWith } from '../../controller/plan/releases/proving.ts';
+import { labelOf } from '../../lib/selector.ts';
 import { byAge } from '../../controller/plan/gates/turns.ts';
 
 /** A node with its shadow. */
@@ -217,7 +218,7 @@ interface Changes {
 
 /** Only some agents may prepare updates while they wait, and these are named in an order of their own. */
 const lineOf = ({ node, shadow: { status } }: Pair, zone: string): string =>
-  `${status?.staged == null} ${node.labels[zone] ?? ''}`;
+  `${status?.staged == null} ${labelOf(node.labels, zone) ?? ''}`;
 
 const isBehindOffer = ({ shadow: { status } }: Pair): boolean => status?.target_version !== status?.current_version;
 
