@@ -80,8 +80,8 @@ export const ledgerMutants: readonly Mutant[] = [
     rule: 'F1',
     does: 'blames nobody for a machine that is given up soon after its update',
     file: GONE,
-    find: '!last.ready && last.managed && !keepsOut(last)',
-    replace: 'last.ready && last.managed && !keepsOut(last)',
+    find: '!last.ready && last.managed && !isInHands(last)',
+    replace: 'last.ready && last.managed && !isInHands(last)',
     tests: ENTRIES,
   },
   {

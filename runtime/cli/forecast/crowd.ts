@@ -1,4 +1,4 @@
-import { keepsOut } from '../../controller/plan/facts/node.ts';
+import { isAskedFor, neverStarts } from '../../controller/plan/facts/node.ts';
 import { nodeInfos } from '../../controller/plan/nodes/join.ts';
 import { type NodeInfo, type NodeView, type ShadowView, type Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import { type Ruling, Rulings } from '../../controller/plan/facts/rulings.ts';
@@ -233,8 +233,8 @@ function isPlain(info: NodeInfo, { ruledSince }: Snapshot, { ownNode }: CrowdTer
 }
 
 function isCalm(node: NodeView): boolean {
-  const isAsked = keepsOut(node) || node.askedBy !== undefined || node.retryOf !== undefined;
-  return node.managed && node.ready && node.outAt === undefined && node.marks === undefined && !isAsked;
+  const isDecided = neverStarts(node) || isAskedFor(node);
+  return node.managed && node.ready && node.outAt === undefined && node.marks === undefined && !isDecided;
 }
 
 const isWell = ({ status, cannotLookSince, stale, hint }: ShadowView): boolean =>

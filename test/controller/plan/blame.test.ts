@@ -180,6 +180,7 @@ describe('a node that has finished its update', () => {
       ['once while it was still being updated', { ...times(61, 40, 15), ...wellFor(1) }],
       ['twice', { ...times(40, 15), ...wellFor(1) }],
       ['under the hands of somebody who holds it', { ...times(50, 40, 15), ...wellFor(1), held: true }],
+      ['in those of somebody who takes it away', { ...times(50, 40, 5), ...since(5), leaving: true }],
     ])('does not count %s', (_, on) => {
       expect(reasons(withA(finished(60), on, proven))[0]).not.toBe('Unstable');
     });

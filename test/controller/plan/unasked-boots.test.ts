@@ -69,8 +69,9 @@ describe('a node that boots again and again on the release that it has finished'
     expect(reasons(fleet({ a: { status: none }, b: {} }), ONE_FAILURE)).toEqual({ a: 'UpToDate', b: 'Updating' });
   });
 
-  test('is updated to the next one, and says nothing while somebody holds it', () => {
+  test('is updated to the next one, and says nothing while somebody holds it or takes it away', () => {
     expect(started(on(unstable({ target_version: '1.2.0' })), UNPROVEN_TOO)).toEqual(['a']);
     expect(reasons(on(unstable(), { held: true }))).toEqual({ a: 'UpToDate' });
+    expect(reasons(on(unstable(), { leaving: true }))).toEqual({ a: 'UpToDate' });
   });
 });

@@ -1,4 +1,4 @@
-import { keepsOut } from '../facts/node.ts';
+import { neverStarts } from '../facts/node.ts';
 import type { PublishedReleases } from '../../../api/release/model.ts';
 import type { SetWish } from '../facts/commands.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
@@ -67,5 +67,5 @@ function mayChange(info: AssessedNode): info is WithShadow {
 
 function isAtRest({ node, shadow, phase, permit }: AssessedNode): boolean {
   if (!shadow?.status || shadow.stale) return false;
-  return phase.kind === 'resting' && shadow.spec.state === 'Idle' && !permit && !node.marks && !keepsOut(node);
+  return phase.kind === 'resting' && shadow.spec.state === 'Idle' && !permit && !node.marks && !neverStarts(node);
 }

@@ -1,4 +1,4 @@
-import { keepsOut } from '../facts/node.ts';
+import { neverStarts } from '../facts/node.ts';
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
 import type { UnderPolicy } from '../../../api/release/model.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
@@ -131,7 +131,7 @@ const waiting = (message: string): GateResult => ({
 /** Nodes that are held, not Ready or silent, where the release cannot be proven without them. Nothing else would name them to a person. */
 function missingFor({ members, rules }: Group, { family, version, canaries, proof }: OsRelease): readonly string[] {
   const unsettled = members.filter(({ isSettled }) => !isSettled);
-  const out = unsettled.filter(({ node, health }) => keepsOut(node) || !node.ready || health.agentSilent);
+  const out = unsettled.filter(({ node, health }) => neverStarts(node) || !node.ready || health.agentSilent);
   const known = new Set(canaries);
   const waits = ({ node, shadow }: AssessedNode): boolean =>
     node.family === family && shadow?.status?.target_version === version && !known.has(node.name);

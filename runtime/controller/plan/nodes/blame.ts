@@ -1,5 +1,6 @@
 import { instantOf } from '../../../lib/clock.ts';
 import { stillFailed } from '../../../api/shadow/failed-versions.ts';
+import { isInHands } from '../facts/node.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import type { AssessedNode } from './health.ts';
 import type { NodeView, ShadowView } from '../facts/snapshot.ts';
@@ -24,11 +25,11 @@ export function failedOn({ spec, status }: ShadowView): readonly string[] {
 
 /**
  * Its last failure is that it left a release, which it had finished, by a boot that nobody had asked for. It then rests until somebody names that
- * failure to `retry` it, or another version is offered. A node that is held does not count: a person is at work there.
+ * failure to `retry` it, or another version is offered.
  */
 export function unaskedBootOf({ node, shadow }: Pick<AssessedNode, 'node' | 'shadow'>): UnaskedBoot | undefined {
   const { status } = shadow ?? {};
-  if (!status || status.crash_count === 0 || node.held) return undefined;
+  if (!status || status.crash_count === 0 || isInHands(node)) return undefined;
   if (isRetried(node, status) || !status.last_failure) return undefined;
   const { reason, version, message } = status.last_failure;
   return isUnasked(reason) && version != null ? { reason, version, message } : undefined;

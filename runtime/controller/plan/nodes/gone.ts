@@ -1,4 +1,4 @@
-import { keepsOut } from '../facts/node.ts';
+import { isInHands } from '../facts/node.ts';
 import { rfc3339 } from '../../../lib/clock.ts';
 import type { Failure } from '../../../api/release/model.ts';
 import { nodeNameOf, shadowName } from '../../../api/shadow/names.ts';
@@ -65,8 +65,8 @@ function soonAfterUpdate(last: LastOfNode, { snapshot, rulings, ledgers, now }: 
   return { family, version, uid, failure };
 }
 
-/** One that somebody holds or takes away says nothing of its release. Of one that only a list shows to be gone it is not known how it went. */
-const wasLost = (last: LastOfNode): boolean => !last.ready && last.managed && !keepsOut(last);
+/** Of one that only a list shows to be gone it is not known how it went. */
+const wasLost = (last: LastOfNode): boolean => !last.ready && last.managed && !isInHands(last);
 
 interface Finished {
   readonly version: string;

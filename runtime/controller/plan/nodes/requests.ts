@@ -1,3 +1,4 @@
+import { isAskedFor } from '../facts/node.ts';
 import type { Command } from '../facts/commands.ts';
 import type { PhaseKind } from '../facts/phase.ts';
 import { isRetried } from './blame.ts';
@@ -9,8 +10,7 @@ import type { AssessedNode } from './health.ts';
  */
 export function answeredRequests(unsettled: readonly AssessedNode[]): Command[] {
   const answered = unsettled.filter(({ node, shadow, offered, phase }) => {
-    const isAsked = node.askedBy !== undefined || node.retryOf !== undefined;
-    if (!isAsked || node.marks || !shadow?.status || shadow.stale || phase.kind === 'returning') return false;
+    if (!isAskedFor(node) || node.marks || !shadow?.status || shadow.stale || phase.kind === 'returning') return false;
     if (phase.kind === 'resting') return offered === undefined;
     return !(AHEAD_OF_DRAIN.has(phase.kind) && isRetried(node, shadow.status));
   });

@@ -1,5 +1,5 @@
 import type { PolicyNodes } from '../../../api/policy/model.ts';
-import { keepsOut } from '../facts/node.ts';
+import { isAskedFor, neverStarts } from '../facts/node.ts';
 import { isUnderWay, RESTING } from '../facts/phase.ts';
 import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
 
@@ -22,8 +22,8 @@ export function standingOf(shadow: ShadowView | undefined, isFailing: boolean): 
 
 /** Whether a node that is well is settled. */
 export function isSettled({ node, shadow, permit, phase }: NodeInfo): boolean {
-  const isAsked = keepsOut(node) || node.askedBy !== undefined || node.retryOf !== undefined;
-  if (!node.managed || node.unschedulable || permit || node.marks || isAsked) return false;
+  const isDecided = neverStarts(node) || isAskedFor(node);
+  if (!node.managed || node.unschedulable || permit || node.marks || isDecided) return false;
   return phase === RESTING && shadow !== undefined && isPlain(shadow);
 }
 

@@ -1,6 +1,7 @@
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { conditionUpToDate } from '../facts/conditions.ts';
 import type { Soak } from '../facts/machine.ts';
+import { isInHands } from '../facts/node.ts';
 import type { SetbackReason } from '../facts/reasons.ts';
 import { NEVER } from '../facts/requeue.ts';
 import type { NodeInfo, NodeView, Settings, ShadowView } from '../facts/snapshot.ts';
@@ -67,10 +68,9 @@ export function hasFlapped({ node: { unreadyAt = [] }, shadow, phase }: NodeInfo
   return unreadyAt.length === UNREADY_TIMES && phase.kind === 'resting' && first >= (shadow?.finishedAt ?? NEVER);
 }
 
-/** What a person holds may be rebooted as that person likes. */
 export function unstableUntilOf(info: NodeInfo, { soakMs, soakTimeoutMs, probationMs }: Measures): number {
   const { node, shadow } = info;
-  if (node.held || !hasFlapped(info)) return -Infinity;
+  if (isInHands(node) || !hasFlapped(info)) return -Infinity;
   if ((node.unreadyAt?.at(-1) ?? NEVER) > (shadow?.finishedAt ?? NEVER) + probationMs()) return -Infinity;
   return node.ready ? node.readyFrom + Math.max(soakMs, soakTimeoutMs) : NEVER;
 }

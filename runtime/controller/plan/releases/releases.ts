@@ -1,4 +1,4 @@
-import { keepsOut } from '../facts/node.ts';
+import { neverStarts } from '../facts/node.ts';
 import { failureBudget, provingNodes } from '../../../api/policy/quantity.ts';
 import type { Failure } from '../../../api/release/model.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
@@ -231,7 +231,7 @@ class Tally implements OsRelease {
     const { node, health } = info;
     this.wanted = true;
     this.isOffered = true;
-    if (node.ready && !keepsOut(node) && !health.agentSilent && !hasFailed(info, this)) this.#isAwaited = true;
+    if (node.ready && !neverStarts(node) && !health.agentSilent && !hasFailed(info, this)) this.#isAwaited = true;
   }
 
   /** Puts the release at risk: before anything is asked of its proof. */
