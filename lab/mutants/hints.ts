@@ -11,6 +11,14 @@ export const hintMutants: readonly Mutant[] = [
     tests: ['test/agent/ahead.test.ts'],
   },
   {
+    rule: 'H1',
+    does: 'looks at nobody that is prepared ahead for pods that no eviction can move',
+    file: 'runtime/apiserver/drain/ahead.ts',
+    find: "state !== 'Idle' || staged",
+    replace: "state === 'Idle' || staged",
+    tests: ['test/apiserver/drain/preflight.test.ts'],
+  },
+  {
     rule: 'H2',
     does: 'leaves what a node was named when its update begins',
     file: 'runtime/controller/plan/gates/starts.ts',

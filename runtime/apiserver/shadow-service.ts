@@ -6,6 +6,7 @@ import { parseAgentStatus } from '../api/shadow/parse.ts';
 import type { State } from '../api/shadow/states.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
+import { type AheadPorts, drainAhead } from './drain/ahead.ts';
 import { displacedOnReturn } from './drain/displaced.ts';
 import { notAllowed, RefusedError } from './refusal.ts';
 import { tellRefusedReport } from './refused-writes.ts';
@@ -60,15 +61,15 @@ export interface StatusReport {
  * (StatusRefused) where the Kubernetes API never takes such a status
  */
 export async function putStatus(
-  ports: ShadowPorts & Pick<Ports, 'events' | 'transport' | 'logger'>,
+  ports: ShadowPorts & AheadPorts & Pick<Ports, 'events'>,
   { agent, status, version, state }: StatusReport,
 ): Promise<Status> {
   const sent = parseAgentStatus(status);
   const put = async (): Promise<Status> => {
     const { resourceVersion, ...stored } = await storedFor(ports, agent, { sent, version, state });
     if (version !== undefined && version !== resourceVersion) throw outdated();
-    const displaced = await displacedOnReturn(ports, sent, stored);
-    const patch = { metadata: { resourceVersion }, status: { ...statusPatch(sent, stored), ...displaced } };
+    const looked = { ...(await displacedOnReturn(ports, sent, stored)), ...(await drainAhead(ports, agent, sent)) };
+    const patch = { metadata: { resourceVersion }, status: { ...statusPatch(sent, stored), ...looked } };
     const write = ports.shadows.patchStatus(shadowName(agent.nodeName), patch);
     return (await write.catch((error: unknown) => refuse(ports, agent, error))).status as Status;
   };

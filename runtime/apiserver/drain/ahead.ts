@@ -1,0 +1,36 @@
+import type { AgentStatus, Status } from '../../api/shadow/model.ts';
+import { othersLeft, filterPods } from '../../drain/filter.ts';
+import { podsOn } from '../../drain/pod.ts';
+import { precheck } from '../../drain/preflight.ts';
+import { listAll } from '../../kube/collection.ts';
+import { rfc3339 } from '../../lib/clock.ts';
+import type { VerifiedAgent } from '../auth/authenticator.ts';
+import type { Ports } from '../ports.ts';
+import { stamped } from '../refused-writes.ts';
+import { progressOf } from './status.ts';
+
+export type AheadPorts = Pick<Ports, 'transport' | 'namespace' | 'clock' | 'logger'>;
+
+/**
+ * What the status says besides with which an agent at rest reports that its update is prepared (H1): which pods no eviction can move as things are, so
+ * that other nodes come first (P6). Nothing where they all can go. Never rejects.
+ */
+export async function drainAhead(
+  ports: AheadPorts,
+  { nodeName }: VerifiedAgent,
+  { current_state: state, staged }: Pick<AgentStatus, 'current_state' | 'staged'>,
+): Promise<Pick<Status, 'drain'>> {
+  if (state !== 'Idle' || staged?.version == null) return {};
+  const { transport, namespace, clock, logger } = ports;
+  const now = clock.now();
+  try {
+    const overdue = { from: Infinity, to: -Infinity };
+    const terms = { lateAfter: now, returning: new Set<string>(), overdue, namespace };
+    const pods = othersLeft(filterPods(await listAll(transport, podsOn(nodeName)), terms));
+    const { blocked } = await precheck(ports, pods, { preflight: 'warn', again: undefined });
+    return blocked.size === 0 ? {} : { drain: stamped(progressOf(rfc3339(now), pods, blocked), now) };
+  } catch (error) {
+    logger.debug('pods of a node at rest not checked', { node: nodeName, error });
+    return {};
+  }
+}
