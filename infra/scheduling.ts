@@ -37,14 +37,10 @@ export const arriving = ({ controller }: Settings): k8s.Toleration => ({
   effect: 'NoSchedule',
 });
 
-/** Taints that the pods of a Deployment tolerate. Who takes a taint away may not be kept away by it, where all nodes bear it. */
+/** Taints that the pods of a Deployment tolerate. Where all nodes bear one, those may not be kept away by whose work it goes. */
 export function tolerations(settings: Settings, component: Component): Pick<k8s.PodSpec, 'tolerations'> {
-  const all = [
-    ...(component === 'controller' ? [arriving(settings)] : []),
-    ...(settings.tolerateCordons ? [ON_CORDONED] : []),
-    ...(settings[component].tolerations as k8s.Toleration[]),
-  ];
-  return all.length > 0 ? { tolerations: all } : {};
+  const own = [arriving(settings), ...(settings.tolerateCordons ? [ON_CORDONED] : [])];
+  return { tolerations: [...own, ...(settings[component].tolerations as k8s.Toleration[])] };
 }
 
 interface SchedulingOptions {

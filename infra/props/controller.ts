@@ -61,7 +61,7 @@ export interface ControllerProps extends WorkloadProps, ServedProps {
   readonly checkFailedAfterInSec?: number;
   /**
    * Key of the taint that you give to machines as they join (user data, Karpenter's `startupTaints`), so that they are updated before pods land on them:
-   * `KEY:NoSchedule`. Agents tolerate it, and the controller, which takes it away. @default brupop.bottlerocket.aws/arriving
+   * `KEY:NoSchedule`. All our pods tolerate it, and the controller takes it away. @default brupop.bottlerocket.aws/arriving
    */
   readonly arrivingTaint?: string;
   /** Whether Bottlerocket nodes get the label that asks for updates, each one once. @default false */

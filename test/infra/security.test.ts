@@ -125,12 +125,15 @@ describe('the operator in its own drains', () => {
     ]);
   });
 
-  test('the controller is not kept out by the taint that it takes away, of machines that join', () => {
-    const arrivingTaint = 'example.com/joins';
-    expect(podSpec(manifests({ controller: { arrivingTaint } }), 'controller').tolerations).toEqual([
-      { key: arrivingTaint, operator: 'Exists', effect: 'NoSchedule' },
-    ]);
-  });
+  test.each(['apiserver', 'controller'] as const)(
+    '%s: is not kept out by the taint of machines that join, which goes by its work',
+    (process) => {
+      const arrivingTaint = 'example.com/joins';
+      expect(podSpec(manifests({ controller: { arrivingTaint } }), process).tolerations).toEqual([
+        { key: arrivingTaint, operator: 'Exists', effect: 'NoSchedule' },
+      ]);
+    },
+  );
 
   test.each(['apiserver', 'controller'] as const)(
     '%s: its replicas keep to different hosts where they can',

@@ -26,6 +26,8 @@ import { Site } from './site.ts';
 import { Timers } from './timers.ts';
 import { createWorkloads, drawApps, SHOP, withVolumes } from './workloads.ts';
 
+const TOLERATED = [{ key: ARRIVING_KEY, operator: 'Exists', effect: 'NoSchedule' }];
+
 /** The operator's own Deployments. */
 const OPERATOR: readonly AppSpec[] = [
   {
@@ -35,6 +37,7 @@ const OPERATOR: readonly AppSpec[] = [
     labels: { [COMPONENT_LABEL]: COMPONENTS.apiserver },
     serviceAccountName: 'brupop-apiserver-service-account',
     budget: { maxUnavailable: '50%' },
+    tolerations: TOLERATED,
   },
   {
     name: 'brupop-controller-deployment',
@@ -42,7 +45,7 @@ const OPERATOR: readonly AppSpec[] = [
     replicas: 2,
     labels: { [COMPONENT_LABEL]: COMPONENTS.controller },
     serviceAccountName: 'brupop-controller-service-account',
-    tolerations: [{ key: ARRIVING_KEY, operator: 'Exists', effect: 'NoSchedule' }],
+    tolerations: TOLERATED,
   },
 ];
 
