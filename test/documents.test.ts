@@ -3,7 +3,6 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { REASONS, TOLD, VERDICTS } from '../runtime/controller/plan/facts/reasons.ts';
 import { sectionOf } from '../runtime/controller/plan/facts/runbook.ts';
-import { type Again, GATES } from '../runtime/controller/plan/gates/gates.ts';
 import { fragmentsOf, read, ROOT } from './documents.ts';
 
 const FOLDERS = '{docs,examples,lab,test}';
@@ -37,20 +36,6 @@ const LONGEST: readonly [documents: string | readonly string[], kb: number][] = 
 test.each(LONGEST)('%s has less than %d KB', (patterns, kb) => {
   const sizes = globSync(patterns, { cwd: ROOT }).map((path) => statSync(join(ROOT, path)).size);
   expect(sizes.reduce((total, size) => total + size, 0)).toBeLessThan(kb * KB);
-});
-
-test('docs/protocol.md has the gates in their order, and what becomes of a node that they stop the second time', () => {
-  const [, rule = ''] = /^- \*\*L8\.\*\*([\s\S]*?)^- \*\*L9/m.exec(read('docs/protocol.md')) ?? [];
-  const between = (from: string, to: string): string[] =>
-    Array.from((rule.split(from)[1]?.split(to)[0] ?? '').matchAll(/`([^`]+)`/g), ([, name = '']) => name);
-  const gates = (kept: (gate: (typeof GATES)[number]) => boolean): string[] =>
-    GATES.filter(kept).map(({ name }) => name);
-  const becoming = (again: Again): string[] => gates((gate) => gate.again === again);
-  expect(between('These forbid to prepare', 'These forbid only')).toEqual(gates(({ forbidsHint }) => forbidsHint));
-  expect(between('These forbid only', '\n  - ')).toEqual(gates(({ forbidsHint }) => !forbidsHint));
-  expect(between('**called off** by', '; it')).toEqual(becoming('call-off'));
-  expect(between('it **waits**', 'nothing is known')).toEqual(becoming('wait'));
-  expect(between('nothing is known by', '. What')).toEqual(becoming('unknown'));
 });
 
 test('docs/operating.md has each section that a verdict leads to', () => {
