@@ -25,8 +25,8 @@ export const checkMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'goes on with a release whose check has failed as with one that failed on one node',
     file: 'runtime/controller/plan/releases/proof.ts',
-    find: 'if (this.hasFailedCheck) return true;',
-    replace: 'if (this.hasFailedCheck) return counted > 2;',
+    find: 'if (this.#hasFailedCheck) return true;',
+    replace: 'if (this.#hasFailedCheck) return counted > 2;',
     tests: TESTS,
   },
   {

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Halted } from '../../runtime/controller/plan/releases/os-release.ts';
+import { haltedRemedy, haltedText } from '../../runtime/cli/halted.ts';
 import { readModel } from '../../runtime/cli/dashboard/model.ts';
 import { forecastFrom } from '../../runtime/cli/forecast/forecast.ts';
 import { RELEASES_PATH, releasesOf } from '../../runtime/api/resources.ts';
@@ -29,7 +31,7 @@ async function decide(decision: 'Halt' | 'Allow'): Promise<void> {
 }
 
 const CALLED = '1.1.0 (aws-k8s-1.33/amd64) is halted';
-const WHY = `${CALLED}: a BootFailed (running 1.0.0); 1 may fail.`;
+const WHY = `${CALLED}: too many nodes failed on it (1 may): a BootFailed (running 1.0.0).`;
 const flat = (out: string): string => out.replaceAll(/\s+/g, ' ');
 
 test.each(['status', 'why', 'why b', 'plan', 'plan --until-done'])(
@@ -53,6 +55,21 @@ test.each(['status', 'why', 'plan', 'plan --until-done'])('the JSON of %s names 
   });
 });
 
+test.each([
+  ['Rollback', 'people take nodes back from it by ann, 1', 'allow 1.1.0 lets others start, and takes none back'],
+  [
+    'Check',
+    'a check of its policy failed on it: check smoke CheckFailed',
+    'To ask the check again: kubectl brupop clear',
+  ],
+] as const)('a halt by %s is none by nodes, and ends otherwise', (because, why, remedy) => {
+  const decided = because === 'Rollback' ? { by: 'ann', at: '1' } : undefined;
+  const failed = [{ node: 'check smoke', reason: 'CheckFailed', at: '' }] as const;
+  const one: Halted = { version: '1.1.0', family: 'f', because, decided, failures: 1, failed };
+  expect(haltedText(one)).toBe(`1.1.0 (f) is halted: ${why}`);
+  expect(haltedRemedy(one)).toContain(remedy);
+});
+
 test('the page names them', async () => {
   const { sections } = await readModel({ transport: stage.transport, namespace: NAMESPACE }, systemClock.now());
   expect(sections.fleet.needsYou).toMatchObject([{ title: 'Release halted', text: WHY.slice(0, -1), nodes: [] }]);
@@ -74,11 +91,12 @@ test('nothing is promised that the halt keeps, nor that the node that failed wil
   ]);
 });
 
-test('one that people have halted says so, and how to let it go on', async () => {
-  await decide('Halt');
-  const { out } = await reached.run('status');
-  expect(flat(out)).toContain(
-    `${CALLED} by people. Nodes whose drain has begun go on. kubectl brupop allow 1.1.0 lets others start.`,
+test.each(['status', 'why b'])('%s says who has halted it, why, and how to let it go on', async (command) => {
+  await reached.run('halt', '1.1.0', '--by', 'ann: kernel bug');
+  await stage.pass(5000);
+  const { out } = await reached.run(...command.split(' '));
+  expect(flat(out)).toMatch(
+    /is halted: people have halted it by ann: kernel bug, \S+\. Nodes whose drain has begun go on\. kubectl brupop allow 1\.1\.0 lets others start\./,
   );
 });
 

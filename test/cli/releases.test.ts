@@ -62,13 +62,12 @@ test('releases are read once by releases, and by why for all nodes that it is as
 });
 
 test('why names the nodes by which a release is halted, and who has halted it', async () => {
-  const about = (lines: readonly string[]) => lines.filter((line) => line.startsWith('  '));
   expect((await run('why', 'b')).value).toMatchObject({
-    nodes: [{ reason: 'RolloutHalted', halt: { version: '1.1.0', failures: [{ node: 'a', reason: 'BootFailed' }] } }],
+    nodes: [{ reason: 'RolloutHalted', halt: { version: '1.1.0', failed: [{ node: 'a', reason: 'BootFailed' }] } }],
   });
   await run('halt', '1.1.0');
   const at = rfc3339(stage.clock.now());
-  expect(about(await linesOf('why', 'b'))).toContain(`  people have halted 1.1.0: ${NAME} by ann, ${at}`);
+  expect((await linesOf('why', 'b')).join('\n')).toContain(`RolloutHalted: people have halted 1.1.0 by ann, ${at}`);
 });
 
 test('releases whose list a proxy answers 404 are not taken for none, and those of a cluster without their definition are', async () => {

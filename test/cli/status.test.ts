@@ -61,19 +61,29 @@ const status = (some: Partial<FleetStatus> = {}): FleetStatus => ({
 });
 
 const FAILED = [
-  { node: 'a', reason: 'BootFailed', runs: '1.0.0' },
-  { node: 'b', reason: 'BootFailed', runs: '1.0.0' },
-  { node: 'c', reason: 'Gone' },
+  { node: 'a', reason: 'BootFailed', at: '', runs: '1.0.0' },
+  { node: 'b', reason: 'BootFailed', at: '', runs: '1.0.0' },
+  { node: 'c', reason: 'Gone', at: '' },
 ] as const;
 const REMEDY =
   'Nodes that failed may try again, and those whose drain has begun go on. Where the nodes were at fault: kubectl brupop clear 1.1.0; to start others all the same: kubectl brupop allow 1.1.0.';
 
 test('what needs a person comes first, with what to do', () => {
   const needsYou = [held('NotReturned', 'the node did not come back', { since: NOW - 20 * MINUTE })];
-  const halted = [{ version: '1.1.0', family: 'f', failures: 3, failed: FAILED, mayFail: 3, policy: 'prod' }];
+  const halted = [
+    {
+      version: '1.1.0',
+      family: 'f',
+      because: 'Nodes',
+      failures: 3,
+      failed: FAILED,
+      mayFail: 3,
+      policy: 'prod',
+    } as const,
+  ];
   expect(statusLines(status({ needsYou, halted }), PLAIN).slice(0, 3)).toEqual([
     'NEEDS YOU',
-    `  1.1.0 (f) is halted for policy prod: a, b BootFailed (running 1.0.0); c Gone; 3 may fail. ${REMEDY}`,
+    `  1.1.0 (f) is halted for policy prod: too many nodes failed on it (3 may): a, b BootFailed (running 1.0.0); c Gone. ${REMEDY}`,
     '  a  NotReturned: the node did not come back (for 20 min). Look at the machine, or delete its Node.',
   ]);
 });

@@ -64,7 +64,7 @@ async function seen(parts: Partial<Plan>, more: Partial<World> = {}): Promise<re
   return events.slice(before).map(({ reason }) => reason);
 }
 
-const release = { family: 'aws-k8s-1.33/amd64', version: '1.1.0', failures: 1, failed: [] };
+const release = { family: 'aws-k8s-1.33/amd64', version: '1.1.0', because: 'Nodes', failures: 1, failed: [] } as const;
 const halted = { halted: [release], offered: [release] };
 const resumed = { offered: [release] };
 const warned = { warnings: [{ reason: 'OnlySchedulableNode', message: 'x' } as const] };

@@ -46,6 +46,8 @@ test('kubectl and the plug-in name the release, the machine and what became of i
   const { stdout } = await kubectl('get', 'brr', '-o', 'wide');
   expect(stdout).toContain(`${lost} (Gone)`);
   expect((await plugin.run('releases')).out).toMatch(new RegExp(`^ +failed: ${lost} +Gone `, 'm'));
-  expect((await plugin.run('why', SPARE)).out).toContain(`is halted: ${lost} Gone; 1 may fail.`);
+  expect((await plugin.run('why', SPARE)).out).toContain(
+    `is halted: too many nodes failed on it (1 may): ${lost} Gone.`,
+  );
   expect(await invariants(scene)).toEqual([]);
 });

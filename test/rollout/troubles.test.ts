@@ -155,7 +155,7 @@ const STORIES: Readonly<Record<string, () => Promise<void>>> = {
         const [other = ''] = has(rollout, 'RolloutHalted');
         for (const { host } of rollout.world.nodes.values()) host.clear('boot');
         const [, VERSION = '', NODE = ''] =
-          /NEEDS YOU:? (\S+) \(.*?\) is halted: (\S+) BootFailed/.exec(await reader.next()) ?? [];
+          /NEEDS YOU:? (\S+) \(.*?\) is halted: .*: (\S+) BootFailed/.exec(await reader.next()) ?? [];
         expect(await reader.next({ NODE })).toContain('BootFailed');
         expect(await reader.next({ VERSION, NODE })).toContain(NODE);
         await runs(rollout, other, '1.39.0');

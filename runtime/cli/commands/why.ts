@@ -1,4 +1,4 @@
-import type { Halt, Kept } from '../../controller/telling/plan-report.ts';
+import type { Kept } from '../../controller/telling/plan-report.ts';
 import type { Holder } from '../../controller/plan/groups/busy.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
 import type { PolicyReport } from '../../controller/plan/answer/report.ts';
@@ -120,7 +120,7 @@ function ofNodes(said: Said, names: readonly string[], here: Here): Answer {
       noLeader: noLeaderValue(said.noLeader),
       notKnown: said.unknown,
       nodes: verdicts.map((verdict) =>
-        Object.assign(verdictValue(verdict), valueOfKept(said, verdict.node), {
+        Object.assign(verdictValue(verdict), keptFrom(said, verdict.node), {
           out: said.out?.get(verdict.node),
           runbook: runbookOf(verdict.reason),
         }),
@@ -128,7 +128,7 @@ function ofNodes(said: Said, names: readonly string[], here: Here): Answer {
     },
     lines: () => [
       ...noLeaderLines(said.noLeader, here),
-      ...haltedLines(haltedFor(said, names), here),
+      ...haltedLines([...new Set(names.flatMap((name) => keptFrom(said, name).halt ?? []))], here),
       ...unknownLines(said.unknown, PLAIN),
       ...policies,
       ...lines,
@@ -137,26 +137,14 @@ function ofNodes(said: Said, names: readonly string[], here: Here): Answer {
   };
 }
 
-function keptFrom({ waiting, halts }: Kept, node: string) {
+/** All that keeps the node, and the halted release that does. */
+function keptFrom({ waiting, plan }: Said, node: string) {
   const { family, version, findings: keptBy = [] } = waiting[node] ?? {};
-  const isHalted = keptBy.some(({ reason }) => reason === 'RolloutHalted');
-  const halt = isHalted ? halts.find((one) => one.family === family && one.version === version) : undefined;
-  return { keptBy, halt };
-}
-
-/** The halted releases that keep one of the nodes. */
-function haltedFor(said: Said, names: readonly string[]): Said['plan']['halted'] {
-  const halts = names.flatMap((name) => keptFrom(said, name).halt ?? []);
-  const isOf = ({ family, version }: Halt) =>
-    said.plan.halted.filter((one) => one.family === family && one.version === version);
-  return [...new Set(halts.flatMap(isOf))];
-}
-
-function valueOfKept(said: Said, node: string): object {
-  const { keptBy, halt: known } = keptFrom(said, node);
-  if (!known) return { keptBy };
-  const { family: _, ...halt } = known;
-  return { keptBy, halt };
+  const verdict = plan.verdicts.find((one) => one.node === node);
+  const halt = keptBy.some(({ reason }) => reason === 'RolloutHalted')
+    ? plan.halted.find((one) => one.family === family && one.version === version && one.policy === verdict?.policy)
+    : undefined;
+  return { keptBy, ...(halt && { halt }) };
 }
 
 const writtenLines = ({ written }: Said, node: string): readonly string[] => {
@@ -192,13 +180,8 @@ const outLines = ({ out }: Said, node: string): readonly string[] => {
   return line === undefined ? [] : [`  ${line}`];
 };
 
-const keptLines = ({ keptBy, halt }: ReturnType<typeof keptFrom>): readonly string[] => [
-  ...keptBy.slice(1).map(({ reason, message }) => `  then ${reason}: ${message}`),
-  ...haltLines(halt),
-];
-
-const haltLines = (halt: Halt | undefined): readonly string[] =>
-  halt && halt.decidedBy.length > 0 ? [`  people have halted ${halt.version}: ${halt.decidedBy.join(', ')}`] : [];
+const keptLines = ({ keptBy }: ReturnType<typeof keptFrom>): readonly string[] =>
+  keptBy.slice(1).map(({ reason, message }) => `  then ${reason}: ${message}`);
 
 /** Lines on the whole fleet, and then one for each managed node. */
 export function fleetLines(inspection: Shown, here: Here = AS_IS): readonly string[] {

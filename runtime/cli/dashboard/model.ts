@@ -7,7 +7,7 @@ import { concurrency } from '../../api/policy/quantity.ts';
 import type { Cluster } from '../command.ts';
 import { type Forecast, forecastFrom } from '../forecast/forecast.ts';
 import { AS_IS, type Here, told } from '../arguments.ts';
-import { decisionText, haltedRemedy, haltedText } from '../halted.ts';
+import { decisionText, haltedCommands, haltedRemedy, haltedText } from '../halted.ts';
 import { NAME } from '../help.ts';
 import { inspect, type Inspection } from '../inspect.ts';
 import { noLeaderRemedy, noLeaderText } from '../leader.ts';
@@ -93,8 +93,8 @@ function fleetOf(status: ReturnType<typeof statusOf>, { seen, past, cluster, her
 function needsYouOf(status: ReturnType<typeof statusOf>, here: Here): readonly Trouble[] {
   const command = (words: string): string => here(`${NAME} ${words}`);
   const halted = status.halted.map((one): Trouble => {
-    const remedy = haltedRemedy(one);
-    const commands = ['releases', `clear ${one.version}`, `allow ${one.version}`].map(command);
+    const remedy = haltedRemedy(one, here);
+    const commands = ['releases', ...haltedCommands(one)].map(command);
     return { title: 'Release halted', text: haltedText(one), remedy, commands, nodes: [], count: 0 };
   });
   const { noLeader } = status;

@@ -6,6 +6,7 @@ import { API_VERSION, KIND } from '../../api/shadow/names.ts';
 import type { Command } from '../plan/facts/commands.ts';
 import { isUnasked } from '../plan/nodes/blame.ts';
 import type { OsReleaseName } from '../plan/facts/ledgers.ts';
+import { haltedBecause } from '../plan/releases/halted.ts';
 import type { Halted } from '../plan/releases/os-release.ts';
 import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
 import type { Setback } from '../plan/facts/verdict.ts';
@@ -154,7 +155,8 @@ export function setback({ verdict, node, shadow }: SetbackOn, namespace: string)
 }
 
 export function rolloutHalted(regarding: ObjectReference, release: Halted): EventRecord {
-  const message = `no further node starts on ${nameOf(release)}: it failed on ${release.failures}`;
+  const failed = release.failures > 0 ? ` (${release.failures} failed)` : '';
+  const message = `no further node starts on ${nameOf(release)}: ${haltedBecause(release, 'it')}${failed}`;
   return { regarding, type: 'Warning', reason: 'RolloutHalted', message };
 }
 

@@ -1,13 +1,10 @@
 import { nodeInfos } from '../plan/nodes/join.ts';
 import type { Plan } from '../plan/plan.ts';
-import { compare, type Snapshot, variablesOf, type WindowState } from '../plan/facts/snapshot.ts';
+import { type Snapshot, variablesOf, type WindowState } from '../plan/facts/snapshot.ts';
 import type { Finding } from '../plan/facts/verdict.ts';
 import type { PermitView } from '../plan/facts/permit.ts';
 import type { Preview } from '../deciding/planner.ts';
-import { type Asked, byWhom } from '../../api/shadow/asked.ts';
-import type { Failure } from '../../api/release/model.ts';
-import { decidedBy } from '../../api/release/decided.ts';
-import { ANY_FAMILY } from '../../api/release/names.ts';
+import type { Asked } from '../../api/shadow/asked.ts';
 import { VERSION } from '../../lib/version.ts';
 import { PLAN_SCHEMA } from '../../api/shadow/names.ts';
 
@@ -50,8 +47,6 @@ export interface Answering {
 export interface Kept {
   /** By the name of each node that something keeps from its update. */
   readonly waiting: Readonly<Record<string, Waiting>>;
-  /** Why nothing starts on the releases that they are offered. */
-  readonly halts: readonly Halt[];
 }
 
 export interface Waiting {
@@ -60,15 +55,6 @@ export interface Waiting {
   readonly version: string;
   /** All that keeps it from its update, in the order of the gates. The first is its verdict. */
   readonly findings: readonly Finding[];
-}
-
-export interface Halt {
-  readonly family: string;
-  readonly version: string;
-  /** Names of the objects by which people have halted it, each with who has, where that is known. */
-  readonly decidedBy: readonly string[];
-  /** Nodes that have failed on it, by name. */
-  readonly failures: readonly Pick<Failure, 'node' | 'reason' | 'at'>[];
 }
 
 export function planReport(preview: Preview): PlanReport {
@@ -95,28 +81,11 @@ const answering = ({ leading, leader }: Preview): Answering => ({
 /** @param keepers as `keepersOf` */
 export function keptIn(snapshot: Snapshot, keepers: (node: string) => readonly Finding[]): Kept {
   const waiting: Record<string, Waiting> = {};
-  const halted = new Map<string, Waiting>();
   for (const { node, shadow } of nodeInfos(snapshot)) {
     const version = shadow?.status?.target_version;
     const findings = version === undefined ? [] : keepers(node.name);
     if (version === undefined || findings.length === 0) continue;
-    const one = { family: node.family, version, findings };
-    waiting[node.name] = one;
-    if (findings.some(({ reason }) => reason === 'RolloutHalted')) halted.set(`${one.family} ${version}`, one);
+    waiting[node.name] = { family: node.family, version, findings };
   }
-  return { waiting, halts: [...halted.values()].map((one) => haltOf(one, snapshot)) };
-}
-
-function haltOf({ family, version }: Waiting, { releases }: Snapshot): Halt {
-  const families = new Set([family, ANY_FAMILY]);
-  const about = releases.objects.filter((one) => one.version === version && families.has(one.family));
-  const failures = about.flatMap(({ ledger }) => Object.values(ledger.failures));
-  return {
-    family,
-    version,
-    decidedBy: about.flatMap((one) => (decidedBy(one) === 'Halt' ? `${one.name}${byWhom(one.decided)}` : [])),
-    failures: failures
-      .map(({ node, reason, at }) => ({ node, reason, at }))
-      .toSorted((a, b) => compare(a.node, b.node)),
-  };
+  return { waiting };
 }

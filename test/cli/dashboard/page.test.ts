@@ -244,7 +244,10 @@ const [title, isSkipped] = inBrowser('the dashboard in Chromium');
       await stage.pass();
       await show();
       const needsYou = page.getByRole('region', { name: 'What needs you' });
-      await says(needsYou, /Release halted.*1\.1\.0 .* is halted: a BootFailed .*; 1 may fail/s);
+      await says(
+        needsYou,
+        /Release halted.*1\.1\.0 .* is halted: too many nodes failed on it \(1 may\): a BootFailed/s,
+      );
       await says(needsYou, 'kubectl brupop clear 1.1.0');
       await says(tile('b'), 'blocked');
       await tile('a').click();

@@ -126,6 +126,7 @@ test('while a release is halted nobody is foreseen to start on it, and its comma
   const { fleet, queue, timeline } = (await read()).sections;
   expect(fleet.needsYou[0]).toMatchObject({
     title: 'Release halted',
+    remedy: expect.stringContaining('kubectl brupop clear 1.1.0 --context it;'),
     commands: [
       'kubectl brupop releases --context it',
       'kubectl brupop clear 1.1.0 --context it',

@@ -191,8 +191,8 @@ describe('the failure budget', () => {
       expect(verdicts).toContainEqual(expect.objectContaining({ node: 'b2', reason: 'RolloutHalted', message }));
       const failures = ['a1', 'a2', 'b1'].map((name) => expect.objectContaining({ node: name }));
       expect(halted).toMatchObject([
-        { policy: 'a', failed: failures, mayFail: 3, overAll: true },
-        { policy: 'b', failed: failures, mayFail: 3, overAll: true },
+        { policy: 'a', because: 'NodesOfAllPolicies', failed: failures, mayFail: 3 },
+        { policy: 'b', because: 'NodesOfAllPolicies', failed: failures, mayFail: 3 },
       ]);
       expect(policies.map((one) => one.halted)).toMatchObject([{ status: 'True' }, { status: 'True' }]);
     });

@@ -1,4 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Ledger } from '../../../runtime/api/release/ledger.ts';
+import { entryKey } from '../../../runtime/controller/plan/facts/checks.ts';
+import type { ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { haltedBecause } from '../../../runtime/controller/plan/releases/halted.ts';
+import { checkOf } from '../../../runtime/api/policy/checks.ts';
 import {
   fleet,
   minutes,
@@ -71,6 +76,45 @@ describe('a halt', () => {
     expect(standing(world, unlimited)).toMatchObject({ haltedAt: moment(0), limit: '3' });
     expect(reasons(world, unlimited)).toEqual({ d: 'RolloutHalted' });
   });
+});
+
+describe('why a release is halted', () => {
+  const SMOKE = checkOf({ name: 'smoke', condition: { apiVersion: 'v1', kind: 'Node', name: 'a', type: 'Ready' } });
+  const says = {
+    says: SMOKE.says,
+    attempt: '',
+    since: moment(-9),
+    tries: 1,
+    result: 'Failed',
+    at: moment(-8),
+  } as const;
+  const ofCheck = { node: 'check smoke', policy: 'p', attempt: 'one', reason: 'CheckFailed', at: moment(-8) } as const;
+  const checked = { failures: { [entryKey('p', SMOKE)]: ofCheck }, policies: { p: { checks: { smoke: says } } } };
+  const decided = { by: 'ann: kernel bug', at: moment(-7) };
+  const byAnn = ` by ann: kernel bug, ${moment(-7)}`;
+  const policies = [ruling('p', { checks: { ...POLICY.checks, proof: [SMOKE] } })];
+  const ofThree = Object.fromEntries(['x', 'y', 'z'].map((name) => failureOf(name, 'p')));
+  const OF = `(${FAMILY}`;
+
+  test.each<[string, Partial<Ledger>, Partial<ReleaseView>, string, string]>([
+    ['People', {}, { decision: 'Halt', decided }, `people have halted 1.1.0${byAnn}`, `${OF})`],
+    ['Rollback', {}, { rollbackFor: ['p'], decided }, `people take nodes back from 1.1.0${byAnn}`, `${OF})`],
+    ['People', {}, { decision: 'Halt', rollbackFor: ['q'], decided }, 'people have halted 1.1.0', `${OF})`],
+    ['Check', checked, {}, 'a check of its policy failed on 1.1.0', `${OF}, 1 failed)`],
+    ['Nodes', { failures: ofThree }, {}, 'too many nodes failed on 1.1.0', `${OF}, 3 failed)`],
+  ])(
+    'by %s is told in the same words by its verdicts, its policy and the list',
+    (because, ledger, view, words, more) => {
+      const world = withLedger(fleet({ a: {} }, { policies }), ledger);
+      const objects = world.releases.objects.map((one) => Object.assign({}, one, view));
+      const said = plan({ ...world, releases: { ...world.releases, objects } }, POLICY, NOW);
+      expect(said.verdicts).toMatchObject([{ reason: 'RolloutHalted', message: words }]);
+      expect(said.policies[0]?.halted).toMatchObject({ status: 'True', message: `${words} ${more}` });
+      expect(said.halted).toMatchObject([{ policy: 'p', because }]);
+      expect(haltedBecause(said.halted[0]!, '1.1.0')).toBe(words);
+      expect(said.halted[0]?.mayFail).toBe(because === 'Nodes' ? 2 : undefined);
+    },
+  );
 });
 
 describe('what a person decides on a release', () => {

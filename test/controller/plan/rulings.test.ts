@@ -223,7 +223,7 @@ test('a report counts the nodes that a policy rules, and says how releases do th
       halted: {
         status: 'True',
         reason: 'RolloutHalted',
-        message: 'too many nodes failed: 1.1.0 on aws-k8s-1.33/amd64 (2 failed)',
+        message: 'too many nodes failed on 1.1.0 (aws-k8s-1.33/amd64, 2 failed)',
       },
     }),
   ]);

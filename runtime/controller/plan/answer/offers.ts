@@ -18,23 +18,26 @@ export function offers({ all }: Groups, { all: nodes }: Fleet): Offers {
       if (!release.wanted) continue;
       const name = { family, version, ...(rules.name !== undefined && { policy: rules.name }) };
       offered.push(name);
-      if (release.isStopped) halted.push({ ...name, ...whyHalted(release, nodes) });
+      if (release.isStopped) halted.push({ ...name, ...haltOf(release, nodes) });
     }
   }
   return { offered, halted };
 }
 
-function whyHalted(
-  { failures, entries, proof }: OsRelease,
-  nodes: Fleet['all'],
-): Omit<Halted, keyof ReleaseUnderPolicy> {
-  const { spent } = proof;
+function haltOf({ failures, entries, proof }: OsRelease, nodes: Fleet['all']): Omit<Halted, keyof ReleaseUnderPolicy> {
+  const { spent, whyHalted } = proof;
   const versions = new Map(nodes.map(({ node }) => [node.name, node.version]));
-  const failed = (spent?.entries ?? entries).map(({ node, reason }) => ({ node, reason, runs: versions.get(node) }));
+  const failed = (spent?.entries ?? entries).map(({ node, reason, at }) => ({
+    node,
+    reason,
+    at,
+    runs: versions.get(node),
+  }));
+  const isByNodes = whyHalted.because === 'Nodes' || spent !== undefined;
   return {
+    ...whyHalted,
     failures: spent?.entries.length ?? failures,
     failed: failed.toSorted((a, b) => compare(a.node, b.node)),
-    ...(!proof.isHaltedByPeople && { mayFail: spent?.mayFail ?? proof.haltsAt }),
-    ...(spent && { overAll: true }),
+    ...(isByNodes && { mayFail: spent?.mayFail ?? proof.haltsAt }),
   };
 }

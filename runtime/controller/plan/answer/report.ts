@@ -9,6 +9,7 @@ import type { OsRelease } from '../releases/os-release.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { PHASES } from '../facts/phase.ts';
 import type { BrokenPolicy } from '../facts/snapshot.ts';
+import { haltedBecause } from '../releases/halted.ts';
 import type { Starts } from '../gates/starts.ts';
 import { listed } from '../facts/verdict.ts';
 
@@ -201,11 +202,9 @@ function halted({ releases }: Group): ConditionReport {
   const stopped = releases.all.filter((release) => release.wanted && release.isStopped);
   if (stopped.length === 0) return NOT_HALTED;
   const names = stopped.map(({ family, version, failures, proof }) => {
-    const { spent } = proof;
-    if (spent) return `too many nodes failed: ${version} on ${family} (${spent.entries.length} under all policies)`;
-    if (proof.isHaltedByPeople) return `people have halted ${version} on ${family}`;
-    const why = proof.hasFailedCheck ? 'a check failed' : 'too many nodes failed';
-    return `${why}: ${version} on ${family} (${failures} failed)`;
+    const failed = proof.spent?.entries.length ?? failures;
+    const isFailed = failed > 0 ? `, ${failed} failed` : '';
+    return `${haltedBecause(proof.whyHalted, version)} (${family}${isFailed})`;
   });
   return { status: 'True', reason: 'RolloutHalted', message: listed(names) };
 }

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../../lib/clock.ts';
-import { decidedBy } from '../../../api/release/decided.ts';
+import { decidedBy, isRolledBack } from '../../../api/release/decided.ts';
 import { strictest } from '../../../api/release/ledger.ts';
-import type { Decision } from '../../../api/release/model.ts';
+import type { Decided, Decision } from '../../../api/release/model.ts';
 import { ANY_FAMILY, isMeant, releaseObjectName } from '../../../api/release/names.ts';
 import type { CheckStates } from './checks.ts';
 import type { Ruling } from './rulings.ts';
@@ -14,6 +14,17 @@ export interface OsReleaseName {
 }
 
 export const keyOf = ({ family, version }: OsReleaseName): string => `${family} ${version}`;
+
+/** What people say of a release to the nodes of one policy. */
+export interface ReleaseDecisions {
+  readonly decision: Decision;
+  /** They have the nodes go back from it. */
+  readonly isRolledBack: boolean;
+  /** They have it start ahead of its time. */
+  readonly isExpedited: boolean;
+  /** Who has decided that no node starts on it; undefined where nobody has, or that is not known. */
+  readonly haltedBy: Decided | undefined;
+}
 
 /** The ledgers of a snapshot. */
 export class Ledgers {
@@ -40,9 +51,18 @@ export class Ledgers {
     return this.#own.get(keyOf(release));
   }
 
-  /** What people have decided on the release, in whichever object. */
-  decisionOn(release: OsReleaseName): Decision {
-    return strictest(this.#about(release).map(({ decision }) => decision));
+  /** What people say of the release, in whichever object. @param policy empty = the variables */
+  decisionsOn(release: OsReleaseName, policy: string): ReleaseDecisions {
+    const about = this.#about(release);
+    const back = about.filter(({ rollbackFor }) => isMeant(rollbackFor, policy));
+    // Of an object that takes back the nodes of other policies, it is known who has decided that alone.
+    const halting = about.filter((one) => one.decision === 'Halt' && !isRolledBack(one));
+    return {
+      decision: strictest(about.map(({ decision }) => decision)),
+      isRolledBack: back.length > 0,
+      isExpedited: about.some(({ expediteFor }) => isMeant(expediteFor, policy)),
+      haltedBy: (back.length > 0 ? back : halting).find(({ decided }) => decided)?.decided,
+    };
   }
 
   /** The same for the screen. */
@@ -60,16 +80,6 @@ export class Ledgers {
 
   isApproved(release: OsReleaseName, policy: string): boolean {
     return this.#about(release).some(({ approvedFor }) => approvedFor?.includes(policy));
-  }
-
-  /** @param policy empty = the variables */
-  isRolledBack(release: OsReleaseName, policy: string): boolean {
-    return this.#about(release).some(({ rollbackFor }) => isMeant(rollbackFor, policy));
-  }
-
-  /** People have it start ahead of its time. @param policy empty = the variables */
-  isExpedited(release: OsReleaseName, policy: string): boolean {
-    return this.#about(release).some(({ expediteFor }) => isMeant(expediteFor, policy));
   }
 
   /** Somebody has named the place, outside of this cluster, in `provenIn`. */

@@ -23,6 +23,7 @@ import { forPods, onlyProven } from './joined.ts';
 import { byWindow } from '../groups/windows.ts';
 import { backingOff, crossedLately, refusedLately, updatedLately } from './pauses.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
+import { haltedBecause } from '../releases/halted.ts';
 import { refused } from './withheld.ts';
 
 /**
@@ -236,11 +237,7 @@ function unkept({ release }: Asking, { ledgers }: World): GateResult {
 function halted(asking: Asking): GateResult {
   const { release, isRetry } = asking;
   if (!release?.isHalted || (isRetry && !wouldLeave(asking))) return PASS;
-  const { version, proof } = release;
-  if (proof.isRolledBack) return stoppedBy(found('RolloutHalted', `people take nodes back from ${version}`));
-  if (proof.isHaltedByPeople) return stoppedBy(found('RolloutHalted', `people have halted ${version}`));
-  const failed = proof.hasFailedCheck ? 'a check of its policy' : 'too many nodes';
-  return stoppedBy(found('RolloutHalted', `${failed} failed on ${version}`));
+  return stoppedBy(found('RolloutHalted', haltedBecause(release.proof.whyHalted, release.version)));
 }
 
 /** It has left the release that it is offered, and would leave it again. */

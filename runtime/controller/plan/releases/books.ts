@@ -1,10 +1,10 @@
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
-import type { Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
+import type { Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { type CheckStates, isCheckEntry } from '../facts/checks.ts';
 import { saysOf } from '../facts/counts.ts';
 import type { EnteredLedgers } from './entered.ts';
-import { keyOf, type OsReleaseName } from '../facts/ledgers.ts';
+import { keyOf, type OsReleaseName, type ReleaseDecisions } from '../facts/ledgers.ts';
 import { type Place, placeOf } from '../facts/places.ts';
 
 interface Terms {
@@ -22,11 +22,7 @@ export interface Book {
   readonly counted: number;
   readonly countedNodes: number;
   readonly entries: readonly Failure[];
-  readonly decision: Decision;
-  /** People have the nodes of the policy go back from it. */
-  readonly isRolledBack: boolean;
-  /** People have it start ahead of its time. */
-  readonly isExpedited: boolean;
+  readonly people: ReleaseDecisions;
   /** It was proven under this very policy, by the proof that the policy asks for now. */
   readonly isProven: boolean;
   /** The same by whatever proof that asked for. */
@@ -132,16 +128,14 @@ export class Books {
     const { isCurrent } = this.#terms;
     const own = entries.filter((entry) => this.#countsFor(name, isProven, entry));
     const ownChecks = own.filter(([key]) => isCheckEntry(key)).length;
-    const decision = this.#ledgers.decisionOn(release);
+    const people = this.#ledgers.decisionsOn(release, name);
     const limit = before.haltedAt == null ? undefined : Number(before.limit);
     return {
       failed: new Set(ofNodes.map(([node]) => node)),
       counted: limit !== undefined && !isCurrent ? Math.max(own.length, limit) : own.length,
       countedNodes: own.length - ownChecks,
       entries: failuresIn(own),
-      decision,
-      isRolledBack: this.#ledgers.isRolledBack(release, name),
-      isExpedited: this.#ledgers.isExpedited(release, name),
+      people,
       isProven,
       wasProven,
       provenFor,
@@ -149,7 +143,7 @@ export class Books {
       hasFailedCheck: ownChecks > 0,
       checks: checksIn(before),
       before,
-      over: this.#overOf(keyOf(release), decision === 'Allow' ? [] : failuresIn(ofNodes)),
+      over: this.#overOf(keyOf(release), people.decision === 'Allow' ? [] : failuresIn(ofNodes)),
     };
   }
 

@@ -1,6 +1,6 @@
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
 import { EMPTY, enter, isFullFor, type Ledger, remove, removeWhere, under } from '../../../api/release/ledger.ts';
-import type { BadEnd, Decision, Failure, UnderPolicy } from '../../../api/release/model.ts';
+import type { BadEnd, Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { isCheckEntry } from '../facts/checks.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
 import { badEndOf, type End, failureOf, recoveredAt } from '../nodes/ends.ts';
@@ -16,7 +16,7 @@ import {
 } from '../nodes/gone.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import type { PermitView } from '../facts/permit.ts';
-import { keyOf, type Ledgers, type OsReleaseName } from '../facts/ledgers.ts';
+import { keyOf, type Ledgers, type OsReleaseName, type ReleaseDecisions } from '../facts/ledgers.ts';
 import { NEVER } from '../facts/requeue.ts';
 import type { Rulings } from '../facts/rulings.ts';
 import { seedsOf } from './seeds.ts';
@@ -67,16 +67,8 @@ export class EnteredLedgers {
     return this.#all.get(keyOf(release))?.ledger ?? EMPTY;
   }
 
-  decisionOn(release: OsReleaseName): Decision {
-    return this.#ledgers.decisionOn(release);
-  }
-
-  isRolledBack(release: OsReleaseName, policy: string): boolean {
-    return this.#ledgers.isRolledBack(release, policy);
-  }
-
-  isExpedited(release: OsReleaseName, policy: string): boolean {
-    return this.#ledgers.isExpedited(release, policy);
+  decisionsOn(release: OsReleaseName, policy: string): ReleaseDecisions {
+    return this.#ledgers.decisionsOn(release, policy);
   }
 
   /** The policy that rules the node now, or that ruled it when it was there. */

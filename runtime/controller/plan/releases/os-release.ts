@@ -5,6 +5,7 @@ import type { CheckStates } from '../facts/checks.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import type { NodeView } from '../facts/snapshot.ts';
 import type { Finding } from '../facts/verdict.ts';
+import type { WhyHalted } from './halted.ts';
 import type { Proof } from './proof.ts';
 import type { ProvingRules } from './proving.ts';
 
@@ -14,19 +15,17 @@ export interface ReleaseUnderPolicy extends OsReleaseName {
   readonly policy?: string;
 }
 
-/** A version that failed too often, or that people have halted. */
-export interface Halted extends ReleaseUnderPolicy {
-  /** Nodes that failed on it. */
+/** A version that no further node may start on. */
+export interface Halted extends ReleaseUnderPolicy, WhyHalted {
+  /** Nodes that failed on it, under all policies together where `because` says so. */
   readonly failures: number;
-  /** Those of them that are known, by name. */
+  /** Those of them that are known, and its own checks, by name. */
   readonly failed: readonly FailedNode[];
-  /** How many may fail; absent where people have halted it. */
+  /** How many may fail, where that halts it. */
   readonly mayFail?: number;
-  /** Failures and limit are those of all policies together: none has halted it alone. */
-  readonly overAll?: true;
 }
 
-interface FailedNode extends Pick<Failure, 'node' | 'reason'> {
+interface FailedNode extends Pick<Failure, 'node' | 'reason' | 'at'> {
   /** The version that it runs now; absent where it is gone. */
   readonly runs?: string | undefined;
 }

@@ -4,6 +4,7 @@ import { standing } from '../facts/checks.ts';
 import { saysOf } from '../facts/counts.ts';
 import { type Claim, type Place, placeOf } from '../facts/places.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
+import type { WhyHalted } from './halted.ts';
 import { Provers } from './provers.ts';
 import { type Proven, provenWith, type ProvingCounts, type ProvingRules } from './proving.ts';
 import { enoughWellFrom } from './well.ts';
@@ -76,35 +77,43 @@ export class Proof {
     const { uid: attempt, checks } = this.#rules;
     const open = checks.proof.filter((check) => {
       const { result } = standing(this.#book.checks, check.name, { check, attempt }) ?? {};
-      return result !== 'Passed' && !(result === 'Failed' && this.#book.decision === 'Allow');
+      return result !== 'Passed' && !(result === 'Failed' && this.#book.people.decision === 'Allow');
     });
     return open.map(({ name }) => name);
   }
 
   /** Of the policy, on which it is halted. */
-  get hasFailedCheck(): boolean {
-    return this.#book.hasFailedCheck && this.#book.decision !== 'Allow';
+  get #hasFailedCheck(): boolean {
+    return this.#book.hasFailedCheck && this.#book.people.decision !== 'Allow';
   }
 
   /** People have halted it, or as many nodes failed as may: such a halt keeps its limit, and ends only by fewer entries or by people. */
   get isHalted(): boolean {
-    return this.isHaltedByPeople || this.#isOverLimit;
+    return this.#isHaltedByPeople || this.#isOverLimit;
   }
 
-  get isHaltedByPeople(): boolean {
-    return this.#book.decision === 'Halt' || this.isRolledBack;
+  /** Of one that is halted, or that is `spent`. */
+  get whyHalted(): WhyHalted {
+    const { haltedBy: decided } = this.#book.people;
+    if (this.#isHaltedByPeople) return { because: this.isRolledBack ? 'Rollback' : 'People', decided };
+    if (!this.#isOverLimit) return { because: 'NodesOfAllPolicies' };
+    return { because: this.#hasFailedCheck ? 'Check' : 'Nodes' };
+  }
+
+  get #isHaltedByPeople(): boolean {
+    return this.#book.people.decision === 'Halt' || this.isRolledBack;
   }
 
   /** People have its nodes go back. */
   get isRolledBack(): boolean {
-    return this.#book.isRolledBack;
+    return this.#book.people.isRolledBack;
   }
 
   /** Its failures have halted it. A check that was asked anew of what was proven once, because it was changed, says nothing of what nodes run. */
   get isBad(): boolean {
-    if (!this.isHalted || this.isHaltedByPeople) return false;
+    if (!this.isHalted || this.#isHaltedByPeople) return false;
     const { before, countedNodes } = this.#book;
-    return !this.hasFailedCheck || before.provenAt == null || this.#isTooMany(countedNodes);
+    return !this.#hasFailedCheck || before.provenAt == null || this.#isTooMany(countedNodes);
   }
 
   /** What keeps it from being proven without people, though it is not halted: as many nodes have failed over all policies as may. */
@@ -142,12 +151,12 @@ export class Proof {
 
   get #isOverLimit(): boolean {
     const { counted } = this.#book;
-    if (this.hasFailedCheck) return true;
+    if (this.#hasFailedCheck) return true;
     return this.#isTooMany(counted);
   }
 
   #isTooMany(counted: number): boolean {
-    return this.#book.decision !== 'Allow' && counted >= this.haltsAt;
+    return this.#book.people.decision !== 'Allow' && counted >= this.haltsAt;
   }
 
   #limit(isProven: boolean): number {
@@ -224,8 +233,8 @@ export class Proof {
       return this.#widens
         ? [this.#place(`${as}, widening`, () => placeOf(this.atOnce, this.provers.widening(as)))]
         : [];
-    const { decision, counted, over } = this.#book;
-    const failed = decision === 'Allow' ? 0 : counted;
+    const { people, counted, over } = this.#book;
+    const failed = people.decision === 'Allow' ? 0 : counted;
     const atRisk = this.#unprovenAt(as);
     const isFirst = this.#keys.length > 1 && this.#unproven.length === this.#keys.length;
     return [

@@ -8,6 +8,7 @@ import type { AssessedNode } from '../nodes/health.ts';
 import { givenBackAt, headsFor, isAtRestOn, isDisturbed, isInDoubt, stuckAt } from '../nodes/in-flight.ts';
 import { isSpared } from '../facts/arriving.ts';
 import { isCalledOff } from '../facts/phase.ts';
+import { haltedBecause } from './halted.ts';
 import type { FamilyCounts, OsRelease, ReleaseRules } from './os-release.ts';
 import { Proof } from './proof.ts';
 import { provenWith, type ProvingCounts } from './proving.ts';
@@ -196,7 +197,7 @@ class Tally implements OsRelease {
   }
 
   get isExpedited(): boolean {
-    return this.#book.isExpedited;
+    return this.#book.people.isExpedited;
   }
 
   get isHalted(): boolean {
@@ -266,7 +267,7 @@ class Tally implements OsRelease {
 
   unprovenTo(node: NodeView): Finding {
     if (this.proof.spentFor(node))
-      return found('RolloutHalted', `too many nodes of all policies together failed on ${this.version}`);
+      return found('RolloutHalted', haltedBecause({ because: 'NodesOfAllPolicies' }, this.version));
     const { awaitsChecks, openChecks } = this.proof;
     if (awaitsChecks)
       return found('Unproven', `${this.version} is yet to be proven by the check ${listed(openChecks)}`);
