@@ -1,7 +1,7 @@
 import { existsSync, globSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { REASONS, TOLD, VERDICTS } from '../runtime/controller/plan/facts/reasons.ts';
+import { REASONS, TOLD, traitsOf } from '../runtime/controller/plan/facts/reasons.ts';
 import { sectionOf } from '../runtime/controller/plan/facts/runbook.ts';
 import { fragmentsOf, read, ROOT } from './documents.ts';
 
@@ -61,7 +61,7 @@ const SAID: readonly [where: string, document: string, part: RegExp, reasons: re
     'the list "When a node starts on a release"',
     'docs/policies.md',
     /^## When a node starts on a release\n(.*?)^\*\*Proof/ms,
-    REASONS.filter((reason) => 'condition' in VERDICTS[reason] || VERDICTS[reason].ends === 'time'),
+    REASONS.filter((reason) => traitsOf(reason).condition !== undefined || traitsOf(reason).ends === 'time'),
   ],
   ['the list of what targets are told', 'docs/notifications.md', /^(- `NotReturned`.*?)^- /ms, TOLD],
 ];

@@ -1,10 +1,10 @@
-import { REASONS, type VerdictAlert, VERDICTS } from '../../runtime/controller/plan/facts/reasons.ts';
+import { REASONS, traitsOf, type VerdictAlert } from '../../runtime/controller/plan/facts/reasons.ts';
 import { sectionOf } from '../../runtime/controller/plan/facts/runbook.ts';
 import { type Alert, highest } from './alert.ts';
 
 /** How many nodes have a verdict that calls for this alert, and where that is told of. */
 function about(alert: string): Pick<Alert, 'expression' | 'runbook'> {
-  const reasons = REASONS.filter((reason) => VERDICTS[reason].alert === alert);
+  const reasons = REASONS.filter((reason) => traitsOf(reason).alert === alert);
   const expression = `${highest(`brupop_controller_verdicts{reason=~"${reasons.join('|')}"}`)} > 0`;
   const [runbook = ''] = reasons.map(sectionOf);
   return { expression, runbook };

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { told } from '../../runtime/cli/arguments.ts';
+import { REASONS, traitsOf } from '../../runtime/controller/plan/facts/reasons.ts';
 import { statusLines } from '../../runtime/cli/status/lines.ts';
 import type { Counts, FleetStatus, Reasoned } from '../../runtime/cli/status/status.ts';
 import type { Pace } from '../../runtime/cli/status/pace.ts';
@@ -86,6 +88,13 @@ test('what needs a person comes first, with what to do', () => {
     `  1.1.0 (f) is halted for policy prod: too many nodes failed on it (3 may): a, b BootFailed (running 1.0.0); c Gone. ${REMEDY}`,
     '  a  NotReturned: the node did not come back (for 20 min). Look at the machine, or delete its Node.',
   ]);
+});
+
+test('commands of what to do are for the cluster that is shown', () => {
+  const remedies = REASONS.flatMap((reason) => traitsOf(reason).remedy ?? []).filter((one) => one.includes('kubectl'));
+  const here = (command: string): string => `${command} --context it`;
+  expect(remedies.length).toBeGreaterThan(1);
+  for (const remedy of remedies) expect(told(remedy, here)).toMatch(/kubectl brupop [^.,;]* --context it/);
 });
 
 test('policies and zones are under the fleet, each with its bar, and only where there is more than one', () => {

@@ -8,7 +8,7 @@ import type { BrupopProps } from '../../infra/props/brupop.ts';
 import { Metrics } from '../../runtime/apiserver/metrics.ts';
 import { PUBLIC_REPOSITORY } from '../../runtime/api/waves/repositories.ts';
 import { COMMANDS } from '../../runtime/cli/program.ts';
-import { REASONS, VERDICTS } from '../../runtime/controller/plan/facts/reasons.ts';
+import { REASONS, traitsOf } from '../../runtime/controller/plan/facts/reasons.ts';
 import { ControllerMetrics } from '../../runtime/controller/telling/metrics.ts';
 import { fragmentsOf, ROOT } from '../documents.ts';
 import { folder } from '../folder.ts';
@@ -45,7 +45,7 @@ test('ask for metrics that the processes export', () => {
 
 test('call somebody for each verdict that the table of verdicts has an alert for', () => {
   const reasons = rules.flatMap(({ expr }) => /reason=~"([^"]*)"/.exec(expr)?.[1]?.split('|') ?? []);
-  expect(reasons.toSorted()).toEqual(REASONS.filter((reason) => VERDICTS[reason].alert !== undefined).toSorted());
+  expect(reasons.toSorted()).toEqual(REASONS.filter((reason) => traitsOf(reason).alert !== undefined).toSorted());
 });
 
 test('each have a name of their own and a severity', () => {
@@ -99,7 +99,7 @@ const constant = (metric: string, labels = '') => ({
 });
 
 const onVerdict = (name: string): Case => {
-  const reason = REASONS.find((one) => VERDICTS[one].alert === name) ?? '';
+  const reason = REASONS.find((one) => traitsOf(one).alert === name) ?? '';
   const verdicts = constant('brupop_controller_verdicts', `reason="${reason}",`);
   return { fires: verdicts.is(2), quiet: verdicts.is(0), labels: { reason } };
 };

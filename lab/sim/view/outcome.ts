@@ -1,11 +1,5 @@
 import type { Node } from '../../../runtime/kube/objects.ts';
-import {
-  isDone,
-  isReason,
-  type Reason,
-  REASONS,
-  type VERDICTS,
-} from '../../../runtime/controller/plan/facts/reasons.ts';
+import { isDone, isReason, type Reason, REASONS } from '../../../runtime/controller/plan/facts/reasons.ts';
 import { readMarks } from '../../../runtime/api/marks/marks.ts';
 import type { Shadow } from '../../../runtime/api/shadow/model.ts';
 import { shadowName } from '../../../runtime/api/shadow/names.ts';
@@ -13,48 +7,23 @@ import { versionOfOsImage } from '../../../runtime/api/shadow/semver.ts';
 import type { Recorder } from './recorder.ts';
 import { verdictOf } from './verdict.ts';
 
-/** What time or a person has to end, without the node itself having failed. */
-type Waiting = {
-  [R in Reason]: 'failure' extends Row<R>['is'][number] ? never : Row<R>['ends'] extends 'time' | 'person' ? R : never;
-}[Reason];
-type Row<R extends Reason> = (typeof VERDICTS)[R];
-
-/** Whether a node at rest stays as it is for longer than anybody wants to watch. */
-const STAYS: Readonly<Record<Waiting, boolean>> = {
-  AgentMissing: false,
-  AgentSilent: false,
-  AwaitingApproval: true,
-  BackingOff: true,
-  CannotLookForUpdates: true,
-  CheckFailed: false,
-  ControlPlaneAway: false,
-  DrainBlocked: false,
-  NoRoom: false,
-  FitsNoWindow: true,
-  Frozen: true,
-  Held: true,
-  Leaving: false,
-  LockedElsewhere: true,
-  NewlyRuled: false,
-  NodeNotReady: false,
-  NotCurrent: false,
-  NotOffered: true,
-  OtherOperator: false,
-  OutsideWindow: true,
-  Paused: true,
-  Pausing: false,
-  PolicyConflict: false,
-  PolicyInvalid: false,
-  ProgressDeadlineExceeded: false,
-  RecentlyUpdated: true,
-  RolloutHalted: true,
-  ShadowNotOwned: false,
-  TooManyUnhealthy: false,
-  TooYoung: true,
-  VersionPinned: true,
-  WriteRefused: false,
-};
-const stays = (reason: Reason): boolean => reason in STAYS && STAYS[reason as Waiting];
+/** What keeps a node at rest as it is for longer than anybody wants to watch. */
+const STAYS: ReadonlySet<Reason> = new Set<Reason>([
+  'AwaitingApproval',
+  'BackingOff',
+  'CannotLookForUpdates',
+  'FitsNoWindow',
+  'Frozen',
+  'Held',
+  'LockedElsewhere',
+  'NotOffered',
+  'OutsideWindow',
+  'Paused',
+  'RecentlyUpdated',
+  'RolloutHalted',
+  'TooYoung',
+  'VersionPinned',
+]);
 
 /**
  * Where a fleet stands: `over` when every node runs the new version and rests, or has to be left as it is; `quiet` when the only thing
@@ -76,7 +45,7 @@ function nodeOutcome(node: Node, shadow: Shadow | undefined, to: string): Outcom
   if (reason && isReason(reason, 'failure')) return 'over';
   if (!reason || !isAtRest(node, shadow)) return 'running';
   if (isDone(reason)) return isUpdated(node, shadow, to) ? 'over' : 'quiet';
-  return stays(reason) ? 'over' : 'running';
+  return STAYS.has(reason) ? 'over' : 'running';
 }
 
 function isAtRest(node: Node, shadow: Shadow | undefined): boolean {

@@ -9,6 +9,7 @@ export const KINDS = [
   'RolloutResumed',
   'UpdateFailed',
   ...TOLD,
+  'AgentMissing',
   'NotAccepted',
   'ReleasePublished',
 ] as const;

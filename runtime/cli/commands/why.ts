@@ -3,7 +3,7 @@ import type { Holder } from '../../controller/plan/groups/busy.ts';
 import type { Plan } from '../../controller/plan/plan.ts';
 import type { PolicyReport } from '../../controller/plan/answer/report.ts';
 import type { Snapshot } from '../../controller/plan/facts/snapshot.ts';
-import type { Reason } from '../../controller/plan/facts/reasons.ts';
+import { isDone } from '../../controller/plan/facts/reasons.ts';
 import { runbookOf } from '../../controller/plan/facts/runbook.ts';
 import { STEP_WORDS } from '../../controller/plan/facts/steps.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
@@ -157,16 +157,14 @@ const runbookLines = ({ plan }: Said, name: string): readonly string[] => {
   return address.map((one) => `  what to do: ${one}`);
 };
 
-/** Verdicts beside which it stands what else is out. */
-const AT_REST: ReadonlySet<string> = new Set<Reason>(['UpToDate', 'NoUpdateOffered']);
-
+/** Beside these it stands what else is out. */
 async function outFor(
   cluster: Cluster,
   { plan, now }: Said,
   names: readonly string[],
 ): Promise<NonNullable<Said['out']>> {
   const asked = new Set(names);
-  const resting = plan.verdicts.filter(({ node, reason }) => asked.has(node) && AT_REST.has(reason));
+  const resting = plan.verdicts.filter(({ node, reason }) => asked.has(node) && isDone(reason));
   if (resting.length === 0) return new Map();
   const nodes = resting.map(({ node }) => node);
   const { readWavesOf, turnLine } = await import('../waves/waves.ts');

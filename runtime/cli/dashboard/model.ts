@@ -1,6 +1,6 @@
 import { byWhom } from '../../api/shadow/asked.ts';
 import type { Holder } from '../../controller/plan/groups/busy.ts';
-import { needsPerson, VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import { needsPerson, traitsOf } from '../../controller/plan/facts/reasons.ts';
 import { STEP_WORDS } from '../../controller/plan/facts/steps.ts';
 import type { OsReleaseName } from '../../controller/plan/facts/ledgers.ts';
 import { concurrency } from '../../api/policy/quantity.ts';
@@ -118,7 +118,7 @@ function needsYouOf(status: ReturnType<typeof statusOf>, here: Here): readonly T
 }
 
 function troubleOf({ reason, message, nodes, since, until, policy }: Reasoned, here: Here): Trouble {
-  const { remedy } = VERDICTS[reason];
+  const { remedy } = traitsOf(reason);
   const text = policy === undefined ? message : `${message} (policy ${policy})`;
   const named = nodes.slice(0, MAX.named);
   return { title: reason, text, remedy: remedy && told(remedy, here), nodes: named, count: nodes.length, since, until };

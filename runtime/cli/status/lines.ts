@@ -1,4 +1,4 @@
-import { VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import { traitsOf } from '../../controller/plan/facts/reasons.ts';
 import { STEP_WORDS, STEPS } from '../../controller/plan/facts/steps.ts';
 import { byWhom } from '../../api/shadow/asked.ts';
 import { reachText } from '../waves/words.ts';
@@ -50,7 +50,7 @@ function needsYouLines(
   const nobody = noLeader ? [`${noLeaderText(noLeader)}. ${noLeaderRemedy(here)}`] : [];
   const releases = halted.map((one) => `${haltedText(one)}. ${haltedRemedy(one, here)}`);
   const nodes = needsYou.map((one) =>
-    `${reasonedText(one, now)}. ${told(VERDICTS[one.reason].remedy ?? '', here)}`.trimEnd(),
+    `${reasonedText(one, now)}. ${told(traitsOf(one.reason).remedy ?? '', here)}`.trimEnd(),
   );
   const said = [...nobody, ...releases, ...nodes].flatMap((text) =>
     wrapped(`  ${text}`, { columns: terminal.columns, indent: 4 }),

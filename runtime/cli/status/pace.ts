@@ -1,4 +1,4 @@
-import { type Reason, VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import { type Reason, traitsOf } from '../../controller/plan/facts/reasons.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import type { Forecast } from '../forecast/forecast.ts';
 import { medianOf } from '../forecast/durations.ts';
@@ -62,7 +62,7 @@ export function paceOf(
 const isAhead = ({ standing }: Member): boolean => !['upToDate', 'unreported'].includes(standing);
 
 /** What waits for others where a forecast was cut would have started later in it. */
-const isForAPerson = ({ reason }: Forecast['left'][number]): boolean => VERDICTS[reason].ends === 'person';
+const isForAPerson = ({ reason }: Forecast['left'][number]): boolean => traitsOf(reason).ends === 'person';
 
 function blockersIn(left: Forecast['left']): readonly Blocker[] {
   const byReason = Map.groupBy(left.filter(isForAPerson), ({ reason }) => reason);

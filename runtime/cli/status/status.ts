@@ -1,4 +1,4 @@
-import { needsPerson, type Reason, VERDICTS } from '../../controller/plan/facts/reasons.ts';
+import { type Reason, traitsOf, urgencyOf } from '../../controller/plan/facts/reasons.ts';
 import type { ConditionReport } from '../../controller/plan/answer/due-dates.ts';
 import type { Halted } from '../../controller/plan/releases/os-release.ts';
 import type { NodeView, PolicyView } from '../../controller/plan/facts/snapshot.ts';
@@ -133,8 +133,7 @@ function reachesOf({ snapshot, now }: Inspection): FleetStatus['reaches'] {
   });
 }
 
-/** Of a halted release the nodes that failed on it need somebody, and those that it keeps only wait. */
-const isTroubled = ({ verdict: { reason } }: Member): boolean => needsPerson(reason) && reason !== 'RolloutHalted';
+const isTroubled = ({ verdict: { reason } }: Member): boolean => traitsOf(reason).remedy !== undefined;
 
 const WAITS: ReadonlySet<Standing> = new Set<Standing>(['waiting', 'failed']);
 
@@ -198,9 +197,7 @@ const MAX_MESSAGES = 5;
 function grouped(members: readonly Member[]): readonly Reasoned[] {
   const groups = Map.groupBy(members, ({ verdict }) => `${verdict.reason} ${verdict.policy ?? ''}`);
   const said = [...groups.values()].flatMap((those) => byMessage(those.map(({ verdict }) => verdict)));
-  return said
-    .flatMap(reasoned)
-    .toSorted((a, b) => (VERDICTS[a.reason].urgency ?? 0) - (VERDICTS[b.reason].urgency ?? 0));
+  return said.flatMap(reasoned).toSorted((a, b) => urgencyOf(a.reason) - urgencyOf(b.reason));
 }
 
 function byMessage(verdicts: readonly Verdict[]): readonly (readonly Verdict[])[] {

@@ -1,7 +1,7 @@
 import { HOUR_MS, instantOf } from '../../../lib/clock.ts';
 import { countNodes } from '../facts/counts.ts';
 import type { Ledgers } from '../facts/ledgers.ts';
-import type { Reason } from '../facts/reasons.ts';
+import { type Reason, traitsOf } from '../facts/reasons.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { atTime } from '../facts/verdict.ts';
 import type { Starts } from '../gates/starts.ts';
@@ -91,19 +91,6 @@ function isBehind({ node, shadow }: AssessedNode, { family, version }: OsRelease
   return node.family === family && current !== version && (target === version || shadow?.spec.version === version);
 }
 
-/** The setting by which a gate decides. */
-const SETTINGS: Readonly<Partial<Record<Reason, string>>> = {
-  OutsideWindow: 'windows',
-  FitsNoWindow: 'windowFit',
-  Frozen: 'freezes',
-  TooYoung: 'version.minAge',
-  RecentlyUpdated: 'minInterval',
-  Unproven: 'proof',
-  WaitingForPolicy: 'after',
-  AwaitingApproval: 'approval',
-  VersionPinned: 'version',
-};
-
 interface Waiting {
   readonly release: OsRelease;
   readonly nodes: readonly AssessedNode[];
@@ -121,7 +108,10 @@ function waitOf({ release, nodes }: Waiting, group: Group, { starts }: DueDateKn
   return rest > ms ? { ms: rest, because: `RecentlyUpdated${settingText('RecentlyUpdated')}` } : { ms, because };
 }
 
-const settingText = (reason: Reason): string => (SETTINGS[reason] === undefined ? '' : ` (${SETTINGS[reason]})`);
+function settingText(reason: Reason): string {
+  const { setting } = traitsOf(reason);
+  return setting === undefined ? '' : ` (${setting})`;
+}
 
 /** How long their last updates took, 0 where that is not known of any. */
 function medianMs(nodes: readonly AssessedNode[]): number {
