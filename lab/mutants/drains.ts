@@ -55,7 +55,7 @@ export const drainMutants: readonly Mutant[] = [
   {
     rule: 'M12',
     does: 'forgets what a drain has evicted once it is called off',
-    file: 'runtime/controller/plan/gates/crossed.ts',
+    file: 'runtime/controller/plan/nodes/settle.ts',
     find: "node.marks !== undefined || phase.kind === 'returning' || isLetThrough(phase)",
     replace: 'isLetThrough(phase)',
     tests: ['test/controller/plan/crossed.test.ts'],

@@ -7,6 +7,7 @@ import { NEVER } from '../facts/requeue.ts';
 import { compare, type Settings, type ShadowView } from '../facts/snapshot.ts';
 import { type Finding, found, type Stop } from '../facts/verdict.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
+import { keepsPods } from '../nodes/settle.ts';
 
 /**
  * Drains that block each other: each has evicted pods that find no other place, and their budgets spare none of what the other still has to evict.
@@ -66,10 +67,6 @@ export function crossingsOf(fleet: Pick<Fleet, 'all' | 'unsettled'>, known: Know
     ended.add(younger);
   }
 }
-
-/** The node is out, or its drain has just failed or was called off: the pods that were evicted from it are not back yet. */
-const keepsPods = ({ node, phase }: AssessedNode): boolean =>
-  node.marks !== undefined || phase.kind === 'returning' || isLetThrough(phase);
 
 function drainOf(info: AssessedNode, now: number): Drain {
   const { shadow } = info;

@@ -1,4 +1,4 @@
-import { settlesUntil, settlingOf, type Settling } from './settle.ts';
+import { ownersDisplaced, settlesUntil, settlingOf, type Settling } from './settle.ts';
 import { countNodes } from '../facts/counts.ts';
 import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
@@ -105,9 +105,9 @@ interface Rules {
 export function assess(snapshot: Snapshot, rules: Rules): Fleet {
   const { now, last } = rules;
   const { claims } = rules.rulings;
-  const given = { ...rules, snapshot };
   const before = last?.claims === claims ? last.all : [];
   const join = new Join(snapshot, last?.join);
+  const given = { ...rules, snapshot, join };
   const make = (info: NodeInfo, at: number): AssessedNode => {
     const ruling = claims.of(info.node);
     const health = isUnremarkable(info) ? WELL : healthOf(info, measuresOf(info, ruling, given), now);
@@ -136,7 +136,7 @@ export function assess(snapshot: Snapshot, rules: Rules): Fleet {
 function measuresOf(
   info: NodeInfo,
   ruling: Ruling,
-  { snapshot, settings, ledgers, now }: Rules & { readonly snapshot: Snapshot },
+  { snapshot, join, settings, ledgers, now }: Rules & { readonly snapshot: Snapshot; readonly join: Join },
 ): Measures {
   const { name = '', soakMs, settleMs, settleFails, checks } = ruling.rules;
   const release = { family: info.node.family, version: info.shadow?.status?.current_version ?? '' };
@@ -147,6 +147,11 @@ function measuresOf(
     settleMs,
     settleFails,
     unclearUntil,
+    displacedElsewhere: () =>
+      ownersDisplaced(
+        join.map((one) => one),
+        info.node.uid,
+      ),
     probationMs: () => ledgers.probationMs(release, ruling),
     checked: () => (unclearUntil > now ? 'waiting' : checkedBy(info, checks.after, ledgers.checksUnder(name, release))),
   };

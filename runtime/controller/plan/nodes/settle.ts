@@ -1,6 +1,7 @@
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Status } from '../../../api/shadow/model.ts';
 import { instantOf, MINUTE_MS } from '../../../lib/clock.ts';
+import { isLetThrough } from '../facts/phase.ts';
 import type { NodeInfo, Settings } from '../facts/snapshot.ts';
 import { listed } from '../facts/verdict.ts';
 
@@ -9,7 +10,7 @@ export type Settling = 'waiting' | 'late' | 'failed' | undefined;
 
 type Settled = Pick<NodeInfo, 'node' | 'shadow' | 'phase'>;
 type Times = Pick<UpdatePolicy, 'settleMs'> & Pick<Settings, 'soakTimeoutMs'>;
-type Rules = Times & Pick<UpdatePolicy, 'settleFails'>;
+type Rules = Times & Pick<UpdatePolicy, 'settleFails'> & { readonly displacedElsewhere: () => ReadonlySet<string> };
 
 /** An agent has them looked at within seconds of its report that it is back. For so long one may try that has been told to ask again; an older one never does. */
 const UNSEEN_MS = MINUTE_MS / 2;
@@ -34,9 +35,29 @@ export function settlingOf(info: Settled, rules: Rules, now: number): Settling {
   if (now < until) return 'waiting';
   const { status } = info.shadow ?? {};
   if (rules.settleMs === 0 || missingText(status) === undefined) return undefined;
-  const seenAt = instantOf(status?.displaced?.looked_at) ?? -Infinity;
-  return rules.settleFails && until - seenAt <= BELIEVED_MS ? 'failed' : 'late';
+  return rules.settleFails && isOwn(status, until, rules) ? 'failed' : 'late';
 }
+
+/** Something is known to be missing that no other node may have taken away. */
+function isOwn(status: Pick<Status, 'displaced'> | undefined, until: number, { displacedElsewhere }: Rules): boolean {
+  const { looked_at, owners = [] } = status?.displaced ?? {};
+  if (until - (instantOf(looked_at) ?? -Infinity) > BELIEVED_MS) return false;
+  const elsewhere = displacedElsewhere();
+  return owners.some(({ uid }) => !elsewhere.has(uid));
+}
+
+/** UIDs of the owners of pods that the drains of nodes have evicted, and that are not known to be back. @param but UID of a node that is left out */
+export function ownersDisplaced(
+  infos: readonly Pick<NodeInfo, 'node' | 'shadow' | 'phase'>[],
+  but: string,
+): ReadonlySet<string> {
+  const others = infos.filter((info) => info.node.uid !== but && keepsPods(info));
+  return new Set(others.flatMap(({ shadow }) => shadow?.status?.displaced?.owners.map(({ uid }) => uid) ?? []));
+}
+
+/** The node is out, or its drain has just failed or was called off: the pods that were evicted from it are not back yet. */
+export const keepsPods = ({ node, phase }: Pick<NodeInfo, 'node' | 'phase'>): boolean =>
+  node.marks !== undefined || phase.kind === 'returning' || isLetThrough(phase);
 
 /** What is not back as it was before the drain; undefined where nothing is known to be. */
 export function missingText(status: Pick<Status, 'displaced'> | undefined): string | undefined {

@@ -10,6 +10,8 @@ import type { NodeInfo, NodeView, Settings, ShadowView } from '../facts/snapshot
 export type Measures = Settings &
   Pick<UpdatePolicy, 'soakMs' | 'settleMs' | 'settleFails'> & {
     readonly probationMs: () => number;
+    /** UIDs of the owners of pods that the drains of other nodes have evicted, and that are not known to be back. */
+    readonly displacedElsewhere: () => ReadonlySet<string>;
     /** How the checks of a node that is back go. */
     readonly checked: () => 'waiting' | 'passed' | 'failed' | undefined;
     /** Until when nobody knows which checks these are. */
