@@ -87,8 +87,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P4',
     does: 'starts nodes in a freeze',
     file: GATES,
-    find: 'return group?.freeze ?? PASS;',
-    replace: 'return PASS;',
+    find: "ask: byTime('freeze'),",
+    replace: 'ask: () => PASS,',
     tests: PROPERTIES,
   },
   {
@@ -110,7 +110,7 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P4',
     does: 'starts nodes outside of the windows of their policy',
-    file: 'runtime/controller/plan/groups/windows.ts',
+    file: 'runtime/controller/plan/gates/windows.ts',
     find: ' ? undefined : group.closed;',
     replace: ' ? undefined : undefined;',
     tests: PROPERTIES,
@@ -119,8 +119,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P4',
     does: 'starts nodes before the pause after the last update is over',
     file: GATES,
-    find: 'return group?.pause ?? PASS;',
-    replace: 'return PASS;',
+    find: "...forPods(byTime('pause')),",
+    replace: '...forPods(() => PASS),',
     tests: PROPERTIES,
   },
   {

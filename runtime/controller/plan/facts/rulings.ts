@@ -27,6 +27,10 @@ interface Claim {
 /** For so long a policy has to rule a node before anything is decided by it: a sync may delete it for a moment, and labels may come after their node. */
 export const RULED_FOR_MS = 30_000;
 
+/** From when on something is decided by the policy that rules the node; -Infinity where it has ruled it for long. */
+export const ruledFrom = ({ ruledSince }: Pick<Snapshot, 'ruledSince'>, uid: string): number =>
+  (ruledSince?.get(uid) ?? -Infinity) + RULED_FOR_MS;
+
 const NONE: readonly AnyPolicy[] = [];
 
 type Labelled = Pick<NodeView, 'labels'>;

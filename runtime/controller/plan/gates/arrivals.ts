@@ -4,7 +4,7 @@ import { type GateResult, NEVER, nextAfter } from '../facts/requeue.ts';
 import { RULED_FOR_MS } from '../facts/rulings.ts';
 import type { ShadowView } from '../facts/snapshot.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { underWayOf, type World } from './asking.ts';
+import { isKnown, underWayOf, type World } from './asking.ts';
 import { firstOf, type Found, GATES, STILL } from './gates.ts';
 import type { Starts } from './starts.ts';
 
@@ -20,12 +20,11 @@ const FIRST_LOOK_MS = 10_000;
 
 /** Ten minutes after its Node was made an arrival is over, whatever is known. */
 export function arrivalsOf(all: readonly AssessedNode[], starts: Starts, world: World): Arrivals {
-  const { settings, now, snapshot, rulings } = world;
-  const isKnown = snapshot.notCurrent === undefined && rulings.unknown === undefined;
+  const { settings, now } = world;
   const arriving = all.filter(({ node }) => bearsArriving(node, settings));
   const ends = arriving.map((info) => {
     const latest = arrivesUntil(info.node);
-    return { name: info.node.name, at: isKnown ? Math.min(latest, endOf(info, starts, world)) : latest };
+    return { name: info.node.name, at: isKnown(world) ? Math.min(latest, endOf(info, starts, world)) : latest };
   });
   return {
     over: ends.flatMap(({ name, at }) => (at <= now ? name : [])),

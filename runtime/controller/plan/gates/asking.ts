@@ -43,6 +43,10 @@ export interface World {
   readonly now: number;
 }
 
+/** What the cluster is like, and which policy rules a node. Where it is not, what is wanted of nodes stays as it is. */
+export const isKnown = ({ snapshot, rulings }: Pick<World, 'snapshot' | 'rulings'>): boolean =>
+  snapshot.notCurrent === undefined && rulings.unknown === undefined;
+
 /** A node with an update to start, or one that has staged it, with all that it is counted with. */
 export interface Asking {
   readonly info: AssessedNode;

@@ -17,10 +17,10 @@ import {
 } from './others.ts';
 import { isToldToDrain } from '../facts/phase.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
-import { RULED_FOR_MS } from '../facts/rulings.ts';
+import { RULED_FOR_MS, ruledFrom } from '../facts/rulings.ts';
 import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
 import { forPods, onlyProven } from './joined.ts';
-import { byWindow } from '../groups/windows.ts';
+import { byWindow } from './windows.ts';
 import { backingOff, crossedLately, refusedLately, updatedLately } from './pauses.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
 import { haltedBecause } from '../releases/halted.ts';
@@ -51,6 +51,12 @@ export interface Gate {
   readonly queue?: 'policy' | 'all';
 }
 
+/** What time decides for all nodes of its policy alike. */
+const byTime =
+  (which: 'freeze' | 'freezeForAll' | 'pause'): Gate['ask'] =>
+  ({ group }) =>
+    group?.[which] ?? PASS;
+
 /**
  * What may keep a node from its update, in order: the first finding is its verdict. What forbids to prepare the update comes first: what people
  * have decided, then the node, then time. What remains is for other nodes, so that a verdict which names them means that only these are waited for.
@@ -64,7 +70,14 @@ export const GATES: readonly Gate[] = [
   { name: 'other operators', of: 'fleet', forbidsHint: true, again: 'wait', ask: besideOthers },
   { name: 'order', of: 'node', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
   { name: 'policy', of: 'policy', forbidsHint: true, again: 'call-off', ask: byPolicy },
-  { name: 'frozen', of: 'policy', forbidsHint: true, again: 'call-off', ask: frozen, expedited: frozenForAll },
+  {
+    name: 'frozen',
+    of: 'policy',
+    forbidsHint: true,
+    again: 'call-off',
+    ask: byTime('freeze'),
+    expedited: byTime('freezeForAll'),
+  },
   { name: 'version', of: 'node', forbidsHint: true, again: 'call-off', ask: pinned },
   { name: 'ready', of: 'node', forbidsHint: true, again: 'wait', ask: notReady },
   { name: 'ledger', of: 'release', forbidsHint: true, again: undefined, ask: unkept },
@@ -76,7 +89,7 @@ export const GATES: readonly Gate[] = [
   { name: 'crossed', of: 'node', forbidsHint: true, again: undefined, ask: crossedLately },
   { name: 'failed check', of: 'node', forbidsHint: true, again: undefined, ask: checkedLately },
   { name: 'interval', of: 'member', forbidsHint: true, again: undefined, ask: updatedLately, expedited: () => PASS },
-  { name: 'window', of: 'member', forbidsHint: true, again: undefined, ask: outsideWindow, expedited: () => PASS },
+  { name: 'window', of: 'member', forbidsHint: true, again: undefined, ask: byWindow, expedited: () => PASS },
   { name: 'ruler', of: 'member', forbidsHint: true, again: 'wait', ask: newlyRuled },
   { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
   { name: 'approval', of: 'node', forbidsHint: true, again: 'call-off', ask: unapproved },
@@ -108,7 +121,7 @@ export const GATES: readonly Gate[] = [
     of: 'policy',
     forbidsHint: false,
     again: undefined,
-    ...forPods(pausing),
+    ...forPods(byTime('pause')),
     expedited: () => PASS,
   },
   { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ...forPods(policyFull), queue: 'policy' },
@@ -217,14 +230,6 @@ function byPolicy({ info: { ruling } }: Asking): GateResult {
   );
 }
 
-function frozen({ group }: Asking): GateResult {
-  return group?.freeze ?? PASS;
-}
-
-function frozenForAll({ group }: Asking): GateResult {
-  return group?.freezeForAll ?? PASS;
-}
-
 function notReady(asking: Asking): GateResult {
   const { node } = asking.info;
   return node.ready || isBack(asking) ? PASS : stoppedBy(found('NodeNotReady', `the node is ${notReadyText(node)}`));
@@ -246,25 +251,17 @@ function leftUnasked({ info, version }: Asking): GateResult {
   return boot && boot.version === version ? stoppedBy(found(boot.reason, boot.message)) : PASS;
 }
 
-function outsideWindow({ info: { node }, shadow, group }: Asking, world: World): GateResult {
-  return group ? byWindow({ node, shadow, group }, world) : PASS;
-}
-
-function newlyRuled({ info: { node }, group }: Asking, { snapshot: { ruledSince }, now }: World): GateResult {
-  const since = ruledSince?.get(node.uid);
-  if (since === undefined || since + RULED_FOR_MS <= now) return PASS;
+function newlyRuled({ info: { node }, group }: Asking, { snapshot, now }: World): GateResult {
+  const until = ruledFrom(snapshot, node.uid);
+  if (until <= now) return PASS;
   const name = group?.rules.name;
   const ruler = name === undefined ? "the controller's variables" : `policy ${name}`;
-  const until = since + RULED_FOR_MS;
+  const since = until - RULED_FOR_MS;
   return stoppedBy({ ...found('NewlyRuled', `ruled by ${ruler} since ${atTime(since)} only`, until), since });
 }
 
 function withoutControlPlane(_: Asking, { snapshot: { controlPlaneAway: away } }: World): GateResult {
   return away === undefined ? PASS : stoppedBy(found('ControlPlaneAway', away));
-}
-
-function pausing({ group }: Asking): GateResult {
-  return group?.pause ?? PASS;
 }
 
 function writeRefused({ info }: Asking, { withheld }: World): GateResult {

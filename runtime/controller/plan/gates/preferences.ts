@@ -1,7 +1,7 @@
 import { mayCallOff } from '../facts/phase.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { underWayOf, type World } from './asking.ts';
+import { isKnown, underWayOf, type World } from './asking.ts';
 import { firstOf, type Found, mayPrepare, STILL } from './gates.ts';
 import type { Starts } from './starts.ts';
 
@@ -20,8 +20,7 @@ interface Preferences {
 
 /** Where nothing is known, all stays as it is. A node with marks is cordoned, and what its drain writes comes first. */
 export function preferencesOf(all: readonly AssessedNode[], starts: Starts, world: World): Preferences {
-  const isKnown = world.snapshot.notCurrent === undefined && world.rulings.unknown === undefined;
-  const asked = isKnown ? all.filter((info) => !info.node.marks && (bears(info) || isRuledSo(info))) : [];
+  const asked = isKnown(world) ? all.filter((info) => !info.node.marks && (bears(info) || isRuledSo(info))) : [];
   const waits = asked.map((info) => ({ info, wait: waitOf(info, starts, world) }));
   return {
     due: waits.flatMap(({ info, wait }) => {

@@ -1,7 +1,7 @@
 import type { Check } from '../../../api/policy/checks.ts';
 import { type CheckStates, openCheck } from '../facts/checks.ts';
 import { NEVER } from '../facts/requeue.ts';
-import { RULED_FOR_MS, type Ruling } from '../facts/rulings.ts';
+import { ruledFrom, type Ruling } from '../facts/rulings.ts';
 import type { NodeInfo, PolicyView, Snapshot } from '../facts/snapshot.ts';
 import type { Measures } from './trial.ts';
 
@@ -21,13 +21,13 @@ export function checkedBy(
 export function unclearUntilOf(
   { node, permit }: NodeInfo,
   { policy, rivals }: Ruling,
-  { ruledSince }: Pick<Snapshot, 'ruledSince'>,
+  snapshot: Pick<Snapshot, 'ruledSince'>,
 ): number {
   if (!permit) return -Infinity;
   if ([...unreadable(policy), ...rivals].some(asksAfter)) return NEVER;
   if (!policy) return -Infinity;
   const isOwn = permit.policy === undefined || permit.policy.name === (policy.name ?? '');
-  return isOwn ? -Infinity : (ruledSince?.get(node.uid) ?? -Infinity) + RULED_FOR_MS;
+  return isOwn ? -Infinity : ruledFrom(snapshot, node.uid);
 }
 
 /** The rivals of a policy that rules are none. */

@@ -1,7 +1,7 @@
 import { MINUTE_MS, rfc3339 } from '../../../lib/clock.ts';
 import type { Ledgers } from '../facts/ledgers.ts';
 import type { Terms } from '../facts/machine.ts';
-import { RULED_FOR_MS } from '../facts/rulings.ts';
+import { ruledFrom } from '../facts/rulings.ts';
 import type { Snapshot } from '../facts/snapshot.ts';
 import type { AssessedNode } from './health.ts';
 
@@ -15,7 +15,7 @@ interface At {
 /** What its policy says of its drain and its proof. A policy that has just come is not obeyed yet: it may be the one before, made anew. */
 export function termsFor(info: AssessedNode, { snapshot, ledgers, now }: At): Terms {
   const { node, ruling } = info;
-  const isNewlyRuled = (snapshot.ruledSince?.get(node.uid) ?? -Infinity) + RULED_FOR_MS > now;
+  const isNewlyRuled = ruledFrom(snapshot, node.uid) > now;
   return { waitsForRoom: isNewlyRuled || ruling.rules.waitsForRoom, comparedUntil: comparedUntil(info, ledgers, now) };
 }
 
