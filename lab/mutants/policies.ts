@@ -95,8 +95,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P4',
     does: 'disturbs nodes in a freeze',
     file: GATES,
-    find: "again: 'call-off', ask: frozen",
-    replace: 'again: undefined, ask: frozen',
+    find: "again: 'call-off',\n    ask: byTime('freeze'),",
+    replace: "again: undefined,\n    ask: byTime('freeze'),",
     tests: PROPERTIES,
   },
   {

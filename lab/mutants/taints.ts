@@ -86,8 +86,8 @@ export const taintMutants: readonly Mutant[] = [
     rule: 'P16',
     does: 'keeps pods away from a machine for as long as nothing is known',
     file: 'runtime/controller/plan/gates/arrivals.ts',
-    find: 'isKnown ? Math.min(latest, endOf(info, starts, world)) : latest',
-    replace: 'isKnown ? Math.min(latest, endOf(info, starts, world)) : NEVER',
+    find: 'isKnown(world) ? Math.min(latest, endOf(info, starts, world)) : latest',
+    replace: 'isKnown(world) ? Math.min(latest, endOf(info, starts, world)) : NEVER',
     tests: ['test/controller/plan/arrivals.test.ts'],
   },
   {
