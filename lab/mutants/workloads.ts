@@ -84,6 +84,22 @@ export const workloadMutants: readonly Mutant[] = [
   },
   {
     rule: 'M1',
+    does: 'takes the room of what drains move that have begun',
+    file: 'runtime/apiserver/drain/judge.ts',
+    find: ', ahead: () => movingElsewhere(ports, name)',
+    replace: '',
+    tests: ['test/apiserver/drain/room.test.ts'],
+  },
+  {
+    rule: 'M1',
+    does: 'sends pods to a node that is about to be drained itself',
+    file: 'runtime/apiserver/drain/room.ts',
+    find: ' || isToMove(node) ? undefined',
+    replace: ' ? undefined',
+    tests: ['test/apiserver/drain/room.test.ts'],
+  },
+  {
+    rule: 'M1',
     does: 'keeps a node out of service for as long as there is no room',
     file: 'runtime/apiserver/drain/judge.ts',
     find: ' || readMarks(node))',

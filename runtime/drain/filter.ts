@@ -14,6 +14,14 @@ export interface FilterTerms {
   readonly namespace: string;
 }
 
+/** Of a drain that has yet to begin. @param now milliseconds since the Unix epoch */
+export const termsAhead = (namespace: string, now: number): FilterTerms => ({
+  lateAfter: now,
+  returning: new Set(),
+  overdue: { from: Infinity, to: -Infinity },
+  namespace,
+});
+
 /** What a drain does with a pod, or why it leaves the pod where it is. */
 export type PodDeleteStatus =
   | 'evict'

@@ -24,6 +24,8 @@ export interface Room {
   readonly moving: readonly Moving[];
   /** Those of them that have found none yet, the largest first. */
   readonly left: readonly Moving[];
+  /** The same of drains that have begun. They come first, and nobody waits for the room that they may lack. */
+  readonly ahead: readonly Moving[];
   /** What was free on nodes that match, in all, and on the one with most of it. */
   readonly free: Amounts;
   readonly most: Amounts;
@@ -38,20 +40,21 @@ export interface Look {
   readonly from: string;
 }
 
-/**
- * The room that a drain needs. A pod that nothing makes anew needs none, and the successor of one that is ending was placed already.
- * @param pods that the drain moves
- */
-export function roomFor(pods: readonly DrainPod[]): Room {
-  const moving = pods.flatMap((pod): readonly Moving[] => {
+/** The room that a drain needs. @param pods that it moves @param ahead that those move which have begun. @default none */
+export function roomFor(pods: readonly DrainPod[], ahead: readonly DrainPod[] = []): Room {
+  const moving = movingIn(pods);
+  return { moving, left: bySize(moving), ahead: bySize(movingIn(ahead)), free: {}, most: {} };
+}
+
+/** A pod that nothing makes anew needs no room, and the successor of one that is ending was placed already. */
+const movingIn = (pods: readonly DrainPod[]): readonly Moving[] =>
+  pods.flatMap((pod) => {
     const { needs, controller, due } = pod;
     return needs && controller && due === undefined ? [{ name: podName(pod), needs }] : [];
   });
-  const left = moving.toSorted(
-    (a, b) => sizeOf(b, 'cpu') - sizeOf(a, 'cpu') || sizeOf(b, 'memory') - sizeOf(a, 'memory'),
-  );
-  return { moving, left, free: {}, most: {} };
-}
+
+const bySize = (pods: readonly Moving[]): readonly Moving[] =>
+  pods.toSorted((a, b) => sizeOf(b, 'cpu') - sizeOf(a, 'cpu') || sizeOf(b, 'memory') - sizeOf(a, 'memory'));
 
 const sizeOf = ({ needs: { requests } }: Moving, resource: string): number => requests[resource] ?? 0;
 
@@ -62,16 +65,23 @@ export const isWanted = ({ left }: Room, node: Candidate): boolean => left.some(
 
 /** Places what fits on one more node, the largest first. @param free on it */
 export function offered(room: Room, node: Candidate, free: Amounts): Room {
+  const { left: ahead, rest } = placed(room.ahead, node, free);
+  const { left } = placed(room.left, node, rest);
+  const there = mostOf(rest, {});
+  return { ...room, left, ahead, free: sumOf(room.free, there), most: mostOf(room.most, there) };
+}
+
+/** @returns what is free then, and those that do not fit */
+function placed(pods: readonly Moving[], node: Candidate, free: Amounts) {
   let rest = free;
-  const left = room.left.filter(({ needs }) => {
+  const left = pods.filter(({ needs }) => {
     const after = without(rest, { ...needs.requests, pods: 1 });
     const isFull = ['pods', ...Object.keys(needs.requests)].some((name) => isShort(after[name]));
     if (isFull || !matches(needs, node)) return true;
     rest = after;
     return false;
   });
-  const there = mostOf(free, {});
-  return { ...room, left, free: sumOf(room.free, there), most: mostOf(room.most, there) };
+  return { left, rest };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { AgentStatus, Status } from '../../api/shadow/model.ts';
-import { othersLeft, filterPods } from '../../drain/filter.ts';
+import { filterPods, othersLeft, termsAhead } from '../../drain/filter.ts';
 import { podsOn } from '../../drain/pod.ts';
 import { precheck } from '../../drain/preflight.ts';
 import { listAll } from '../../kube/collection.ts';
@@ -24,9 +24,7 @@ export async function drainAhead(
   const { transport, namespace, clock, logger } = ports;
   const now = clock.now();
   try {
-    const overdue = { from: Infinity, to: -Infinity };
-    const terms = { lateAfter: now, returning: new Set<string>(), overdue, namespace };
-    const pods = othersLeft(filterPods(await listAll(transport, podsOn(nodeName)), terms));
+    const pods = othersLeft(filterPods(await listAll(transport, podsOn(nodeName)), termsAhead(namespace, now)));
     const { blocked } = await precheck(ports, pods, { preflight: 'warn', again: undefined });
     return blocked.size === 0 ? {} : { drain: stamped(progressOf(rfc3339(now), pods, blocked), now) };
   } catch (error) {

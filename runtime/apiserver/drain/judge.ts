@@ -10,7 +10,7 @@ import { GoneError } from '../../kube/errors.ts';
 import type { Ports } from '../ports.ts';
 import type { NodeSnapshot } from '../rules.ts';
 import { noRoom } from './events.ts';
-import { lackOfRoom } from './room.ts';
+import { lackOfRoom, movingElsewhere } from './room.ts';
 import { progressOf, reasonsOf } from './status.ts';
 
 export interface DrainAhead {
@@ -99,7 +99,8 @@ async function lookForRoom(
 }
 
 async function lookOn(ports: Ports, name: string, left: readonly DrainPod[]): Promise<string | undefined> {
-  const look = (last?: Look) => lackOfRoom(ports, { nodeName: name, pods: left, last });
+  const look = (last?: Look) =>
+    lackOfRoom(ports, { nodeName: name, pods: left, ahead: () => movingElsewhere(ports, name), last });
   const lack = await look(ports.looks.get(name)).catch((error: unknown) => {
     if (error instanceof GoneError) return look();
     throw error;

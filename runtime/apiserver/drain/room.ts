@@ -1,8 +1,12 @@
 import { listAll, listPages, queryOf, SMALL_PAGE_SIZE } from '../../kube/collection.ts';
 import type { Node } from '../../kube/objects.ts';
 import { NODES_PATH, onNode, podsPath } from '../../kube/resources.ts';
+import { readMarks } from '../../api/marks/marks.ts';
+import { LB_LABEL, UPDATING_LABEL } from '../../api/marks/names.ts';
+import { inParallel } from '../../lib/parallel.ts';
 import { type Candidate, candidateOf } from '../../drain/needs.ts';
-import type { DrainPod } from '../../drain/pod.ts';
+import { filterPods, othersLeft, termsAhead } from '../../drain/filter.ts';
+import { type DrainPod, podsOn } from '../../drain/pod.ts';
 import { freeOn, isWanted, lackOf, type Look, offered, type Room, roomFor, takenBy } from '../../drain/room.ts';
 import type { Amounts } from '../../drain/requests.ts';
 import type { Ports } from '../ports.ts';
@@ -11,6 +15,9 @@ import type { Ports } from '../ports.ts';
 const PAGE_SIZE = 10;
 /** Nodes whose pods are read in one look at most. */
 const MOST_NODES = 100;
+/** Drains that come first, at most, since a look that is gone on with keeps their pods; and how many of these are read at once. */
+const MOST_DRAINS = 20;
+const AT_ONCE = 5;
 
 /** What the pods need that a drain moves, and no other node has free. */
 export interface Lack {
@@ -23,6 +30,8 @@ interface Search {
   readonly nodeName: string;
   /** What its drain moves. */
   readonly pods: readonly DrainPod[];
+  /** What drains move that have begun. @default nothing */
+  readonly ahead?: () => Promise<readonly DrainPod[]>;
   /** It is gone on with while the same pods are to move. */
   readonly last?: Look | undefined;
 }
@@ -31,17 +40,13 @@ interface Search {
  * Undefined where all find a place. It reads nodes by the page, and the pods of those alone that match, until each pod has found its place.
  * @throws as `KubeTransport.request`, GoneError where the earlier look was too long ago
  */
-export async function lackOfRoom(
-  { transport }: Pick<Ports, 'transport'>,
-  { nodeName, pods, last }: Search,
-): Promise<Lack | undefined> {
-  const begun = roomFor(pods);
-  if (begun.left.length === 0) return undefined;
-  const before = lookFor(begun, last);
+export async function lackOfRoom({ transport }: Pick<Ports, 'transport'>, search: Search): Promise<Lack | undefined> {
+  const before = await lookFor(search);
+  if (!before) return undefined;
   let { room, looked } = before;
   const until = looked + MOST_NODES - PAGE_SIZE;
   let next = '';
-  for await (const { items, metadata } of candidates(transport, nodeName, before.from)) {
+  for await (const { items, metadata } of candidates(transport, search.nodeName, before.from)) {
     for (const node of items.filter((one) => one !== undefined)) {
       if (!isWanted(room, node)) continue;
       looked += 1;
@@ -53,8 +58,13 @@ export async function lackOfRoom(
   return lackIn({ room, looked, from: next });
 }
 
-const lookFor = (room: Room, last?: Look): Look =>
-  last && namesIn(last.room) === namesIn(room) ? last : { room, looked: 0, from: '' };
+/** Undefined where nothing needs room. */
+async function lookFor({ pods, ahead, last }: Search): Promise<Look | undefined> {
+  const room = roomFor(pods);
+  if (room.left.length === 0) return undefined;
+  if (last && namesIn(last.room) === namesIn(room)) return last;
+  return { room: ahead ? roomFor(pods, await ahead()) : room, looked: 0, from: '' };
+}
 
 const namesIn = ({ moving }: Room): string => moving.map(({ name }) => name).join();
 
@@ -66,11 +76,38 @@ function lackIn(look: Look): Lack | undefined {
     : { text: `${text} (on ${look.looked} nodes; others are looked at next)`, next: look };
 }
 
+/** What drains of other nodes have to move that have begun, or are about to: who is to begin comes after them. */
+export async function movingElsewhere(
+  { transport, namespace, clock }: Pick<Ports, 'transport' | 'namespace' | 'clock'>,
+  but: string,
+): Promise<readonly DrainPod[]> {
+  const marked = await inParallel(MARKED, MARKED.length, (labelSelector) =>
+    listAll<Node, string>(transport, {
+      path: NODES_PATH,
+      query: queryOf({ labelSelector }),
+      project: (node) => (isToMove(node) ? node.metadata.name : ''),
+      pageSize: PAGE_SIZE,
+    }),
+  );
+  const others = [...new Set(marked.flat())].filter((name) => name !== '' && name !== but).slice(0, MOST_DRAINS);
+  const terms = termsAhead(namespace, clock.now());
+  const pods = await inParallel(others, AT_ONCE, (name) => listAll(transport, podsOn(name)));
+  return pods.flatMap((those) => othersLeft(filterPods(those, terms)));
+}
+
+/** Nodes that bear marks have one of these labels. */
+const MARKED = [UPDATING_LABEL, LB_LABEL];
+
+function isToMove(node: Node): boolean {
+  const marks = readMarks(node);
+  return marks !== undefined && marks.drained === undefined;
+}
+
 const candidates = (transport: Ports['transport'], but: string, from: string) =>
   listPages<Node, Candidate | undefined>(transport, {
     path: NODES_PATH,
     query: queryOf({ fieldSelector: 'spec.unschedulable=false' }),
-    project: (node) => (node.metadata.name === but ? undefined : candidateOf(node)),
+    project: (node) => (node.metadata.name === but || isToMove(node) ? undefined : candidateOf(node)),
     pageSize: PAGE_SIZE,
     from,
   });

@@ -1,6 +1,6 @@
 import type { LetFinish } from '../../api/shadow/let-finish.ts';
 import { letFinish } from '../../drain/drain.ts';
-import { filterPods, type FilterTerms, podsLeft } from '../../drain/filter.ts';
+import { filterPods, type FilterTerms, podsLeft, termsAhead } from '../../drain/filter.ts';
 import { type Candidate, candidateOf } from '../../drain/needs.ts';
 import { type DrainPod, drainPod, isFinished, podName } from '../../drain/pod.ts';
 import { unevictable } from '../../drain/preflight.ts';
@@ -57,12 +57,7 @@ export async function checkDrains(cluster: Cluster, ahead: Ahead, now: number): 
   const refused = pods.refused ?? budgets.refused;
   if (refused !== undefined) return { ...NONE, unknown: [`which drains cannot end (${refused}): all are assumed to`] };
   const world = { pods: pods.value, budgets: budgets.value, candidates: candidates.flatMap((node) => node ?? []) };
-  const terms = {
-    namespace: cluster.namespace,
-    lateAfter: now,
-    returning: new Set<string>(),
-    overdue: { from: Infinity, to: -Infinity },
-  };
+  const terms = termsAhead(cluster.namespace, now);
   const nodes = new Set(ahead.keys());
   const [stuck, crowded] = [stuckOn(nodes, world, terms), crowdedOn(nodes, world, terms)];
   return { stuck, crowded, finishing: finishingOn(ahead, world, terms), unknown: [] };

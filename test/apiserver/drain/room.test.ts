@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { LB_LABEL, MARKS_ANNOTATION, UPDATING_LABEL } from '../../../runtime/api/marks/names.ts';
 import { settle } from '../../../lab/sim/clock.ts';
 import { evictions, outcome, type Replica, started, World } from '../world.ts';
 
@@ -150,5 +151,34 @@ describe('where a hundred nodes have no room, the next one may', () => {
     const replica = world.replica();
     expect(await drain(replica)).toBe('409 Undrainable');
     expect(await drain(replica)).toBe('pending');
+  });
+});
+
+describe.each([UPDATING_LABEL, LB_LABEL])('a drain that waits for room while a node bears %s', (label) => {
+  const marks = { id: 'm', since: '2026-01-01T00:00:00Z', owns: ['cordon'] };
+  const annotations = { [MARKS_ANNOTATION]: JSON.stringify(marks) };
+  beforeEach(async () => {
+    await addNode('n2', '20');
+    await addNode('n9', '32', {
+      metadata: { labels: { [label]: 'true' }, annotations },
+      spec: { unschedulable: label === UPDATING_LABEL },
+    });
+    await world.addPod('big', { node: 'n9', replicaSet: 'big', requests: { cpu: '12' } });
+    await world.addPod('log', { node: 'n9', owner: 'log', requests: { cpu: '4' } });
+    await world.setSpec({ capacity: 'wait' });
+  });
+
+  test('leaves what the drains that have begun still have to move its room, and begins once they have', async () => {
+    const replica = world.replica();
+    expect(await drain(replica)).toBe('409 Undrainable');
+    expect((await world.shadow()).status?.drain?.blocked_by).toEqual(['NoRoom: 14 CPU needed, 8 free']);
+    await world.clock.advance(1);
+    await world.endPod('big');
+    expect(await drain(replica)).toBe('pending');
+  });
+
+  test('begins where there is room for both', async () => {
+    await addNode('n3', '14');
+    expect(await drain(world.replica())).toBe('pending');
   });
 });
