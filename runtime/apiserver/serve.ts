@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { SecureContextOptions, SecureVersion } from 'node:tls';
+import type { SecureContextOptions, SecureVersion, TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import { listen } from '../lib/http.ts';
 import type { Apiserver } from './apiserver.ts';
@@ -65,18 +65,31 @@ export async function serveTls(options: ServeOptions): Promise<TlsServer> {
     void handle(request, response);
   });
   guard(server, maxConnections);
+  const unused = new Set<TLSSocket>();
+  server.on('secureConnection', (socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.on('request', ({ socket }) => unused.delete(socket as TLSSocket));
   await listen(server, { port, ...(host !== undefined && { host }) });
   return {
     port: (server.address() as AddressInfo).port,
     use: (next) => server.setSecureContext(context(next)),
-    close: (clock, graceMs) => close(server, clock, graceMs),
+    close: (clock, graceMs) => close(server, unused, { clock, graceMs }),
   };
 }
 
-async function close(server: Server, clock: Clock, graceMs: number): Promise<void> {
+/** @param unused connections that have asked for nothing, which Node does not count as idle. The Kubernetes API opens some that it does not need */
+async function close(
+  server: Server,
+  unused: ReadonlySet<TLSSocket>,
+  { clock, graceMs }: { readonly clock: Clock; readonly graceMs: number },
+): Promise<void> {
   const ended = new AbortController();
   server.close(() => ended.abort());
   server.closeIdleConnections();
+  for (const socket of unused) socket.destroy();
+  server.on('secureConnection', (socket) => socket.destroy());
   await clock.sleep(graceMs, ended.signal).catch(() => undefined);
   server.closeAllConnections();
 }

@@ -14,6 +14,8 @@ import {
   servingCertificate,
 } from './https-world.ts';
 import { until } from './until.ts';
+import { VirtualClock } from '../../lab/sim/clock.ts';
+import { inTime } from '../in-time.ts';
 import { hold, type Replica, type World } from './world.ts';
 
 let https: HttpsWorld;
@@ -271,4 +273,9 @@ test('at its end a replica tells who waits to ask again', async () => {
   await until(world.clock, isEvicting);
   replica.service.close();
   expect(await waiting).toMatchObject({ status: 503, body: expect.stringContaining('ShuttingDown') });
+});
+
+test('at its end a replica waits for no connection that has asked for nothing', async () => {
+  await https.socket();
+  await inTime('its end', https.server.close(new VirtualClock(), 5_000));
 });
