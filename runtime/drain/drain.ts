@@ -5,7 +5,7 @@ import type { DrainProgress } from '../api/shadow/model.ts';
 import { readMarks } from '../api/marks/marks.ts';
 import type { LetFinish } from '../api/shadow/let-finish.ts';
 import { selects } from '../lib/selector.ts';
-import { type FilterTerms, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
+import { type FilterTerms, isOwnTurn, othersLeft, type PodDeleteList, podsLeft } from './filter.ts';
 import type { Cover } from './cover.ts';
 import type { DrainPod } from './pod.ts';
 
@@ -126,8 +126,6 @@ function whileFinishing(pods: readonly DrainPod[], wait: Wait, now: number): Dra
  * not go keeps them only for a while, so that they too can end in time. The operator's own go last.
  */
 function wave(list: PodDeleteList, isHalfOver: boolean): readonly DrainPod[] {
-  const { pods, own } = list;
-  if (pods.length > 0 && !isHalfOver) return pods;
-  const others = othersLeft(list);
-  return others.length > 0 ? others : own;
+  if (isOwnTurn(list)) return list.own;
+  return list.pods.length > 0 && !isHalfOver ? list.pods : othersLeft(list);
 }

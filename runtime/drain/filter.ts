@@ -86,7 +86,7 @@ export interface PodDeleteList {
   readonly pods: readonly DrainPod[];
   /** The same, but of system priority: after those, which may need them to end. */
   readonly critical: readonly DrainPod[];
-  /** The operator's own, evicted once the others are gone. */
+  /** The operator's own, evicted once all others are ending. */
   readonly own: readonly DrainPod[];
   /** Came after the cordon and tolerate it: reported, not waited for. */
   readonly tolerating: readonly DrainPod[];
@@ -134,6 +134,11 @@ export function podsLeft(list: PodDeleteList): readonly DrainPod[] {
 /** The same without the operator's own. */
 export function othersLeft({ pods, critical }: PodDeleteList): readonly DrainPod[] {
   return [...pods, ...critical];
+}
+
+/** Whether nobody is left whose eviction the operator's own have to see to. They end beside those that are ending. */
+export function isOwnTurn(list: PodDeleteList): boolean {
+  return othersLeft(list).every(({ due }) => due !== undefined);
 }
 
 /**

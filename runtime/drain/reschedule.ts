@@ -29,16 +29,20 @@ interface RescheduleOptions {
   readonly transport: KubeTransport;
   readonly clock: Clock;
   readonly nodeName: string;
+  /** When the drain began. */
+  readonly wasPossible: boolean;
   readonly signal: AbortSignal;
 }
 
 /** Whether the operator's own pods could move to another node. It is remembered during a run, whose pods change many times. */
 export class Reschedule {
   readonly #options: RescheduleOptions;
+  #wasPossible: boolean;
   #freshUntil = -Infinity;
 
   constructor(options: RescheduleOptions) {
     this.#options = options;
+    this.#wasPossible = options.wasPossible;
   }
 
   /**
@@ -51,9 +55,10 @@ export class Reschedule {
     try {
       const isPossible = await this.#ask();
       if (isPossible) this.#freshUntil = clock.monotonic() + FRESH_MS;
+      this.#wasPossible ||= isPossible;
       return isPossible;
     } catch (error) {
-      if (this.#freshUntil === -Infinity) throw error;
+      if (!this.#wasPossible) throw error;
       return true;
     }
   }

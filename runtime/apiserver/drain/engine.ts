@@ -49,7 +49,7 @@ export class DrainEngine {
   constructor(ports: Ports, settings: DrainSettings) {
     this.#ports = ports;
     this.#settings = settings;
-    this.#queue = new EvictionQueue(ports.evictions, { maxPerDrain: settings.maxInFlight });
+    this.#queue = new EvictionQueue(ports.evictions, { clock: ports.clock, maxPerDrain: settings.maxInFlight });
   }
 
   /** Ends every run. Whoever waits is told to ask again, and finds another replica. */

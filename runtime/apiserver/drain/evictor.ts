@@ -1,14 +1,17 @@
 import type { EvictionPort, EvictionResult, PodIdentity } from '../../kube/evictions.ts';
 import { MAX_SLOW_REQUESTS } from '../../kube/transport.ts';
+import { unlessAborted, withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { FairLimiter } from '../../lib/fair-limiter.ts';
 import type { Random } from '../../lib/random.ts';
 import { backoff, Streak } from '../../lib/retry.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Cover } from '../../drain/cover.ts';
 import type { Blocked } from '../../drain/drain.ts';
 import { type DrainPod, originOf } from '../../drain/pod.ts';
 
 interface EvictionQueueOptions {
+  readonly clock: Clock;
   /** Most requests of one drain in flight. How long pods take to end does not count. */
   readonly maxPerDrain: number;
   /** Most requests in flight. @default as many as the transport sends at once */
@@ -16,26 +19,52 @@ interface EvictionQueueOptions {
 }
 
 /**
+ * How long an eviction keeps others of its budget waiting, milliseconds. Where two of one budget meet in the API server, the one that comes too
+ * late for the budget's version sleeps there for so long (`EvictionsRetry`), and meets others then.
+ */
+const TURN_MS = 500;
+
+interface QueuedEviction {
+  /** Identity of the drain that wants it. */
+  readonly drain: string;
+  readonly pod: PodIdentity;
+  /** Which covers the pod; undefined where none does. */
+  readonly budget?: string | undefined;
+}
+
+/**
  * The eviction requests of all drains of a replica. An eviction waits for its turn here, where it can still be dropped, and never in the
- * transport.
+ * transport. Those of one budget go one after the other.
  */
 export class EvictionQueue {
   readonly #evictions: EvictionPort;
   readonly #limiter: FairLimiter;
+  readonly #ofBudget = new FairLimiter({ max: Infinity, maxPerParty: 1 });
+  readonly #clock: Clock;
   readonly #sent = new Set<Promise<EvictionResult>>();
 
-  constructor(evictions: EvictionPort, { maxPerDrain, max = MAX_SLOW_REQUESTS }: EvictionQueueOptions) {
+  constructor(evictions: EvictionPort, { clock, maxPerDrain, max = MAX_SLOW_REQUESTS }: EvictionQueueOptions) {
     this.#evictions = evictions;
+    this.#clock = clock;
     this.#limiter = new FairLimiter({ max, maxPerParty: maxPerDrain });
   }
 
   /**
    * Undefined where `cancelled` aborted before the request was sent.
-   * @param drain identity of the drain that wants it
    * @throws what the port throws
    */
-  evict(drain: string, pod: PodIdentity, cancelled: AbortSignal): Promise<EvictionResult | undefined> {
-    return this.#limiter.run(drain, async () => (cancelled.aborted ? undefined : this.#send(pod)));
+  async evict(wanted: QueuedEviction, cancelled: AbortSignal): Promise<EvictionResult | undefined> {
+    const { drain, pod, budget } = wanted;
+    const send = (): Promise<EvictionResult | undefined> =>
+      this.#limiter.run(drain, async () => (cancelled.aborted ? undefined : this.#send(pod)));
+    if (budget === undefined) return send();
+    let sent: Promise<EvictionResult | undefined> | undefined;
+    await this.#ofBudget.run(budget, async () => {
+      const own = (sent = send());
+      const turn = { clock: this.#clock, ms: TURN_MS };
+      await withDeadline(turn, (over) => unlessAborted(own, over)).catch(() => undefined);
+    });
+    return sent;
   }
 
   /** Never cut off: the API server may have taken it from the budget already, which then counts the pod as gone for two minutes. */
@@ -57,6 +86,7 @@ interface EvictorOptions {
   readonly queue: EvictionQueue;
   /** Identity of the drain. */
   readonly drain: string;
+  readonly cover: Cover;
   readonly metrics: Pick<Metrics, 'evictions'>;
   readonly clock: Clock;
   readonly random: Random;
@@ -171,9 +201,10 @@ export class Evictor {
 
   /** Undefined when nothing is left to ask for. */
   async #ask({ namespace, name, uid }: DrainPod, cancelled: AbortSignal): Promise<EvictionFailure | undefined> {
-    const { queue, drain, metrics } = this.#options;
+    const { queue, drain, cover, metrics } = this.#options;
+    const budget = cover.find(({ left }) => left.includes(uid))?.name;
     const result = await queue
-      .evict(drain, { namespace, name, uid }, cancelled)
+      .evict({ drain, pod: { namespace, name, uid }, budget }, cancelled)
       .catch((error: unknown): EvictionFailure => ({ kind: 'refused', status: 0, message: messageOf(error) }));
     if (!result) return undefined;
     metrics.evictions.inc({ result: result.kind });

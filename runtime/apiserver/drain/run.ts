@@ -18,7 +18,7 @@ import {
   termsOf,
 } from '../../drain/drain.ts';
 import { type EvictionQueue, Evictor } from './evictor.ts';
-import { filterPods, keepOwnUnlessReschedulable, othersLeft, type PodDeleteList } from '../../drain/filter.ts';
+import { filterPods, isOwnTurn, keepOwnUnlessReschedulable, type PodDeleteList } from '../../drain/filter.ts';
 import { type DrainPod, podName, podsOn } from '../../drain/pod.ts';
 import { Reschedule } from '../../drain/reschedule.ts';
 import { StatusWriter } from './status.ts';
@@ -74,13 +74,20 @@ export class DrainRun {
     this.#settings = settings;
     this.#signal = AbortSignal.any([this.#end.signal, this.#abandoned.signal, signal]);
     const onBlocked = (): void => this.#report();
-    this.#evictor = new Evictor({ ...ports, queue, drain: drain.id, signal: this.#signal, onBlocked });
+    this.#evictor = new Evictor({
+      ...ports,
+      queue,
+      drain: drain.id,
+      cover: drain.cover,
+      signal: this.#signal,
+      onBlocked,
+    });
     this.#status = new StatusWriter(ports, drain, this.#signal);
     const nodeName = drain.node.metadata.name;
     const logger = ports.logger.with({ node: nodeName });
     const known = { ...seen, items: seen.items.map((pod) => ({ key: podName(pod), value: pod })) };
     this.#pods = new Informer({ ...ports, ...podsOn(nodeName), logger, known });
-    this.#reschedule = new Reschedule({ ...ports, nodeName, signal: this.#signal });
+    this.#reschedule = new Reschedule({ ...ports, nodeName, wasPossible: list.own.length > 0, signal: this.#signal });
   }
 
   /** Identity of the drain. */
@@ -191,11 +198,9 @@ export class DrainRun {
 
   async #look(): Promise<PodDeleteList> {
     const seen = filterPods([...this.#pods.items().values()], termsOf(this.#drain, this.#rules()));
-    const others = othersLeft(seen).length > 0;
-    const step = this.#next(seen);
-    // Their evictions do not wait for the answer to where the operator's own pods could go.
-    if (others && step.kind === 'wait') this.#evictor.setTargets(step.evict);
-    return keepOwnUnlessReschedulable(seen, () => (others ? this.#list.own.length > 0 : this.#reschedule.isPossible()));
+    return keepOwnUnlessReschedulable(seen, () =>
+      isOwnTurn(seen) ? this.#reschedule.isPossible() : this.#list.own.length > 0,
+    );
   }
 
   #next(list: PodDeleteList): DrainStep {

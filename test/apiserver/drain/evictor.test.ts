@@ -1,9 +1,30 @@
 import { expect, test } from '@jest/globals';
 import { EvictionQueue, Evictor } from '../../../runtime/apiserver/drain/evictor.ts';
+import type { Cover } from '../../../runtime/drain/cover.ts';
 import { drainPod } from '../../../runtime/drain/pod.ts';
 import { Metrics } from '../../../runtime/apiserver/metrics.ts';
 import type { EvictionResult } from '../../../runtime/kube/evictions.ts';
 import { settle, VirtualClock } from '../../../lab/sim/clock.ts';
+
+type Evict = (pod: { readonly name: string }) => Promise<EvictionResult>;
+
+function evictorOf(evict: Evict, cover: Cover = [], clock = new VirtualClock()) {
+  const stop = new AbortController();
+  const subject = new Evictor({
+    queue: new EvictionQueue({ evict }, { clock, maxPerDrain: 5 }),
+    drain: 'd1',
+    cover,
+    metrics: new Metrics(),
+    clock,
+    random: () => 0.5,
+    signal: stop.signal,
+    onBlocked: () => undefined,
+  });
+  return { subject, stop };
+}
+
+const podsOf = (...names: readonly string[]) =>
+  names.map((name) => drainPod({ metadata: { name, uid: `uid-${name}`, resourceVersion: '1' } }));
 
 test('a pod that went by itself is forgotten, and evicted when it is listed once more', async () => {
   const asked: string[] = [];
@@ -11,19 +32,8 @@ test('a pod that went by itself is forgotten, and evicted when it is listed once
     asked.push(name);
     return { kind: 'blocked', by: ['PodDisruptionBudget shop/web'], retryAfterMs: 0 };
   };
-  const stop = new AbortController();
-  const subject = new Evictor({
-    queue: new EvictionQueue({ evict }, { maxPerDrain: 5 }),
-    drain: 'd1',
-    metrics: new Metrics(),
-    clock: new VirtualClock(),
-    random: () => 0.5,
-    signal: stop.signal,
-    onBlocked: () => undefined,
-  });
-  const pods = ['web-1', 'web-2'].map((name) =>
-    drainPod({ metadata: { name, uid: `uid-${name}`, resourceVersion: '1' } }),
-  );
+  const { subject, stop } = evictorOf(evict);
+  const pods = podsOf('web-1', 'web-2');
   subject.setTargets(pods);
   await settle();
   subject.setTargets(pods.slice(1));
@@ -32,4 +42,23 @@ test('a pod that went by itself is forgotten, and evicted when it is listed once
   await settle();
   expect(asked).toEqual(['web-1', 'web-2', 'web-1']);
   stop.abort();
+});
+
+test('pods of one budget are evicted one after the other, others at once, and one without an answer keeps them for half a second', async () => {
+  const answers = new Map<string, () => void>();
+  const evict = ({ name }: { readonly name: string }): Promise<EvictionResult> =>
+    new Promise((resolve) => answers.set(name, () => resolve({ kind: 'accepted' })));
+  const clock = new VirtualClock();
+  const left = ['uid-web-1', 'uid-web-2', 'uid-web-3'];
+  const { subject } = evictorOf(evict, [{ name: 'shop/web', pods: 3, left }], clock);
+  subject.setTargets(podsOf('web-1', 'web-2', 'web-3', 'batch-1', 'batch-2'));
+  await settle();
+  expect([...answers.keys()].toSorted()).toEqual(['batch-1', 'batch-2', 'web-1']);
+  answers.get('web-1')?.();
+  await settle();
+  expect(answers.has('web-2')).toBe(true);
+  await clock.advance(499);
+  expect(answers.has('web-3')).toBe(false);
+  await clock.advance(1);
+  expect(answers.has('web-3')).toBe(true);
 });

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { UnreachableError } from '../../../runtime/kube/errors.ts';
 import { settle } from '../../../lab/sim/clock.ts';
 import { COMPONENT_LABEL, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
-import { addBudget } from '../budgets.ts';
+import { addBudget, addSpare } from '../budgets.ts';
 import { outcome, started, World } from '../world.ts';
 
 let world: World;
@@ -27,7 +27,9 @@ test('a drain counts none of the operator’s own pods where they stay: not in i
 
 test('a drain looks for another node for the operator’s own pods once while others are left, and again when it is their turn', async () => {
   await world.addNode('n2');
-  for (const name of ['web-1', 'web-2', 'web-3']) await world.addPod(name);
+  for (const name of ['web-1', 'web-2']) await world.addPod(name);
+  await world.addPod('web-3', { labels: { app: 'web' } });
+  await addBudget(world, 'web');
   await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
   const { service, tap } = world.replica();
   const drain = started(service.cordonAndDrain(await world.agent()));
@@ -40,6 +42,8 @@ test('a drain looks for another node for the operator’s own pods once while ot
   await settle();
   expect(looks()).toBe(before);
   await world.setCordon(true, 'n2');
+  await addSpare(world, 'web');
+  await world.clock.advance(10_000);
   await world.endPod('web-3');
   expect(await outcome(drain)).toBe('ok');
   expect((await world.pods()).map(({ metadata }) => [metadata.name, metadata.deletionTimestamp])).toEqual([

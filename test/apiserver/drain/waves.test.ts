@@ -16,19 +16,32 @@ const ending = async (): Promise<readonly string[]> =>
   (await world.pods()).filter(({ metadata }) => metadata.deletionTimestamp).map(({ metadata }) => metadata.name);
 
 describe('pods of system priority', () => {
-  test('go once the others are gone, and before the operator’s own', async () => {
+  test('go once the others are gone, and the operator’s own beside them', async () => {
     await world.addNode('n2');
     await world.addPod('storage', CRITICAL);
     await world.addPod('database', { priority: 1_999_999_999 });
     const labels = { [COMPONENT_LABEL]: COMPONENTS.controller };
     await world.addPod('controller', { namespace: NAMESPACE, labels, ...CRITICAL });
     const drain = started(world.replica().service.cordonAndDrain(await world.agent()));
-    for (const [name, namespace] of [['database'], ['storage'], ['controller', NAMESPACE]] as const) {
-      await settle();
-      expect(await ending()).toEqual([name]);
-      await world.endPod(name, namespace);
-    }
+    await settle();
+    expect(await ending()).toEqual(['database']);
+    await world.endPod('database');
+    await settle();
+    expect(await ending()).toEqual(['controller', 'storage']);
+    await world.endPod('controller', NAMESPACE);
+    await world.endPod('storage');
     expect(await outcome(drain)).toBe('ok');
+  });
+
+  test('keep the operator’s own on the node for as long as one of them may not go', async () => {
+    await world.addNode('n2');
+    await world.addPod('storage', { ...CRITICAL, labels: { app: 'storage' } });
+    await addBudget(world, 'storage', 'shop', 'storage');
+    const labels = { [COMPONENT_LABEL]: COMPONENTS.controller };
+    await world.addPod('controller', { namespace: NAMESPACE, labels });
+    void started(world.replica().service.cordonAndDrain(await world.agent()));
+    await world.clock.advance(60_000);
+    expect(await ending()).toEqual([]);
   });
 
   test('go at once where there are no others', async () => {
