@@ -16,9 +16,8 @@ type StepHandlers = { readonly [K in Step['kind']]: StepHandler<Extract<Step, { 
 
 /** For how long the version is kept back while the node is released. */
 const RELEASE_MS = 5_000;
-/** Pauses between looks for what is not back: it mostly is in a second or two, and all others wait for that. */
-const SETTLE_PAUSES_MS = [1_000, 2_000];
-const SETTLE_PAUSE_MS = 5_000;
+/** Pause before the first look for what is not back, by how much each is longer than the one before, and the longest. Others wait for it. */
+const SETTLE_MS = { first: 1_000, more: 500, longest: 5_000 };
 /** Pause before the Node is read again. */
 const IDENTIFY_PAUSE_MS = 30_000;
 
@@ -75,8 +74,8 @@ async function identify({ apiserver, clock }: StepContext, signal: AbortSignal):
 
 /** Ends with its step, once the shadow says that all is back or the controller goes on. */
 async function settle({ apiserver, clock }: StepContext, signal: AbortSignal): Promise<void> {
-  for (let look = 0; ; look++) {
-    await clock.sleep(SETTLE_PAUSES_MS[look] ?? SETTLE_PAUSE_MS, signal);
+  for (let pause = SETTLE_MS.first; ; pause = Math.min(pause + SETTLE_MS.more, SETTLE_MS.longest)) {
+    await clock.sleep(pause, signal);
     await apiserver.tryTo('lookForDisplaced', signal);
   }
 }
