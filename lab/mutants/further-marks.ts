@@ -8,7 +8,7 @@ export const furtherMarks: readonly Mutant[] = [
     file: 'runtime/apiserver/rules.ts',
     find: "  if (spec.state !== 'RebootedIntoUpdate') return `the node is wanted in ${spec.state}, not in RebootedIntoUpdate`;\n",
     replace: '',
-    tests: ['test/apiserver/refusals.test.ts'],
+    tests: ['test/apiserver/rules.test.ts'],
   },
   {
     rule: 'M1',
@@ -16,7 +16,7 @@ export const furtherMarks: readonly Mutant[] = [
     file: 'runtime/apiserver/rules.ts',
     find: "  if (hasRebooted(status.reboot, node)) return 'the reboot that was requested has happened';\n",
     replace: '',
-    tests: ['test/apiserver/drain/traces.test.ts'],
+    tests: ['test/apiserver/rules.test.ts'],
   },
   {
     rule: 'M2',
