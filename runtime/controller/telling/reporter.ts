@@ -2,23 +2,13 @@ import type { EventBroadcaster } from '../../kube/event-broadcaster.ts';
 import type { ObjectReference } from '../../kube/objects.ts';
 import { type Clock, HOUR_MS } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import {
-  byTopic,
-  diff,
-  hasLanded,
-  notifiedOf,
-  topicOf,
-  type Planned,
-  type Statement,
-  statementsOf,
-} from './statements.ts';
+import { diff, hasLanded, topicOf, type Planned, type Statement } from './statements.ts';
 import { commandCarriedOut, type SentCommand, isOfUpdate, permitsUnreadable, workloadsNotBack } from './events.ts';
 import type { ControllerMetrics } from './metrics.ts';
 import type { Notifier } from './notifier.ts';
 import type { Command } from '../plan/facts/commands.ts';
 import type { ShadowView } from '../plan/facts/snapshot.ts';
-import { arrivalStatements } from './arrivals.ts';
-import { policyStatements } from './policy-statements.ts';
+import { notifiedOf, statementsOf } from './plan-statements.ts';
 
 interface ReporterOptions {
   readonly events: Pick<EventBroadcaster, 'record' | 'recordNow'>;
@@ -85,11 +75,7 @@ export class Reporter {
       if (landed) this.#carriedOut(sent);
     }
     const before = this.#told;
-    const after = new Map([
-      ...(notifier ? notifiedOf(planned, before) : []),
-      ...statementsOf(planned, before),
-      ...byTopic([...policyStatements(planned, before), ...arrivalStatements(planned)]),
-    ]);
+    const after = new Map([...(notifier ? notifiedOf(planned, before) : []), ...statementsOf(planned, before)]);
     this.#told = new Map(after);
     notifier?.observe(after, planned);
     for (const statement of diff(before, after)) void this.#tell(statement, before.get(topicOf(statement)));
