@@ -66,6 +66,7 @@ export interface SilenceMatcher {
   readonly isRegex?: boolean | undefined;
 }
 
+// Spelled out, because published types show no more than their own text.
 /** What a target can be told. */
 export type NotificationKind =
   | 'RolloutStarted'

@@ -11,7 +11,8 @@ import { forecastFrom, type Forecast } from '../../runtime/cli/forecast/forecast
 import type { Inspection } from '../../runtime/cli/inspect.ts';
 import { policyOf, readControllerConfig, settingsOf } from '../../runtime/controller/config.ts';
 import { plan } from '../../runtime/controller/plan/plan.ts';
-import type { NodeView, PolicyView, ReleaseView } from '../../runtime/controller/plan/facts/snapshot.ts';
+import type { PolicyView } from '../../runtime/controller/plan/facts/policies.ts';
+import type { NodeView, ReleaseView } from '../../runtime/controller/plan/facts/snapshot.ts';
 import {
   entered,
   fleet,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { PolicyReport } from '../../runtime/controller/plan/answer/report.ts';
-import type { PolicyView } from '../../runtime/controller/plan/facts/snapshot.ts';
+import type { PolicyView } from '../../runtime/controller/plan/facts/policies.ts';
 import { PolicyStatusWriter } from '../../runtime/controller/writing/policy-status-writer.ts';
 import { type UpdatePolicyObject, policiesOf } from '../../runtime/api/resources.ts';
 import { silentLogger } from '../../runtime/lib/log.ts';

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readControllerConfig } from '../../runtime/controller/config.ts';
+import type { NotificationKind } from '../../infra/index.ts';
+import type { Kind } from '../../runtime/api/notifications/fact.ts';
 import { parseNotificationConfig } from '../../runtime/api/notifications/config.ts';
 import { faults } from './faults.ts';
 import { container, find, literalEnv, type Manifest, manifests, podSpec } from './manifests.ts';
@@ -17,6 +19,13 @@ const silences = [
   { name: 'chat', secret: 'am', matchers: [{ name: 'instance', value: '{{node}}:.*', isRegex: true }] },
 ];
 const objects = manifests({ cluster: 'eu-1', notifications: { targets, silences }, networkPolicies });
+
+type IsSame = [Kind, NotificationKind] extends [NotificationKind, Kind] ? true : false;
+
+test('targets can choose every kind, and no other', () => {
+  const isSame: IsSame = true;
+  expect(isSame).toBe(true);
+});
 
 test('with notifications, only the pod, ConfigMap, rights and network policy of the controller change', () => {
   const before = manifests({ cluster: 'eu-1', networkPolicies });

@@ -10,7 +10,7 @@ import {
   type World,
 } from '../../../test/controller/plan/fleet.ts';
 import { type Memory, plan } from '../../../runtime/controller/plan/plan.ts';
-import type { PolicyView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { PolicyView } from '../../../runtime/controller/plan/facts/policies.ts';
 import type { Bench, Figure } from '../bench.ts';
 import { cpuMs, quantile } from './cpu.ts';
 

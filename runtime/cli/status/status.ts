@@ -1,7 +1,8 @@
 import { type Reason, traitsOf, urgencyOf } from '../../controller/plan/facts/reasons.ts';
 import type { ConditionReport } from '../../controller/plan/answer/due-dates.ts';
 import type { Halted } from '../../controller/plan/releases/os-release.ts';
-import type { NodeView, PolicyView } from '../../controller/plan/facts/snapshot.ts';
+import type { PolicyView } from '../../controller/plan/facts/policies.ts';
+import type { NodeView } from '../../controller/plan/facts/snapshot.ts';
 import type { Verdict } from '../../controller/plan/facts/verdict.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { compareSemver } from '../../api/shadow/semver.ts';

@@ -5,7 +5,8 @@ import { PAUSED_ANNOTATION } from '../../api/shadow/names.ts';
 import { parsePolicy } from '../../api/policy/parse.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../api/policy/policy.ts';
 import { type ControllerConfig, policyOf, scheduleOf } from '../config.ts';
-import { compare, type PolicyResource, type PolicyView, type ValidPolicy } from '../plan/facts/snapshot.ts';
+import type { PolicyResource, PolicyView, ValidPolicy } from '../plan/facts/policies.ts';
+import { compare } from '../plan/facts/snapshot.ts';
 import { daily, longestOpening, type Schedule } from '../deciding/schedule/schedule.ts';
 import { windowsSchedule } from '../deciding/schedule/windows.ts';
 

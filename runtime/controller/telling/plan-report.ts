@@ -1,6 +1,7 @@
 import { nodeInfos } from '../plan/nodes/join.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type Snapshot, variablesOf, type WindowState } from '../plan/facts/snapshot.ts';
+import { variablesOf, type WindowState } from '../plan/facts/policies.ts';
+import type { Snapshot } from '../plan/facts/snapshot.ts';
 import type { Finding } from '../plan/facts/verdict.ts';
 import type { PermitView } from '../plan/facts/permit.ts';
 import type { Preview } from '../deciding/planner.ts';

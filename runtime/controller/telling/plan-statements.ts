@@ -1,5 +1,5 @@
 import { OF_FLEET } from '../plan/facts/reasons.ts';
-import { variablesOf } from '../plan/facts/snapshot.ts';
+import { variablesOf } from '../plan/facts/policies.ts';
 import { standstill, warningGiven, windowTriggered, windowTurned } from './events.ts';
 import { arrivals, failures, missingAgents, setbacks, unreadableMarks } from './node-statements.ts';
 import { policyStatements } from './policy-statements.ts';

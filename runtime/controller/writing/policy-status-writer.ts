@@ -4,7 +4,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Random } from '../../lib/random.ts';
 import type { PolicyReport } from '../plan/answer/report.ts';
-import type { PolicyResource, Snapshot } from '../plan/facts/snapshot.ts';
+import type { PolicyResource } from '../plan/facts/policies.ts';
+import type { Snapshot } from '../plan/facts/snapshot.ts';
 import { saysSame, statusOf } from '../telling/policy-status.ts';
 import { type Write, WriteQueue } from './write-queue.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
-import type { ReleaseView, WindowState } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { WindowState } from '../../../runtime/controller/plan/facts/policies.ts';
+import type { ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { EMPTY } from '../../../runtime/api/release/ledger.ts';
 import {
   fleet,

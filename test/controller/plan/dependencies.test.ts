@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { NodeView, PolicyView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { PolicyView } from '../../../runtime/controller/plan/facts/policies.ts';
+import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { EMPTY, type Ledger } from '../../../runtime/api/release/ledger.ts';
 import {
   fleet,

@@ -1,5 +1,6 @@
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
-import type { NodeView, PolicyView, ShadowView, WindowState } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { PolicyView, WindowState } from '../../../runtime/controller/plan/facts/policies.ts';
+import type { NodeView, ShadowView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
 import type { Rules, World } from './fleet.ts';
 import { certainlyBusy } from './worlds.ts';

@@ -1,14 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Plan, plan as planOf } from '../../../runtime/controller/plan/plan.ts';
+import type { PolicyView, ValidPolicy, WindowState } from '../../../runtime/controller/plan/facts/policies.ts';
 import type {
   NodeView,
-  PolicyView,
   ReleaseView,
   Settings,
   ShadowView,
   Snapshot,
-  ValidPolicy,
-  WindowState,
 } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
 import { phaseOf } from '../../../runtime/controller/plan/facts/phase.ts';

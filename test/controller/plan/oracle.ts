@@ -1,5 +1,6 @@
 import type { Command } from '../../../runtime/controller/plan/facts/commands.ts';
-import type { NodeView, PolicyView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { PolicyView } from '../../../runtime/controller/plan/facts/policies.ts';
+import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { concurrency, failureBudget } from '../../../runtime/api/policy/quantity.ts';
 import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
 import { Facts, hasFailedOn, isResting, type Judged, type Ruler, type Started } from './facts.ts';

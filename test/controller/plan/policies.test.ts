@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
-import type { PolicyView, ShadowView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { PolicyView } from '../../../runtime/controller/plan/facts/policies.ts';
+import type { ShadowView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { runs } from '../../random.ts';
 import { concurrency } from '../../../runtime/api/policy/quantity.ts';
 import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { PolicyView, PolicyResource } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { PolicyView, PolicyResource } from '../../../runtime/controller/plan/facts/policies.ts';
 import type { UpdatePolicy } from '../../../runtime/api/policy/policy.ts';
 import { minutes, moment, POLICY, type World } from './fleet.ts';
 import { POOLS, rarely, ZONE } from './members.ts';

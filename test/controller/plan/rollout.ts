@@ -1,5 +1,6 @@
 import type { Plan } from '../../../runtime/controller/plan/plan.ts';
-import type { ShadowView, WindowState } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { WindowState } from '../../../runtime/controller/plan/facts/policies.ts';
+import type { ShadowView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { formatEntries, withTaken } from '../../../runtime/controller/permits/entries.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { fleet, minutes, moment, plan, type Rules, type World } from './fleet.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PolicyView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { PolicyView } from '../../../runtime/controller/plan/facts/policies.ts';
 import {
   DRAINED,
   fleet,

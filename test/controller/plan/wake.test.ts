@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { WindowState } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { WindowState } from '../../../runtime/controller/plan/facts/policies.ts';
 import {
   DRAINED,
   entered,

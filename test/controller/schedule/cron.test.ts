@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ANY_TIME, cronExpression } from '../../../runtime/controller/deciding/schedule/cron.ts';
 import { cached } from '../../../runtime/controller/deciding/schedule/schedule.ts';
-import type { WindowState } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { WindowState } from '../../../runtime/controller/plan/facts/policies.ts';
 
 const at = (expression: string, moment: string, zone = 'UTC'): WindowState =>
   cronExpression(expression)!(zone).at(Date.parse(moment));

@@ -1,5 +1,5 @@
 import { Cron, CronPattern } from 'croner';
-import type { WindowState } from '../../plan/facts/snapshot.ts';
+import type { WindowState } from '../../plan/facts/policies.ts';
 import { toCroner } from './dialect.ts';
 import type { Schedule } from './schedule.ts';
 

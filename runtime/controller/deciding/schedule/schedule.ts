@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../../lib/clock.ts';
-import type { WindowState } from '../../plan/facts/snapshot.ts';
+import type { WindowState } from '../../plan/facts/policies.ts';
 
 /** When updates may start. */
 export interface Schedule {

@@ -1,7 +1,7 @@
 import type { Cron } from 'croner';
 import { crontab } from '../../../api/policy/cron.ts';
 import type { UpdateWindow } from '../../../api/policy/policy.ts';
-import type { WindowState } from '../../plan/facts/snapshot.ts';
+import type { WindowState } from '../../plan/facts/policies.ts';
 import { ANY_TIME } from './cron.ts';
 import { cached, type Schedule } from './schedule.ts';
 

@@ -1,5 +1,5 @@
 import { HOUR_MS, instantOf } from '../../../lib/clock.ts';
-import { countNodes } from '../facts/counts.ts';
+import { countNodes } from '../facts/node.ts';
 import type { Ledgers } from '../facts/ledgers.ts';
 import { type Reason, traitsOf } from '../facts/reasons.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';

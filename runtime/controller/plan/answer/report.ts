@@ -8,7 +8,7 @@ import type { OsReleaseName } from '../facts/ledgers.ts';
 import type { OsRelease } from '../releases/os-release.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { PHASES } from '../facts/phase.ts';
-import type { BrokenPolicy } from '../facts/snapshot.ts';
+import type { BrokenPolicy } from '../facts/policies.ts';
 import { haltedBecause } from '../releases/halted.ts';
 import type { Starts } from '../gates/starts.ts';
 import { listed } from '../facts/verdict.ts';

@@ -1,5 +1,14 @@
 import type { NodeView } from './snapshot.ts';
 
+/** One of Kubernetes' lifecycle conditions as it stands on a Node, whoever wrote it. */
+export interface LifecycleCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly lastTransitionTime?: string | null | undefined;
+}
+
 type Decided = Pick<NodeView, 'held' | 'leaving'>;
 
 /** No update starts on it, for as long as that lasts and whatever others do: nobody waits for it. */
@@ -15,3 +24,8 @@ export const isAskedFor = ({ askedBy, retryOf }: Pick<NodeView, 'askedBy' | 'ret
 /** How a node is that is not Ready, or that its policy counts as such. */
 export const notReadyText = ({ unwell }: Pick<NodeView, 'unwell'>): string =>
   unwell === undefined ? 'not Ready' : `unwell to its policy: ${unwell}`;
+
+/** How many nodes these are. */
+export function countNodes(infos: readonly { readonly node: Pick<NodeView, 'alike'> }[]): number {
+  return infos.reduce((count, { node }) => count + (node.alike ?? 0), infos.length);
+}

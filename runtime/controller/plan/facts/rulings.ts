@@ -1,7 +1,8 @@
 import { type LabelSelector, selects } from '../../../lib/selector.ts';
 import { cyclesIn } from '../../../api/policy/cycles.ts';
 import type { InvalidPolicy, UpdatePolicy } from '../../../api/policy/policy.ts';
-import { type BrokenPolicy, compare, type NodeView, type PolicyView, type Snapshot, variablesOf } from './snapshot.ts';
+import { type BrokenPolicy, type PolicyView, variablesOf } from './policies.ts';
+import { compare, type NodeView, type Snapshot } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
 
 type AnyPolicy = PolicyView['policy'];

@@ -1,6 +1,5 @@
 import type { Marks } from '../../../api/marks/marks.ts';
-import type { PolicyStatus } from '../../../api/policy/model.ts';
-import type { InvalidPolicy, UpdatePolicy } from '../../../api/policy/policy.ts';
+import type { PolicyView } from './policies.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
 import type { Asked, Pause } from '../../../api/shadow/asked.ts';
 import type { Crossed } from '../../../api/shadow/crossed.ts';
@@ -12,7 +11,7 @@ import type { CheckAnswers } from './checks.ts';
 import type { Command } from './commands.ts';
 import type { PermitView } from './permit.ts';
 import type { Phase } from './phase.ts';
-import type { LifecycleCondition } from './lifecycle.ts';
+import type { LifecycleCondition } from './node.ts';
 import type { Stop } from './verdict.ts';
 
 /** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
@@ -100,41 +99,6 @@ export interface Settings {
 /** Without a break since when the drain is refused; or before when its update, which was called off for that, is not tried again. */
 export type DrainRefusal =
   { readonly kind: 'refused'; readonly since: number } | { readonly kind: 'called-off'; readonly retryAt: number };
-
-export type PolicyView = ValidPolicy | BrokenPolicy;
-
-export interface ValidPolicy {
-  readonly kind: 'valid';
-  readonly policy: UpdatePolicy;
-  readonly window: WindowState;
-  /** How long any window ahead is open at most, milliseconds, where updates have to fit into one. */
-  readonly longestWindowMs?: number | undefined;
-  /** Undefined for that of the variables. */
-  readonly resource: PolicyResource | undefined;
-}
-
-export interface BrokenPolicy {
-  readonly kind: 'broken';
-  readonly policy: InvalidPolicy;
-  readonly resource: PolicyResource;
-}
-
-/** What the cluster says of a policy besides its spec. */
-export interface PolicyResource {
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation: number;
-  readonly createdAt?: number | undefined;
-  /** As last read. */
-  readonly status: PolicyStatus | undefined;
-}
-
-/** The policy of the variables. */
-export function variablesOf({ policies }: Pick<Snapshot, 'policies'>): ValidPolicy {
-  const last = policies.at(-1);
-  if (last?.kind !== 'valid') throw new TypeError('expected the policy of the variables as the last of all');
-  return last;
-}
 
 /** A command that the API server refused, or did not answer, when it was last asked: in words that stay the same for as long. */
 export interface WriteRefusal {
@@ -271,15 +235,6 @@ export type HostOrder =
     }
   /** There is no version for it now. */
   | { readonly version: undefined; readonly stop: Stop; readonly annotations: undefined };
-
-/** When updates may start. */
-export interface WindowState {
-  readonly open: boolean;
-  /** The last trigger, for schedules that are moments and not windows: what was offered before it may start. */
-  readonly triggeredAt: number | undefined;
-  /** When this answer changes; undefined = never. */
-  readonly changesAt: number | undefined;
-}
 
 /** A node with what belongs to it (rule B4): no shadow of a former node of the same name, and none that names no owner. */
 export interface NodeInfo {

@@ -1,4 +1,4 @@
-import { countNodes } from '../facts/counts.ts';
+import { countNodes } from '../facts/node.ts';
 import { concurrency } from '../../../api/policy/quantity.ts';
 import { askingOf, type World } from './asking.ts';
 import type { SetHint } from '../facts/commands.ts';

@@ -2,7 +2,8 @@ import { MINUTE_MS } from '../../../lib/clock.ts';
 import type { Group } from '../groups/groups.ts';
 import { windowOf } from '../groups/group-times.ts';
 import { type GateResult, NEVER, nextAfter, PASS } from '../facts/requeue.ts';
-import type { ShadowView, WindowState } from '../facts/snapshot.ts';
+import type { WindowState } from '../facts/policies.ts';
+import type { ShadowView } from '../facts/snapshot.ts';
 import { found } from '../facts/verdict.ts';
 import type { Asking, World } from './asking.ts';
 

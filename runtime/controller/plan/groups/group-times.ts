@@ -1,6 +1,6 @@
 import type { Freeze, UpdatePolicy } from '../../../api/policy/policy.ts';
 import { type GateResult, nextAfter, PASS, type Stopped, stoppedBy } from '../facts/requeue.ts';
-import type { PolicyView, WindowState } from '../facts/snapshot.ts';
+import type { PolicyView, WindowState } from '../facts/policies.ts';
 import { atTime, type Finding, found } from '../facts/verdict.ts';
 
 /** What time decides for all nodes of a policy alike. */

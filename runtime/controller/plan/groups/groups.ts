@@ -2,13 +2,14 @@ import { concurrency } from '../../../api/policy/quantity.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { compareSemver, newerOf } from '../../../api/shadow/semver.ts';
 import type { Book, Books } from '../releases/books.ts';
-import { countNodes } from '../facts/counts.ts';
+import { countNodes } from '../facts/node.ts';
 import { type GroupTimes, timesOf } from './group-times.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import { OsReleases } from '../releases/releases.ts';
 import type { Ruling, Rulings } from '../facts/rulings.ts';
-import type { PolicyView, Settings } from '../facts/snapshot.ts';
+import type { PolicyView } from '../facts/policies.ts';
+import type { Settings } from '../facts/snapshot.ts';
 
 /** The managed nodes that one policy rules, with all that is counted among them alone. */
 export interface Group extends GroupTimes {

@@ -2,7 +2,8 @@ import type { Check } from '../../../api/policy/checks.ts';
 import { type CheckStates, openCheck } from '../facts/checks.ts';
 import { NEVER } from '../facts/requeue.ts';
 import { ruledFrom, type Ruling } from '../facts/rulings.ts';
-import type { NodeInfo, PolicyView, Snapshot } from '../facts/snapshot.ts';
+import type { PolicyView } from '../facts/policies.ts';
+import type { NodeInfo, Snapshot } from '../facts/snapshot.ts';
 import type { Measures } from './trial.ts';
 
 /** Those of a list pass one after the other. What has no permit was begun by an older controller, and is not checked. */

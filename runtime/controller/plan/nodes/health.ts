@@ -1,5 +1,5 @@
 import { ownersDisplaced, settlesUntil, settlingOf, type Settling } from './settle.ts';
-import { countNodes } from '../facts/counts.ts';
+import { countNodes } from '../facts/node.ts';
 import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
 import { isSettled, type Standing, standingOf } from './standing.ts';

@@ -2,7 +2,7 @@ import { DAY_MS, instantOf } from '../../../lib/clock.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { type CheckStates, isCheckEntry } from '../facts/checks.ts';
-import { saysOf } from '../facts/counts.ts';
+import { saysOf } from './proving.ts';
 import type { EnteredLedgers } from './entered.ts';
 import { keyOf, type OsReleaseName, type ReleaseDecisions } from '../facts/ledgers.ts';
 import { type Place, placeOf } from '../facts/places.ts';

@@ -1,12 +1,11 @@
 import { MAX_PROVEN_VALUES, type UnderPolicy } from '../../../api/release/model.ts';
 import type { Book, Risk, Spent } from './books.ts';
 import { standing } from '../facts/checks.ts';
-import { saysOf } from '../facts/counts.ts';
 import { type Claim, type Place, placeOf } from '../facts/places.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import type { WhyHalted } from './halted.ts';
 import { Provers } from './provers.ts';
-import { type Proven, provenWith, type ProvingCounts, type ProvingRules } from './proving.ts';
+import { type Proven, provenWith, type ProvingCounts, type ProvingRules, saysOf } from './proving.ts';
 import { enoughWellFrom } from './well.ts';
 
 /** While a release is unproven, this many more may fail on it than prove it: one broken machine does not stop a fleet. */

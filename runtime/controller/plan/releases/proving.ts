@@ -1,3 +1,4 @@
+import { checksText } from '../../../api/policy/checks.ts';
 import type { ProofRules, UpdatePolicy } from '../../../api/policy/policy.ts';
 import { labelOf } from '../../../lib/selector.ts';
 import type { Quantity } from '../../../api/policy/quantity.ts';
@@ -29,3 +30,14 @@ export type Proven = Pick<NodeView, 'uid' | 'labels'>;
 /** By whose proof a node may start: that of all nodes, or of those with its value of a label. */
 export const provenWith = ({ labels }: Pick<NodeView, 'labels'>, { per }: ProofRules): string =>
   per === undefined ? '' : (labelOf(labels, per) ?? '');
+
+/** The words of a policy's proof. A percentage is kept as such, so that the text stays while the fleet grows. */
+export function saysOf({ proof: { nodes, soakMs, per }, checks }: Pick<UpdatePolicy, 'proof' | 'checks'>): string {
+  const ofNodes = `${quantityText(nodes)} for ${soakMs / 1000}s${per === undefined ? '' : ` per ${per}`}`;
+  return checks.proof.length === 0 ? ofNodes : `${ofNodes}, ${checksText(checks.proof)}`;
+}
+
+function quantityText(quantity: Quantity): string {
+  if (quantity.kind === 'unlimited') return quantity.kind;
+  return quantity.kind === 'count' ? String(quantity.count) : `${quantity.percent}%`;
+}

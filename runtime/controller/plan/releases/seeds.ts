@@ -3,7 +3,7 @@ import { enter, isStatedBadEnd, type Ledger, under } from '../../../api/release/
 import { failedOn } from '../nodes/blame.ts';
 import { attemptWithoutPermit, failureOf } from '../nodes/ends.ts';
 import type { AssessedNode } from '../nodes/health.ts';
-import { saysOf } from '../facts/counts.ts';
+import { saysOf } from './proving.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import type { Rulings } from '../facts/rulings.ts';
 
