@@ -6,8 +6,7 @@ import {
   lifecycleOf,
 } from '../../runtime/controller/writing/lifecycle-conditions.ts';
 import { phaseOf } from '../../runtime/controller/plan/facts/phase.ts';
-import type { LifecycleCondition } from '../../runtime/controller/plan/facts/node.ts';
-import type { NodeInfo, NodeView } from '../../runtime/controller/plan/facts/snapshot.ts';
+import type { LifecycleCondition, NodeInfo, NodeView } from '../../runtime/controller/plan/facts/snapshot.ts';
 import { readMarks } from '../../runtime/api/marks/marks.ts';
 import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
 import { DRAINED, MARKS, minutes, moment, node, type Parts, shadow } from './plan/fleet.ts';

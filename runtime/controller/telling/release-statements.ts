@@ -17,12 +17,12 @@ export function newlyPublished({ plan, lease }: Planned): readonly Statement[] {
  * that has started is told complete.
  */
 export function rollouts({ plan, lease }: Planned, before: Statements): readonly Statement[] {
+  const has = (of: string): boolean => before.has(topicOf({ kind: 'rollout', of }));
   return plan.releases.flatMap((release): Statement[] => {
     const name = nameOf(release);
     const [started, complete] = [`${name} started`, `${name} complete`];
     const common = { kind: 'rollout', value: 'reached', isRecorded: false, isRepeated: false } as const;
     const about = { family: release.family, version: release.version };
-    const has = (of: string): boolean => before.has(topicOf({ kind: 'rollout', of }));
     const follows = topicOf({ kind: 'rollout', of: started });
     return [
       ...(release.underWay || has(started)

@@ -2,8 +2,7 @@ import type { nodesOf } from '../../kube/resources.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { type Due, type NodeWriter, nodeWriter, type NodeWriterPorts } from './node-writer.ts';
 import { mapNodes } from '../plan/nodes/join.ts';
-import type { LifecycleCondition } from '../plan/facts/node.ts';
-import type { NodeInfo } from '../plan/facts/snapshot.ts';
+import type { LifecycleCondition, NodeInfo } from '../plan/facts/snapshot.ts';
 
 /**
  * Kubernetes' lifecycle conditions of Nodes (KEP-5683, alpha), by what permits, shadows and marks say.

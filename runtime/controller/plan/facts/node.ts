@@ -1,14 +1,5 @@
 import type { NodeView } from './snapshot.ts';
 
-/** One of Kubernetes' lifecycle conditions as it stands on a Node, whoever wrote it. */
-export interface LifecycleCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string | undefined;
-  readonly message?: string | undefined;
-  readonly lastTransitionTime?: string | null | undefined;
-}
-
 type Decided = Pick<NodeView, 'held' | 'leaving'>;
 
 /** No update starts on it, for as long as that lasts and whatever others do: nobody waits for it. */

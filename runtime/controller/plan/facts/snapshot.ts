@@ -11,7 +11,6 @@ import type { CheckAnswers } from './checks.ts';
 import type { Command } from './commands.ts';
 import type { PermitView } from './permit.ts';
 import type { Phase } from './phase.ts';
-import type { LifecycleCondition } from './node.ts';
 import type { Stop } from './verdict.ts';
 
 /** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
@@ -106,6 +105,15 @@ export interface WriteRefusal {
   readonly message: string;
   /** Not asked for again before: the pauses grow. */
   readonly retryAt: number;
+}
+
+/** One of Kubernetes' lifecycle conditions as it stands on a Node, whoever wrote it. */
+export interface LifecycleCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly lastTransitionTime?: string | null | undefined;
 }
 
 export interface NodeView {
