@@ -134,8 +134,8 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'L1',
     does: 'lets a rewrite of the version pass every gate',
     file: 'runtime/controller/plan/gates/starts.ts',
-    find: 'const alone = firstOf(asking, this.#world, this.#questionsTo(asking));',
-    replace: "const alone = firstOf(asking, this.#world, shadow.spec.state === 'Idle' ? OWN : []);",
+    find: 'const own = firstOf(asking, this.#world, questions);',
+    replace: "const own = firstOf(asking, this.#world, asking.shadow.spec.state === 'Idle' ? questions : []);",
     tests: [
       'test/controller/plan/failure-budget.test.ts',
       'test/controller/plan/starts.test.ts',

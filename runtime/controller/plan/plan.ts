@@ -94,7 +94,7 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, world);
   const warnings = warningsFor(fleet.all, groups, settings);
   const { published } = snapshot.releases;
-  const resting = restingWrites(managed, { starts, commands }, { ...world, published });
+  const resting = restingWrites(fleet, { starts, commands }, { ...world, published });
   const decisions = { starts, stops, refusals: withheld.firstOf([...wanted, ...resting.wishes]), warnings };
   const { verdicts, changesAt } = judge(managed, decisions, world);
   const written = writtenShadows([...commands, ...resting.commands]);
@@ -132,11 +132,10 @@ function start(snapshot: Snapshot, settings: Settings, { now, memory = {} }: At)
   const ledgers = new Ledgers(snapshot.releases);
   const fleet = assess(snapshot, { rulings, settings, ledgers, now, last: memory.fleet });
   Object.assign(memory, { rulings, fleet });
-  const { managed } = fleet;
   const entered = new EnteredLedgers(ledgers, { snapshot, rulings, fleet, settings, now });
   const names = new Set(snapshot.policies.map(({ policy }) => policy.name ?? ''));
   const books = new Books(entered, { names, isCurrent: snapshot.notCurrent === undefined, now });
-  const groups = new Groups(rulings, managed, { ...settings, now, books });
+  const groups = new Groups(rulings, fleet, { ...settings, now, books });
   const busy = busyNodes(fleet, snapshot, { ...settings, now });
   const limits = { ...settings, ...snapshot, members: fleet.size };
   const facts = {

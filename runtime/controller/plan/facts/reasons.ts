@@ -45,7 +45,7 @@ const IN_TURN = { reason: 'WaitingForSlot', message: 'other nodes come first' };
  *
  * A new one needs a row here and, where it keeps nodes from a start, one in `GATES`. What it goes by on a Node is a field of `NodeView` that
  * `seeing/views.ts` reads. Nobody asks for two more: where it lasts, nobody is to wait for the node (`neverStarts`); and a gate of one node may
- * let all settled ones pass alike (`ALIKE`), which keeps plans fast. The compiler asks for a new alert, and test/documents.test.ts for the
+ * say the same of all of a kind (`ALIKE`, `kindsAfter`), which keeps plans fast. The compiler asks for a new alert, and test/documents.test.ts for the
  * documents; `npm run synth` and `npm test -- test/packed -u` write what is generated. All that tells verdicts follows.
  */
 const VERDICTS = {

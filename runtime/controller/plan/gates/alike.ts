@@ -1,43 +1,59 @@
+import { bearsArriving, isArriving } from '../facts/arriving.ts';
 import { windowOf } from '../groups/group-times.ts';
+import type { AssessedNode } from '../nodes/health.ts';
+import type { OsRelease } from '../releases/os-release.ts';
 import { PASS } from '../facts/requeue.ts';
 import type { Asking, World } from './asking.ts';
 import { GATES, OWN, type Question } from './gates.ts';
 
-/**
- * What is left to ask of each settled node of a release that has not failed on it: what is alike for all of them is answered by one. What passes is
- * left out, and so is what comes after a finding on all.
- */
-export function answeredBy(one: Asking, world: World): readonly Question[] {
+/** Whether something is known of the node that the others of its kind need not share. */
+export function isAlone({ node, kind }: AssessedNode, release: OsRelease | undefined, world: World): boolean {
+  const { snapshot, settings, withheld, now } = world;
+  const { uid, shadowName } = node;
+  if (kind === undefined || release?.failed.has(uid) || snapshot.ruledSince?.has(uid)) return true;
+  if (snapshot.drainRefusals.has(shadowName) || withheld.refusalOf('start', shadowName)) return true;
+  return isArriving(node, settings, now);
+}
+
+interface Apart {
+  readonly alone: readonly AssessedNode[];
+  readonly alike: readonly AssessedNode[];
+}
+
+/** Mostly nothing is known of any of thousands: then none is asked. @param those of one kind, which the release is offered to */
+export function apart(those: readonly AssessedNode[], release: OsRelease | undefined, world: World): Apart {
+  const { snapshot, settings } = world;
+  const [one] = those;
+  const { refusals, drainRefusals, ruledSince } = snapshot;
+  const isKnown = [release?.failed, refusals, drainRefusals, ruledSince].some((names) => names?.size);
+  if (one?.kind !== undefined && !isKnown && !bearsArriving(one.node, settings)) return { alone: [], alike: those };
+  const alone = those.filter((info) => isAlone(info, release, world));
+  return { alone, alike: those.filter((info) => !isAlone(info, release, world)) };
+}
+
+/** What is left to ask of the nodes of one kind, none of which is alone. What passes is left out, and so is what comes after a finding on all. */
+export function leftBy(one: Asking, world: World): readonly Question[] {
   const left: Question[] = [];
   for (const question of OWN) {
-    const result = isOfEach(question, one, world) ? undefined : question.ask(one, world);
+    const result = isOfEach(question, one) ? undefined : question.ask(one, world);
     if (result !== PASS) left.push(result ? { ...question, ask: () => result } : question);
     if (result?.finding) break;
   }
   return left;
 }
 
-function isOfEach({ gate }: Question, one: Asking, world: World): boolean {
+/** It is to be asked of each of the kind. */
+export function isOfEach({ gate }: Question, one: Asking): boolean {
   const { name = '', of } = GATES[gate] ?? {};
-  return (of === 'node' || of === 'member') && !ALIKE[name]?.(one, world);
+  return (of === 'node' || of === 'member') && !ALIKE.includes(name) && AT_TIMES[name]?.(one) !== true;
 }
 
-type IsAlike = (one: Asking, world: World) => boolean;
+/** Gates of one node that say the same of all of a kind after all. */
+const ALIKE = 'held,leaving,order,version,ready,age,unasked boot,backoff,refused drain,crossed,ruler'.split(',');
 
-const always: IsAlike = () => true;
-
-/** Gates of one node that say the same of all settled ones after all: of these there is nothing to ask, or nobody asks it of them now. */
-const ALIKE: Readonly<Partial<Record<string, IsAlike>>> = {
-  held: always,
-  leaving: always,
-  ready: always,
-  age: ({ group }) => group?.rules.version.minAgeMs === 0,
-  'unasked boot': always,
-  backoff: always,
-  'refused drain': (_, { snapshot }) => snapshot.drainRefusals.size === 0,
-  crossed: always,
+/** Those that do so under most policies. */
+const AT_TIMES: Readonly<Partial<Record<string, (one: Asking) => boolean>>> = {
   'failed check': ({ group }) => group?.rules.checks.before.length === 0,
   interval: ({ group }) => (group?.rules.minIntervalMs ?? 0) === 0,
   window: ({ group }) => group?.rules.mustFit === false && windowOf(group.view)?.triggeredAt === undefined,
-  ruler: (_, { snapshot }) => (snapshot.ruledSince?.size ?? 0) === 0,
 };

@@ -23,6 +23,7 @@ export interface World {
     | 'pausedBy'
     | 'ruledSince'
     | 'drainRefusals'
+    | 'refusals'
     | 'permits'
     | 'lastWords'
   >;

@@ -1,7 +1,7 @@
 import type { PublishedReleases } from '../../../api/release/model.ts';
 import { type Command, type SetHint, type SetWish, writtenShadows } from '../facts/commands.ts';
 import { nextAfter } from '../facts/requeue.ts';
-import type { AssessedNode } from '../nodes/health.ts';
+import type { Fleet } from '../nodes/health.ts';
 import type { World } from './asking.ts';
 import { hintsFor } from './hints.ts';
 import type { Starts } from './starts.ts';
@@ -20,15 +20,14 @@ interface RestingWrites {
   readonly changesAt: number;
 }
 
-/** @param managed nodes of the fleet */
 export function restingWrites(
-  managed: readonly AssessedNode[],
+  fleet: Pick<Fleet, 'managed' | 'alike'>,
   { starts, commands: others }: { readonly starts: Starts; readonly commands: readonly Command[] },
   world: World & { readonly published: PublishedReleases | undefined },
 ): RestingWrites {
   const { withheld, now } = world;
-  const wishes = wishesFor(managed, starts, world);
-  const hints = hintsFor(managed, starts, world);
+  const wishes = wishesFor(fleet, starts, world);
+  const hints = hintsFor(fleet.managed, starts, world);
   const wishing = withheld.due(unwritten(wishes.commands, others)).slice(0, MOST_WISHES);
   const naming = withheld.due(unwritten(hints.commands, [...others, ...wishing]));
   const heldBack = withheld.changesAt([...wishes.commands, ...hints.commands]);

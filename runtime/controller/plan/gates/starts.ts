@@ -7,14 +7,13 @@ import {
 } from '../../../api/shadow/names.ts';
 import { claimsOf, termsOf } from '../groups/busy.ts';
 import type { Start } from '../facts/commands.ts';
-import { answeredBy } from './alike.ts';
+import { apart, isOfEach, leftBy } from './alike.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
 import { Crowds, type Crowd } from './crowds.ts';
 import { firstOf, type Found, isNext, isOfAll, OWN, type Question, queueOf } from './gates.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { give, type Given } from '../facts/places.ts';
-import type { OsRelease } from '../releases/os-release.ts';
 import { NEVER } from '../facts/requeue.ts';
 import { proofClaims } from './others.ts';
 import { inTurn, isRuled, type Ruled } from './turns.ts';
@@ -47,9 +46,9 @@ export interface Starts {
 }
 
 /** Decides which nodes start: what is left of the places goes to the candidates in their turn. */
-export function chooseStarts({ all, managed }: Pick<Fleet, 'all' | 'managed'>, world: World): Starts {
+export function chooseStarts({ all, alike }: Pick<Fleet, 'all' | 'alike'>, world: World): Starts {
   const round = new Round(all, world);
-  managed.forEach((info) => round.consider(info));
+  alike.forEach((those) => round.consider(those));
   return round.end();
 }
 
@@ -64,8 +63,7 @@ class Round {
   readonly #kept: (Kept | undefined)[];
   readonly #nearest = new Map<Group, Kept & { readonly name: string }>();
   readonly #changesAt = new Map<Group, number>();
-  readonly #questions = new Map<OsRelease, readonly Question[]>();
-  readonly #crowds: Crowds;
+  readonly #crowds = new Crowds();
   /** The node that the controller runs on. It comes last, because its drain interrupts the controller. */
   #own: Ruled | undefined;
   /** What other nodes stop, whichever start meanwhile. */
@@ -76,25 +74,36 @@ class Round {
   constructor(all: Fleet['all'], world: World) {
     this.#kept = all.map(() => undefined);
     this.#world = world;
-    this.#crowds = new Crowds(world);
   }
 
-  consider(info: AssessedNode): void {
-    const asking = this.#asking(info);
+  consider(those: readonly AssessedNode[]): void {
+    const { release } = this.#asking(those[0]) ?? {};
+    const { alone, alike } = apart(those, release, this.#world);
+    for (const info of alone) this.#askAll([info], OWN);
+    const one = this.#asking(alike[0]);
+    if (!one) return;
+    const left = leftBy(one, this.#world);
+    if (left.some((own) => isOfEach(own, one))) alike.forEach((info) => this.#askAll([info], left));
+    else this.#askAll(alike, left);
+  }
+
+  #askAll(those: readonly AssessedNode[], questions: readonly Question[]): void {
+    const asking = this.#asking(those[0]);
     if (!asking) return;
-    const alone = firstOf(asking, this.#world, this.#questionsTo(asking));
-    if (alone.finding) this.#keep(asking, alone);
-    else if (asking.group) this.#note(asking.group, alone.changesAt);
-    if (alone.finding || !isRuled(asking)) return;
-    if (info.node.name === this.#world.settings.ownNode && info.node.askedBy === undefined) this.#own = asking;
-    else this.#crowds.join(asking);
+    const own = firstOf(asking, this.#world, questions);
+    if (own.finding) this.#keep(asking, own, those);
+    else if (asking.group) this.#note(asking.group, own.changesAt);
+    if (own.finding || !isRuled(asking)) return;
+    const { node } = asking.info;
+    if (node.name === this.#world.settings.ownNode && node.askedBy === undefined) this.#own = asking;
+    else this.#crowds.join(asking, those, this.#world);
   }
 
   /** Made anew where it is needed again: ten thousand that are kept for a plan cost more than to make them twice. */
-  #asking(info: AssessedNode): Asking | undefined {
-    const { shadow } = info;
-    const version = versionFor(info);
-    return shadow && version !== undefined ? askingOf(info, { shadow, version }, this.#world) : undefined;
+  #asking(info: AssessedNode | undefined): Asking | undefined {
+    const { shadow } = info ?? {};
+    const version = info && versionFor(info);
+    return info && shadow && version !== undefined ? askingOf(info, { shadow, version }, this.#world) : undefined;
   }
 
   /** Offers what is left of the places to each policy in its turn. */
@@ -112,17 +121,6 @@ class Round {
       given: this.#world.given,
       ...unstarted,
     };
-  }
-
-  /** One that has failed on its release, or is not settled, is asked everything. */
-  #questionsTo(asking: Asking): readonly Question[] {
-    const { info, release, isRetry } = asking;
-    if (!release || isRetry || !info.isSettled) return OWN;
-    const known = this.#questions.get(release);
-    if (known) return known;
-    const questions = answeredBy(asking, this.#world);
-    this.#questions.set(release, questions);
-    return questions;
   }
 
   /** A candidate that other nodes stop now stays stopped, whichever nodes start meanwhile. So only the others take a turn. */

@@ -8,7 +8,7 @@ import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { ruledFrom } from '../facts/rulings.ts';
 import type { Groups } from '../groups/groups.ts';
 import { givingUp, wayFrom } from '../groups/way-back.ts';
-import type { AssessedNode } from '../nodes/health.ts';
+import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { isKnown, type World } from './asking.ts';
 import type { Starts } from './starts.ts';
 
@@ -23,13 +23,16 @@ const NONE: Wishes = { commands: [], changesAt: NEVER };
 
 type Known = World & { readonly published: PublishedReleases | undefined };
 
-/** Nothing changes for a host whose update is under way or starts, nor where nobody knows what is wanted. @param managed nodes of the fleet */
-export function wishesFor(managed: readonly AssessedNode[], { nodes }: Pick<Starts, 'nodes'>, world: Known): Wishes {
+/** Nothing changes for a host whose update is under way or starts, nor where nobody knows what is wanted. */
+export function wishesFor({ alike }: Pick<Fleet, 'alike'>, { nodes }: Pick<Starts, 'nodes'>, world: Known): Wishes {
   const { snapshot, ledgers, groups, now, published } = world;
   if (snapshot.paused || !isKnown(world)) return NONE;
   const known = new KnownVersions(ledgers, groups, published);
   const starting = new Set(nodes.map(({ node }) => node.uid));
-  const changes = managed.map((info) => changeFor(info, known, groups)).filter((change) => change !== undefined);
+  const changeOf = (info: AssessedNode): Change | undefined => changeFor(info, known, groups);
+  // Of one kind all are to be changed, or none.
+  const those = alike.filter(([one]) => one && changeOf(one)).flat();
+  const changes = those.toSorted((a, b) => a.at - b.at).flatMap((info) => changeOf(info) ?? []);
   const changing = changes.filter(({ nodeUid }) => !starting.has(nodeUid));
   const dueAt = ({ nodeUid }: Change): number => ruledFrom(snapshot, nodeUid);
   return {

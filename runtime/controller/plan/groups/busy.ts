@@ -1,7 +1,8 @@
 import { labelOf } from '../../../lib/selector.ts';
 import { concurrency, unhealthyLimit } from '../../../api/policy/quantity.ts';
 import type { Group, Groups } from './groups.ts';
-import { type AssessedNode, type Fleet, isLeftOver, wasReady } from '../nodes/health.ts';
+import { type AssessedNode, type Fleet, wasReady } from '../nodes/health.ts';
+import { isLeftOver } from '../nodes/standing.ts';
 import { type At, isSpared } from '../facts/arriving.ts';
 import { bytesOf, LIST_BYTES, type PermitTerms, type PermitKey } from '../facts/permit.ts';
 import { isCalledOff, isLetThrough, isUnderWay, PHASES } from '../facts/phase.ts';

@@ -4,7 +4,7 @@ import { compareSemver, newerOf } from '../../../api/shadow/semver.ts';
 import type { Book, Books } from '../releases/books.ts';
 import { countNodes } from '../facts/node.ts';
 import { type GroupTimes, timesOf } from './group-times.ts';
-import type { AssessedNode } from '../nodes/health.ts';
+import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import { OsReleases } from '../releases/releases.ts';
 import type { Ruling, Rulings } from '../facts/rulings.ts';
@@ -37,13 +37,13 @@ export class Groups {
 
   constructor(
     rulings: Rulings,
-    managed: readonly AssessedNode[],
+    fleet: Pick<Fleet, 'managed' | 'alike'>,
     { books, ...time }: Time & { readonly books: Books },
   ) {
     this.now = time.now;
     const all = rulings.all.map((one) => ({ ...one, counted: noneCounted(one, books, time) }));
     const byPolicy = new Map(all.map(({ view, counted }) => [view.policy, counted]));
-    assign(managed, byPolicy, this.families);
+    assign(fleet, byPolicy, this.families);
     this.all = all.map((one) => groupOf(one, books, time));
     this.#byPolicy = new Map(this.all.map((group) => [group.view.policy, group]));
   }
@@ -88,19 +88,17 @@ function noneCounted({ ruling: { rules }, view }: Rulings['all'][number], books:
 
 type ByPolicy = ReadonlyMap<PolicyView['policy'], Counted>;
 
-/** Counts each node in the group that it belongs to, and in its family. One walk through the fleet does both. */
-function assign(managed: readonly AssessedNode[], byPolicy: ByPolicy, families: Families): void {
-  managed.forEach((info) => {
-    families.count(info);
-    const { policy, rivals } = info.ruling;
-    if (policy) take(info, byPolicy.get(policy));
-    else for (const rival of rivals) byPolicy.get(rival)?.contested.add(info.node.family);
-  });
-}
-
-function take(info: AssessedNode, counted: Counted | undefined): void {
-  counted?.members.push(info);
-  counted?.releases.count(info);
+/** Counts each node in the group that it belongs to, and in its family. */
+function assign({ managed, alike }: Pick<Fleet, 'managed' | 'alike'>, byPolicy: ByPolicy, families: Families): void {
+  for (const info of managed) if (info.ruling.policy) byPolicy.get(info.ruling.policy)?.members.push(info);
+  for (const those of alike) {
+    const [one] = those;
+    if (!one) continue;
+    families.count(one, those);
+    const { policy, rivals } = one.ruling;
+    if (policy) byPolicy.get(policy)?.releases.count(one, those);
+    else for (const rival of rivals) byPolicy.get(rival)?.contested.add(one.node.family);
+  }
 }
 
 interface CountedPolicy {
@@ -147,14 +145,14 @@ class Family {
 class Families {
   readonly #all = new Map<string, Family>();
 
-  /** @param info a managed node */
-  count({ node, shadow }: AssessedNode): void {
+  /** @param those managed nodes that are alike: the one, and all */
+  count({ node, shadow }: AssessedNode, those: readonly AssessedNode[]): void {
     if (!shadow?.status) return;
     const { current_version: current, target_version: target } = shadow.status;
     const family = this.#of(node.family);
     family.running.add(current);
     if (target !== current) family.offered.add(target);
-    if (shadow.lastUpdateMs !== undefined) family.longestMs = Math.max(family.longestMs, shadow.lastUpdateMs);
+    for (const info of those) family.longestMs = Math.max(family.longestMs, info.shadow?.lastUpdateMs ?? 0);
   }
 
   #of(name: string): Family {

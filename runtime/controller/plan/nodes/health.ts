@@ -2,11 +2,12 @@ import { ownersDisplaced, settlesUntil, settlingOf, type Settling } from './sett
 import { countNodes } from '../facts/node.ts';
 import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
-import { isSettled, type Standing, standingOf } from './standing.ts';
+import { byKind, kindsAfter } from './kinds.ts';
+import { isLeftOver, isSettled, type Standing, standingOf } from './standing.ts';
 import { type Soak, startable } from '../facts/machine.ts';
 import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf, wellSince } from './trial.ts';
 import type { Ledgers } from '../facts/ledgers.ts';
-import { isCalledOff, isOverUnreported, isRefused, mayCallOff, PHASES } from '../facts/phase.ts';
+import { isCalledOff, isRefused, mayCallOff, PHASES } from '../facts/phase.ts';
 import type { Ruling, Rulings } from '../facts/rulings.ts';
 import { zoneOf } from '../facts/places.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
@@ -58,12 +59,16 @@ export interface AssessedNode extends NodeInfo {
    * and nobody asks for anything. Nearly every node is settled nearly always.
    */
   readonly isSettled: boolean;
+  /** The same for all settled nodes that are counted and asked alike; undefined for one that is alone. */
+  readonly kind: string | undefined;
 }
 
 /** The nodes of a snapshot, by name. */
 export interface Fleet {
   readonly all: readonly AssessedNode[];
   readonly managed: readonly AssessedNode[];
+  /** The same, those of one kind together. */
+  readonly alike: readonly (readonly AssessedNode[])[];
   /** How many nodes these stand for. */
   readonly size: number;
   /** Nodes that are not settled: something other than a start may be due on them. */
@@ -100,7 +105,7 @@ interface Rules {
 
 /**
  * Every node of the snapshot, by name. Under the same policies a settled node is not assessed again while it and its shadow are the same objects in the
- * same place, it has no permit and its agent runs. Its assessment depends on nothing else, not even on the time or on settings.
+ * same place, it has no permit and its agent runs. Its assessment depends on nothing else but the name of the own node, not even on the time.
  */
 export function assess(snapshot: Snapshot, rules: Rules): Fleet {
   const { now, last } = rules;
@@ -108,6 +113,7 @@ export function assess(snapshot: Snapshot, rules: Rules): Fleet {
   const before = last?.claims === claims ? last.all : [];
   const join = new Join(snapshot, last?.join);
   const given = { ...rules, snapshot, join };
+  const kindOf = kindsAfter(last?.alike, rules.settings);
   const make = (info: NodeInfo, at: number): AssessedNode => {
     const ruling = claims.of(info.node);
     const health = isUnremarkable(info) ? WELL : healthOf(info, measuresOf(info, ruling, given), now);
@@ -115,7 +121,8 @@ export function assess(snapshot: Snapshot, rules: Rules): Fleet {
     const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed' || health.isUnstable);
     const more = { at, zone: zoneOf(info.node, ruling.rules), ruling, health, offered, standing };
     // A copy that begins with the spread is several times as fast as any other way to add a field.
-    return { ...info, ...more, wellSince: wellSince(info), isSettled: health === WELL && isSettled(info) };
+    const made = { ...info, ...more, wellSince: wellSince(info), isSettled: health === WELL && isSettled(info) };
+    return { ...made, kind: made.isSettled ? kindOf(made) : undefined };
   };
   const all = join.map(make, (node, shadow, at) => {
     const known = before[at];
@@ -125,6 +132,7 @@ export function assess(snapshot: Snapshot, rules: Rules): Fleet {
   return {
     all,
     managed,
+    alike: byKind(managed),
     size: countNodes(managed),
     unsettled: all.filter((info) => !info.isSettled),
     join,
@@ -290,8 +298,3 @@ function downSince(info: NodeInfo): number {
 }
 
 export const wasReady = ({ node, shadow }: NodeInfo): boolean => node.wasReady === true || shadow?.status !== undefined;
-
-/** Whether an update is over, and its agent is not there to report that. A rescue leaves a node like this (L3 (d)). */
-export function isLeftOver({ node, silentSince, phase }: NodeInfo): boolean {
-  return !node.marks && silentSince !== undefined && isOverUnreported(phase);
-}

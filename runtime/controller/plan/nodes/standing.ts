@@ -1,6 +1,6 @@
 import type { PolicyNodes } from '../../../api/policy/model.ts';
 import { isAskedFor, neverStarts } from '../facts/node.ts';
-import { isUnderWay, RESTING } from '../facts/phase.ts';
+import { isOverUnreported, isUnderWay, RESTING } from '../facts/phase.ts';
 import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
 
 /** How a node is counted in the status of its policy. */
@@ -30,4 +30,9 @@ export function isSettled({ node, shadow, permit, phase }: NodeInfo): boolean {
 function isPlain({ stale, crossed, status }: ShadowView): boolean {
   const { crash_count: crashes, failed_versions: failed, workloads } = status ?? {};
   return !stale && !crossed && crashes === 0 && workloads == null && (failed ?? []).length === 0;
+}
+
+/** Whether an update is over, and its agent is not there to report that. A rescue leaves a node like this (L3 (d)). */
+export function isLeftOver({ node, silentSince, phase }: NodeInfo): boolean {
+  return !node.marks && silentSince !== undefined && isOverUnreported(phase);
 }

@@ -31,12 +31,14 @@ export class Provers {
     this.#rules = rules;
   }
 
-  /** The node is at rest and runs the release. */
-  rest(info: AssessedNode): void {
-    const key = provenWith(info.node, this.#rules.proof);
-    const known = this.#resting.get(key);
-    if (known) known.push(info);
-    else this.#resting.set(key, [info]);
+  /** The nodes, which are alike, are at rest and run the release. */
+  rest(those: readonly AssessedNode[]): void {
+    const [one] = those;
+    if (!one) return;
+    const key = provenWith(one.node, this.#rules.proof);
+    const known = this.#resting.get(key) ?? [];
+    for (const info of those) known.push(info);
+    this.#resting.set(key, known);
   }
 
   /** The node is on its way. */

@@ -1,4 +1,4 @@
-import { neverStarts } from '../facts/node.ts';
+import { countNodes, neverStarts } from '../facts/node.ts';
 import { failureBudget, provingNodes } from '../../../api/policy/quantity.ts';
 import type { Failure } from '../../../api/release/model.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
@@ -15,7 +15,7 @@ import { provenWith, type ProvingCounts } from './proving.ts';
 import { lostAt } from './well.ts';
 import type { CheckStates } from '../facts/checks.ts';
 import { NEVER } from '../facts/requeue.ts';
-import type { NodeView, ShadowView } from '../facts/snapshot.ts';
+import type { NodeView } from '../facts/snapshot.ts';
 import { type Finding, found, listed } from '../facts/verdict.ts';
 
 /** How all OS releases do on the nodes of one policy. This is counted from the shadows for each plan, and nothing is remembered. */
@@ -57,18 +57,18 @@ export class OsReleases {
     this.#family(info.node.family).tally(version).begin(info);
   }
 
-  /** @param info a managed node that the policy rules */
-  count(info: AssessedNode): void {
+  /** @param those managed nodes that the policy rules and that are alike: the one, and all */
+  count(info: AssessedNode, those: readonly AssessedNode[]): void {
     const { node, shadow, phase } = info;
     const family = this.#family(node.family);
-    family.join(node);
+    family.join(node, countNodes(those));
     if (!shadow?.status) return;
     const { current_version: current, target_version: target } = shadow.status;
     const running = family.tally(current);
     running.isRun = true;
-    if (phase.kind === 'resting') running.rest(info, shadow);
+    if (phase.kind === 'resting') running.rest(those);
     if (current === target) running.isOffered = true;
-    else family.tally(target).want(info);
+    else family.tally(target).want(those);
     const heading = headsFor(info);
     const begun = heading === undefined ? undefined : family.tally(heading);
     if (isInDoubt(info, shadow)) family.inDoubt.push(info);
@@ -108,8 +108,7 @@ class Family implements FamilyCounts {
     this.#rules = rules;
   }
 
-  join(node: NodeView): void {
-    const count = 1 + (node.alike ?? 0);
+  join(node: NodeView, count: number): void {
     const key = provenWith(node, this.#rules.proof);
     this.members += count;
     this.#membersWith.set(key, (this.#membersWith.get(key) ?? 0) + count);
@@ -218,21 +217,24 @@ class Tally implements OsRelease {
     return Math.max(this.proof.provenAt, this.#underWayUntil);
   }
 
-  rest(info: AssessedNode, shadow: ShadowView): void {
-    const { finishedAt, updatedFrom, movedNobody } = shadow;
-    if (!movedNobody) this.finishedAt = Math.max(this.finishedAt, finishedAt ?? -Infinity);
-    const cameDown = updatedFrom !== undefined && compareSemver(updatedFrom, this.version) > 0;
-    this.isReached ||= finishedAt !== undefined && !cameDown;
-    if (this.failed.has(info.node.uid)) return;
-    this.proof.provers.rest(info);
+  rest(those: readonly AssessedNode[]): void {
+    for (const { shadow } of those) {
+      const { finishedAt, updatedFrom, movedNobody } = shadow ?? {};
+      if (finishedAt === undefined) continue;
+      if (!movedNobody) this.finishedAt = Math.max(this.finishedAt, finishedAt);
+      this.isReached ||= updatedFrom === undefined || compareSemver(updatedFrom, this.version) <= 0;
+    }
+    this.proof.provers.rest(those.filter(({ node }) => !this.failed.has(node.uid)));
   }
 
   /** Policies that come after this one do not wait for a node that is away or that pauses after a failure: that may take a day. */
-  want(info: AssessedNode): void {
-    const { node, health } = info;
+  want(those: readonly AssessedNode[]): void {
     this.wanted = true;
     this.isOffered = true;
-    if (node.ready && !neverStarts(node) && !health.agentSilent && !hasFailed(info, this)) this.#isAwaited = true;
+    this.#isAwaited ||= those.some((info) => {
+      const { node, health } = info;
+      return node.ready && !neverStarts(node) && !health.agentSilent && !hasFailed(info, this);
+    });
   }
 
   /** Puts the release at risk: before anything is asked of its proof. */
