@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Snapshot } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import type { NodeView, Snapshot } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { shadowName, STAGE_ANNOTATION, UPDATED_FROM_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
 import {
   fleet,
@@ -77,6 +77,14 @@ describe('named to prepare their update', () => {
   test('is the node that the controller runs on last of all', () => {
     const world = fleet({ a: able(), b: able(), c: able() });
     expect(named(world, { ownNode: 'b' })).toEqual(['c 1.1.0']);
+  });
+
+  test('is that node in its turn where somebody has asked for it, as it starts then', () => {
+    const parts = { a: rebooting, b: able(), c: able() };
+    const of = (its: Partial<NodeView>): World =>
+      fleet(parts, { nodes: [node('a'), node('b', its), node('c')], permits: [permit('a')] });
+    expect(named(of({}), { ownNode: 'b' })).toEqual(['c 1.1.0']);
+    expect(named(of({ askedBy: 'somebody' }), { ownNode: 'b' })).toEqual(['b 1.1.0']);
   });
 
   test('are READ_AHEAD of them, under each policy and over all: none where it is 0, and what was named is taken back', () => {

@@ -10,7 +10,7 @@ import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { type Claim, give, NONE_GIVEN, type Place, placeOf, shortFor } from '../facts/places.ts';
 import type { NodeInfo, NodeView, ShadowView } from '../facts/snapshot.ts';
 import type { Starts } from './starts.ts';
-import { inTurn, isRuled, isStagedAhead, type Ruled } from './turns.ts';
+import { inTurn, isLast, isRuled, isStagedAhead, type Ruled } from './turns.ts';
 import type { Ahead } from '../facts/verdict.ts';
 
 /** Which nodes prepare their update while they wait for their turn (rule H2). */
@@ -82,15 +82,14 @@ function nextOf(deserving: readonly AssessedNode[], { right, room, world }: Turn
     if (room.take(candidate.group, candidate.info.node)) next.push(candidate);
     return 'queued';
   };
-  const isLast = ({ info: { node } }: Ruled): boolean => node.name === world.settings.ownNode;
   const last: Ruled[] = [];
   for (const [group, waiting] of Map.groupBy(deserving, (info) => world.groups.of(info))) {
     const [one] = waiting;
     if (!group || !one || !room.for(group, one.node)) continue;
     const candidates = waiting.flatMap((info) => (have.has(info) ? [] : (candidateFor(info, world) ?? [])));
-    last.push(...candidates.filter(isLast));
+    last.push(...candidates.filter((candidate) => isLast(candidate, world)));
     inTurn(
-      candidates.filter((candidate) => !isLast(candidate)),
+      candidates.filter((candidate) => !isLast(candidate, world)),
       { group, places: world.places.of(group), offer },
     );
   }

@@ -1,5 +1,5 @@
 import type { GroupPlaces } from '../groups/busy.ts';
-import type { Asking } from './asking.ts';
+import type { Asking, World } from './asking.ts';
 import type { Group } from '../groups/groups.ts';
 import type { OsRelease } from '../releases/os-release.ts';
 import { compare, type NodeView, type ShadowView } from '../facts/snapshot.ts';
@@ -33,7 +33,8 @@ interface Turns {
  * 5. the oldest node,
  * 6. by name.
  *
- * Policies come in the order of their priorities before that, and the controller's own node after all others (`chooseStarts`).
+ * Policies come in the order of their priorities before that (`Rulings.all`), and the controller's own node after all others (`isLast`). A turn goes by
+ * what `Ruled` has; pods are not known here. What comes before the age of nodes, forecasts have to know as well (`lineOf` of `runtime/cli/forecast`).
  * Nodes that start meanwhile, and those that wait for nothing but a place, count as updates under way.
  */
 export function inTurn(candidates: readonly Ruled[], turns: Turns): void {
@@ -42,6 +43,7 @@ export function inTurn(candidates: readonly Ruled[], turns: Turns): void {
   for (const [, alike] of ranks) zoneByZone(alike.toSorted(byPreparation), turns, started);
 }
 
+/** The first two of the list: whole numbers are failures, and below them is who was asked for. */
 function rankOf({ info, shadow, version }: Ruled): number {
   const failures = info.node.askedBy === undefined ? (shadow.status?.crash_count ?? 0) : -1;
   return failures + (wasCalledOff(shadow, version) || isBlocked(shadow) ? 0.5 : 0);
@@ -53,6 +55,10 @@ const wasCalledOff = ({ spec }: ShadowView, version: string): boolean =>
 
 /** Its last preflight, or its last drain, has named what does not let its pods go. Of most nodes nothing is known, and these are alike. */
 const isBlocked = ({ status }: ShadowView): boolean => (status?.drain?.blocked_by ?? []).length > 0;
+
+/** The node that the controller runs on: its drain interrupts the controller. Where somebody asks for it, it comes in its turn. */
+export const isLast = ({ info: { node } }: Asking, { settings }: Pick<World, 'settings'>): boolean =>
+  node.name === settings.ownNode && node.askedBy === undefined;
 
 /** The candidates of one zone. */
 interface Queue {
