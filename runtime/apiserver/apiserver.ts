@@ -74,6 +74,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     evictions: evictionPort(transport),
     volumes: volumePort(transport),
     webhooks: new ExpiringCache({ clock, random, ttlMs: 10 * MINUTE_MS, maxEntries: 1 }),
+    budgets: new ExpiringCache({ clock, random, ttlMs: MINUTE_MS / 2, maxEntries: 1 }),
     looks: new BoundedMap(MOST_LOOKS),
     events: nodeEvents(eventRecorder(transport, { component: EVENT_REPORTERS.apiserver, instance, clock, logger })),
     metrics,

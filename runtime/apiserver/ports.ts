@@ -1,5 +1,5 @@
 import type { Collection, VersionedPatch } from '../kube/collection.ts';
-import type { Node } from '../kube/objects.ts';
+import type { Node, PodDisruptionBudget } from '../kube/objects.ts';
 import type { EventRecord } from '../kube/event-recorder.ts';
 import type { EvictionPort } from '../kube/evictions.ts';
 import type { KubeTransport } from '../kube/transport.ts';
@@ -32,6 +32,8 @@ export interface Ports {
   readonly volumes: VolumePort;
   /** Those without which a drain cannot go on: one list for the drains of ten minutes, because people are warned of them and nothing else depends on it. */
   readonly webhooks: ExpiringCache<readonly FatalWebhook[]>;
+  /** For nodes that prepare their updates ahead, many of which are done at the same time. */
+  readonly budgets: ExpiringCache<readonly PodDisruptionBudget[]>;
   /** By node, how far the room that its drain waits for has been looked for. */
   readonly looks: BoundedMap<string, Look | undefined>;
   readonly events: NodeEvents;

@@ -89,8 +89,7 @@ export async function precheck(
 ): Promise<Checked> {
   if (pods.length === 0) return NONE;
   try {
-    const listed = { path: BUDGETS_PATH, project: budgetFields, pageSize: SMALL_PAGE_SIZE };
-    const budgets = await listAll(transport, listed);
+    const budgets = await allBudgets(transport);
     return { blocked: unevictable(pods, budgets, again), budgets };
   } catch (error) {
     if (preflight === 'refuse' || again) throw error;
@@ -100,6 +99,9 @@ export async function precheck(
 }
 
 const NONE: Checked = { blocked: new Map(), budgets: [] };
+
+export const allBudgets = (transport: KubeTransport): Promise<readonly PodDisruptionBudget[]> =>
+  listAll(transport, { path: BUDGETS_PATH, project: budgetFields, pageSize: SMALL_PAGE_SIZE });
 
 /** A budget without its `managedFields`, which would take most of the memory. */
 function budgetFields({ metadata, spec, status }: PodDisruptionBudget): PodDisruptionBudget {

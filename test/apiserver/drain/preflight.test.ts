@@ -192,7 +192,7 @@ test('a budget refuses no drain that is as the API server stores it, before its 
 });
 
 describe('a node at rest that has prepared its update', () => {
-  const put = async (sent: object) => {
+  const put = async (sent: object, { service } = world.replica()) => {
     const status = {
       current_version: '1.38.0',
       target_version: '1.39.0',
@@ -200,7 +200,7 @@ describe('a node at rest that has prepared its update', () => {
       crash_count: 0,
       ...sent,
     };
-    await world.replica().service.putStatus({ agent: await world.agent(), status, version: undefined });
+    await service.putStatus({ agent: await world.agent(), status, version: undefined });
     return (await world.shadow()).status?.drain?.blocked_by;
   };
   const staged = { version: '1.39.0', boot_id: 'boot-1' };
@@ -215,6 +215,12 @@ describe('a node at rest that has prepared its update', () => {
   test('says with that which pods no eviction can move, and only then', async () => {
     expect(await put({ staged: {} })).toBeUndefined();
     expect(await put({ staged })).toEqual(['PodDisruptionBudget shop/web (pod shop/web-1)']);
+  });
+
+  test('costs no list of budgets for each of those that are prepared at the same time', async () => {
+    const replica = world.replica();
+    for (let times = 0; times < 3; times++) await put({ staged }, replica);
+    expect(replica.tap.requests.filter(({ path }) => path.endsWith('/poddisruptionbudgets'))).toHaveLength(1);
   });
 
   test('says nothing of pods that can go', async () => {
