@@ -15,6 +15,7 @@ import { markMutants } from './marks.ts';
 import { describe, type Mutant } from './mutant.ts';
 import { policyMutants } from './policies.ts';
 import { permitMutants } from './permits.ts';
+import { proofMutants } from './proofs.ts';
 import { taintMutants } from './taints.ts';
 import { versionMutants } from './versions.ts';
 import { workloadMutants } from './workloads.ts';
@@ -36,6 +37,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...ledgerMutants,
   ...checkMutants,
   ...policyMutants,
+  ...proofMutants,
   ...cadenceMutants,
   ...taintMutants,
   ...versionMutants,
