@@ -36,7 +36,7 @@ export const freshnessMutants: readonly Mutant[] = [
   {
     rule: 'L11',
     does: 'starts on what is not known to be current',
-    file: 'runtime/controller/plan/gates/gates.ts',
+    file: 'runtime/controller/plan/gates/fleet.ts',
     find: "return lost === undefined ? PASS : stoppedBy(found('NotCurrent', lost));",
     replace: 'return PASS;',
     tests: ['test/controller/freshness.test.ts', 'test/controller/plan/properties.test.ts'],

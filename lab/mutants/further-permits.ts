@@ -26,7 +26,7 @@ export const furtherPermits: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'lets a node that is told to drain be drained under a pause',
-    file: GATES,
+    file: 'runtime/controller/plan/gates/fleet.ts',
     find: "return isToldToDrain(phase) ? 'call-off' : 'wait';",
     replace: "return 'wait';",
     tests: TOLD,
@@ -50,7 +50,7 @@ export const furtherPermits: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'starts under a pause',
-    file: GATES,
+    file: 'runtime/controller/plan/gates/fleet.ts',
     find: "return snapshot.paused ? stoppedBy(found('Paused', pauseText(snapshot.pausedBy))) : PASS;",
     replace: 'return PASS;',
     tests: GATE_TESTS,
@@ -146,7 +146,7 @@ export const furtherPermits: readonly Mutant[] = [
   {
     rule: 'L8',
     does: 'starts nodes however many are not Ready',
-    file: 'runtime/controller/plan/gates/others.ts',
+    file: 'runtime/controller/plan/gates/fleet.ts',
     find: 'return because ? stoppedBy(because) : PASS;',
     replace: 'return PASS;',
     tests: ['test/controller/plan/unhealthy.test.ts'],

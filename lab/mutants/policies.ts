@@ -43,8 +43,8 @@ export const policyMutants: readonly Mutant[] = [
   {
     rule: 'P1',
     does: 'starts nodes while nobody knows the policies',
-    file: GATES,
-    find: 'return stopping(rulings.unknown);',
+    file: 'runtime/controller/plan/gates/fleet.ts',
+    find: 'return rulings.unknown ? stoppedBy(rulings.unknown) : PASS;',
     replace: 'return PASS;',
     tests: PROPERTIES,
   },

@@ -44,9 +44,10 @@ const IN_TURN = { reason: 'WaitingForSlot', message: 'other nodes come first' };
  * the most urgent comes first. The order of the gates is not in here, because their list has it.
  *
  * A new one needs a row here and, where it keeps nodes from a start, one in `GATES`. What it goes by on a Node is a field of `NodeView` that
- * `seeing/views.ts` reads. Nobody asks for two more: where it lasts, nobody is to wait for the node (`neverStarts`); and a gate of one node may
- * say the same of all of a kind (`ALIKE`, `kindsAfter`), which keeps plans fast. The compiler asks for a new alert, and test/documents.test.ts for the
- * documents; `npm run synth` and `npm test -- test/packed -u` write what is generated. All that tells verdicts follows.
+ * `seeing/views.ts` reads. Nobody asks for this: where it lasts, nobody is to wait for the node (`neverStarts`); and a gate that says the same of
+ * all nodes of a kind is `of` that, which keeps plans fast, if `kindsAfter` tells kinds apart by all that it looks at. The compiler asks for a new
+ * alert, and test/documents.test.ts for the documents; `npm run synth` and `npm test -- test/packed -u` write what is generated. All that tells
+ * verdicts follows.
  */
 const VERDICTS = {
   UpToDate: { ends: 'done' },

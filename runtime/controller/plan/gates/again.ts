@@ -1,6 +1,6 @@
 import { claimsOf, termsOf } from '../groups/busy.ts';
-import { type Asking, askingOf, type World } from './asking.ts';
-import { type Again, askAgainOf, firstOf, type Gate, GATES } from './gates.ts';
+import { type Again, type Asking, askingOf, type World } from './asking.ts';
+import { askAgainOf, firstOf, type Gate, GATES } from './gates.ts';
 import { crossingsOf, crossingStops } from './crossed.ts';
 import { hasJoined } from './joined.ts';
 import type { Group } from '../groups/groups.ts';
@@ -159,7 +159,7 @@ function becomesBy({ of, again, forPods }: Gate, asking: Asking, isNew: boolean)
   if (becomes === 'wait' ? !isToldToDrain(asking.info.phase) : becomes !== undefined) return becomes;
   // What it was let through without, it lacks now.
   if (forPods && hasJoined(asking)) return 'call-off';
-  return again === undefined && isNew && of !== 'fleet' && of !== 'node' ? 'call-off' : undefined;
+  return again === undefined && isNew && of !== 'fleet' && of !== 'kind' && of !== 'node' ? 'call-off' : undefined;
 }
 
 /** Its permit was taken under another policy than the one that rules it. */

@@ -1,5 +1,4 @@
 import { bearsArriving, isArriving } from '../facts/arriving.ts';
-import { windowOf } from '../groups/group-times.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsRelease } from '../releases/os-release.ts';
 import { PASS } from '../facts/requeue.ts';
@@ -44,16 +43,6 @@ export function leftBy(one: Asking, world: World): readonly Question[] {
 
 /** It is to be asked of each of the kind. */
 export function isOfEach({ gate }: Question, one: Asking): boolean {
-  const { name = '', of } = GATES[gate] ?? {};
-  return (of === 'node' || of === 'member') && !ALIKE.includes(name) && AT_TIMES[name]?.(one) !== true;
+  const { of, isOfKind } = GATES[gate] ?? {};
+  return (of === 'node' || of === 'member') && isOfKind?.(one) !== true;
 }
-
-/** Gates of one node that say the same of all of a kind after all. */
-const ALIKE = 'held,leaving,order,version,ready,age,unasked boot,backoff,refused drain,crossed,ruler'.split(',');
-
-/** Those that do so under most policies. */
-const AT_TIMES: Readonly<Partial<Record<string, (one: Asking) => boolean>>> = {
-  'failed check': ({ group }) => group?.rules.checks.before.length === 0,
-  interval: ({ group }) => (group?.rules.minIntervalMs ?? 0) === 0,
-  window: ({ group }) => group?.rules.mustFit === false && windowOf(group.view)?.triggeredAt === undefined,
-};

@@ -9,7 +9,7 @@ import type { Given } from '../facts/places.ts';
 import type { OsRelease } from '../releases/os-release.ts';
 import type { Rulings } from '../facts/rulings.ts';
 import type { Settings, ShadowView, Snapshot } from '../facts/snapshot.ts';
-import type { Finding } from '../facts/verdict.ts';
+import type { Finding, Stop } from '../facts/verdict.ts';
 import type { Withheld } from './withheld.ts';
 
 /** What the gates look at besides the node itself. */
@@ -62,6 +62,12 @@ export interface Asking {
   /** It has just joined, and nobody's pods run on it: no budget counts it, and it takes only what is proven. */
   readonly isArriving: boolean;
 }
+
+/**
+ * What becomes of a node that has a permit and is not disturbed yet: `call-off` ends its update, `wait` leaves it where it is unless a later gate
+ * calls it off. `unknown` leaves it there too, and what later gates say is not known.
+ */
+export type Again = Stop['kind'] | 'unknown';
 
 export function askingOf(
   info: AssessedNode,

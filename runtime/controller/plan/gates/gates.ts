@@ -1,6 +1,6 @@
 import { notReadyText } from '../facts/node.ts';
-import { byWhom, heldText, pauseText } from '../../../api/shadow/asked.ts';
-import type { Asking, World } from './asking.ts';
+import { byWhom, heldText } from '../../../api/shadow/asked.ts';
+import type { Again, Asking, World } from './asking.ts';
 import { unaskedBootOf } from '../nodes/blame.ts';
 import { checkedLately, onceChecked, uncheckedBefore } from './checks.ts';
 import {
@@ -9,33 +9,39 @@ import {
   listFull,
   otherZones,
   policyFull,
-  unhealthy,
   unproven,
   unprovenBefore,
   widening,
   wideningBefore,
 } from './others.ts';
-import { isToldToDrain } from '../facts/phase.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import { RULED_FOR_MS, ruledFrom } from '../facts/rulings.ts';
-import { atTime, type Finding, found, type Stop } from '../facts/verdict.ts';
+import { atTime, type Finding, found } from '../facts/verdict.ts';
+import {
+  besideOthers,
+  notCurrent,
+  nowPaused,
+  unhealthy,
+  unreadable,
+  whilePaused,
+  withoutControlPlane,
+} from './fleet.ts';
 import { forPods, onlyProven } from './joined.ts';
-import { byWindow } from './windows.ts';
+import { byWindow, isOneWindow } from './windows.ts';
 import { backingOff, crossedLately, refusedLately, updatedLately } from './pauses.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
 import { haltedBecause } from '../releases/halted.ts';
 import { refused } from './withheld.ts';
 
-/**
- * What becomes of a node that has a permit and is not disturbed yet: `call-off` ends its update, `wait` leaves it where it is unless a later gate
- * calls it off. `unknown` leaves it there too, and what later gates say is not known.
- */
-export type Again = Stop['kind'] | 'unknown';
-
 export interface Gate {
   readonly name: string;
-  /** Whom the answer is about. But for `member` (a node, by what its policy says) and `node`, it is the same for all that have not failed on the release, nor go back to it. */
-  readonly of: 'fleet' | 'policy' | 'release' | 'member' | 'node';
+  /**
+   * Whom the answer is about. `kind`: a node, but the same for all settled ones of a kind of which nothing else is known (`isAlone`). A `member` is a node
+   * by what its policy says; it and `node` are asked of each, which is always right.
+   */
+  readonly of: 'fleet' | 'policy' | 'release' | 'kind' | 'member' | 'node';
+  /** Under these rules it is of the kind all the same. */
+  readonly isOfKind?: (one: Asking) => boolean;
   /** The node may not prepare the update either. */
   readonly forbidsHint: boolean;
   /** Asked a second time, before the node is disturbed (rule L8), and what then becomes of it; undefined = asked once. */
@@ -62,13 +68,13 @@ const byTime =
  * have decided, then the node, then time. What remains is for other nodes, so that a verdict which names them means that only these are waited for.
  */
 export const GATES: readonly Gate[] = [
-  { name: 'held', of: 'node', forbidsHint: true, again: 'call-off', ask: held },
-  { name: 'leaving', of: 'node', forbidsHint: true, again: 'call-off', ask: leaving },
+  { name: 'held', of: 'kind', forbidsHint: true, again: 'call-off', ask: held },
+  { name: 'leaving', of: 'kind', forbidsHint: true, again: 'call-off', ask: leaving },
   { name: 'current', of: 'fleet', forbidsHint: true, again: 'unknown', ask: notCurrent },
   { name: 'paused', of: 'fleet', forbidsHint: true, again: whilePaused, ask: nowPaused },
   { name: 'policies', of: 'fleet', forbidsHint: true, again: 'unknown', ask: unreadable },
   { name: 'other operators', of: 'fleet', forbidsHint: true, again: 'wait', ask: besideOthers },
-  { name: 'order', of: 'node', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
+  { name: 'order', of: 'kind', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
   { name: 'policy', of: 'policy', forbidsHint: true, again: 'call-off', ask: byPolicy },
   {
     name: 'frozen',
@@ -78,19 +84,42 @@ export const GATES: readonly Gate[] = [
     ask: byTime('freeze'),
     expedited: byTime('freezeForAll'),
   },
-  { name: 'version', of: 'node', forbidsHint: true, again: 'call-off', ask: pinned },
-  { name: 'ready', of: 'node', forbidsHint: true, again: 'wait', ask: notReady },
+  { name: 'version', of: 'kind', forbidsHint: true, again: 'call-off', ask: pinned },
+  { name: 'ready', of: 'kind', forbidsHint: true, again: 'wait', ask: notReady },
   { name: 'ledger', of: 'release', forbidsHint: true, again: undefined, ask: unkept },
   { name: 'halted', of: 'release', forbidsHint: true, again: 'call-off', ask: halted },
-  { name: 'age', of: 'node', forbidsHint: true, again: 'call-off', ask: tooYoung, expedited: () => PASS },
-  { name: 'unasked boot', of: 'node', forbidsHint: true, again: undefined, ask: leftUnasked },
-  { name: 'backoff', of: 'node', forbidsHint: true, again: undefined, ask: backingOff },
-  { name: 'refused drain', of: 'node', forbidsHint: true, again: undefined, ask: refusedLately },
-  { name: 'crossed', of: 'node', forbidsHint: true, again: undefined, ask: crossedLately },
-  { name: 'failed check', of: 'node', forbidsHint: true, again: undefined, ask: checkedLately },
-  { name: 'interval', of: 'member', forbidsHint: true, again: undefined, ask: updatedLately, expedited: () => PASS },
-  { name: 'window', of: 'member', forbidsHint: true, again: undefined, ask: byWindow, expedited: () => PASS },
-  { name: 'ruler', of: 'member', forbidsHint: true, again: 'wait', ask: newlyRuled },
+  { name: 'age', of: 'kind', forbidsHint: true, again: 'call-off', ask: tooYoung, expedited: () => PASS },
+  { name: 'unasked boot', of: 'kind', forbidsHint: true, again: undefined, ask: leftUnasked },
+  { name: 'backoff', of: 'kind', forbidsHint: true, again: undefined, ask: backingOff },
+  { name: 'refused drain', of: 'kind', forbidsHint: true, again: undefined, ask: refusedLately },
+  { name: 'crossed', of: 'kind', forbidsHint: true, again: undefined, ask: crossedLately },
+  {
+    name: 'failed check',
+    of: 'node',
+    forbidsHint: true,
+    again: undefined,
+    ask: checkedLately,
+    isOfKind: ({ group }) => group?.rules.checks.before.length === 0,
+  },
+  {
+    name: 'interval',
+    of: 'member',
+    forbidsHint: true,
+    again: undefined,
+    ask: updatedLately,
+    expedited: () => PASS,
+    isOfKind: ({ group }) => (group?.rules.minIntervalMs ?? 0) === 0,
+  },
+  {
+    name: 'window',
+    of: 'member',
+    forbidsHint: true,
+    again: undefined,
+    ask: byWindow,
+    expedited: () => PASS,
+    isOfKind: isOneWindow,
+  },
+  { name: 'ruler', of: 'kind', forbidsHint: true, again: 'wait', ask: newlyRuled },
   { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
   { name: 'approval', of: 'node', forbidsHint: true, again: 'call-off', ask: unapproved },
   { name: 'unhealthy', of: 'fleet', forbidsHint: true, again: 'call-off', ask: unhealthy },
@@ -202,27 +231,6 @@ function leaving({ info }: Asking): GateResult {
   return info.node.leaving === true ? LEAVING : PASS;
 }
 
-function notCurrent(_: Asking, { snapshot: { notCurrent: lost } }: World): GateResult {
-  return lost === undefined ? PASS : stoppedBy(found('NotCurrent', lost));
-}
-
-/** Nobody knows for how long: a node that is told to drain would be drained under the pause. */
-function whilePaused({ info: { phase } }: Asking): Again {
-  return isToldToDrain(phase) ? 'call-off' : 'wait';
-}
-
-function nowPaused(_: Asking, { snapshot }: World): GateResult {
-  return snapshot.paused ? stoppedBy(found('Paused', pauseText(snapshot.pausedBy))) : PASS;
-}
-
-function unreadable(_: Asking, { rulings }: World): GateResult {
-  return stopping(rulings.unknown);
-}
-
-function besideOthers(_: Asking, { snapshot: { otherOperators: others } }: World): GateResult {
-  return others === undefined ? PASS : stoppedBy(found('OtherOperator', others));
-}
-
 function byPolicy({ info: { ruling } }: Asking): GateResult {
   const { against, rules } = ruling;
   return stopping(
@@ -258,10 +266,6 @@ function newlyRuled({ info: { node }, group }: Asking, { snapshot, now }: World)
   const ruler = name === undefined ? "the controller's variables" : `policy ${name}`;
   const since = until - RULED_FOR_MS;
   return stoppedBy({ ...found('NewlyRuled', `ruled by ${ruler} since ${atTime(since)} only`, until), since });
-}
-
-function withoutControlPlane(_: Asking, { snapshot: { controlPlaneAway: away } }: World): GateResult {
-  return away === undefined ? PASS : stoppedBy(found('ControlPlaneAway', away));
 }
 
 function writeRefused({ info }: Asking, { withheld }: World): GateResult {

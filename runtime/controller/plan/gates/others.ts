@@ -18,11 +18,6 @@ export function awaiting(asking: Asking, { dependencies, ledgers }: World): Gate
   return stoppedBy(found('WaitingForPolicy', `nobody has said yet that ${release.version} is proven in ${place}`));
 }
 
-/** Something else is wrong: an update would take away what is left. */
-export function unhealthy(_: Asking, { unhealthy: because }: World): GateResult {
-  return because ? stoppedBy(because) : PASS;
-}
-
 /**
  * A node with an entry of its own may always try again: its recovery shows that the release is sound. One that goes back has run it. A machine that has
  * just joined takes what is proven alone, and no place of others.

@@ -17,6 +17,10 @@ export function byWindow(asking: Asking, world: World): GateResult {
     : (closed ?? group.closing);
 }
 
+/** It lets all nodes of its policy start, or none. */
+export const isOneWindow = ({ group }: Asking): boolean =>
+  group?.rules.mustFit === false && windowOf(group.view)?.triggeredAt === undefined;
+
 interface Fitting {
   readonly group: Group;
   readonly now: number;
