@@ -153,13 +153,16 @@ const waiting = ({ info: { phase } }: Asking, because: Finding | undefined): Sto
 const mayDecide = (becomes: Again | undefined, waitsFor: Finding | undefined): becomes is Again =>
   becomes === 'wait' ? waitsFor === undefined : becomes !== undefined;
 
+/** What these say may be another thing under another policy. */
+const BY_POLICY: ReadonlySet<Gate['of']> = new Set<Gate['of']>(['policy', 'release', 'member']);
+
 /** @param isNew another policy rules the node than before */
 function becomesBy({ of, again, forPods }: Gate, asking: Asking, isNew: boolean): Again | undefined {
   const becomes = typeof again === 'function' ? again(asking) : again;
   if (becomes === 'wait' ? !isToldToDrain(asking.info.phase) : becomes !== undefined) return becomes;
   // What it was let through without, it lacks now.
   if (forPods && hasJoined(asking)) return 'call-off';
-  return again === undefined && isNew && of !== 'fleet' && of !== 'kind' && of !== 'node' ? 'call-off' : undefined;
+  return again === undefined && isNew && BY_POLICY.has(of) ? 'call-off' : undefined;
 }
 
 /** Its permit was taken under another policy than the one that rules it. */
