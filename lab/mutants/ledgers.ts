@@ -38,6 +38,14 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     rule: 'F3',
+    does: 'keeps the permit of a node whose pods are worse on its release for as long as they are',
+    file: ENTERED,
+    find: "if (isFailedByPods(info) && health.soak === 'passed') return this.#isEntered(info);",
+    replace: '',
+    tests: ['test/controller/workloads.test.ts'],
+  },
+  {
+    rule: 'F3',
     does: 'keeps the entry of a node that has long recovered',
     file: ENTERED,
     find: 'if (at <= now) kept = remove(kept, uid);',

@@ -13,10 +13,10 @@ afterEach(() => stage.end());
 const MINUTE = 60_000;
 const WORSE = '1 of 1 pods of DaemonSet kube-system/cni are not Ready on nodes of this version, 0 of 9 elsewhere';
 
-async function begun(proof: object): Promise<void> {
+async function begun(proof: object, more: object = {}): Promise<void> {
   stage = await Stage.with('a', 'b', 'c');
   await definePolicies(stage, {
-    all: { nodeSelector: {}, maxConcurrent: 1, maxFailed: 1, proof: { nodes: 1, ...proof } },
+    all: { nodeSelector: {}, maxConcurrent: 1, maxFailed: 1, proof: { nodes: 1, ...proof }, ...more },
   });
   await stage.pass(31_000);
   controller = stage.start();
@@ -96,6 +96,22 @@ describe('worse pods', () => {
     await saysWorse(null);
     await stage.pass(60 * MINUTE);
     expect([(await ledger())?.failures ?? {}, (await saidOf('a'))?.reason]).toEqual([{}, 'UpToDate']);
+  });
+
+  test('that show while the node still has its permit do not keep it: once it is entered that they are, the next one tries', async () => {
+    await begun({ soak: '30m', compare: 'fail' }, { maxFailed: 3, nodeSoak: '10m' });
+    await stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
+    await stage.pass();
+    await stage.report('a', { current_state: 'RebootedIntoUpdate', current_version: '1.1.0' });
+    await stage.pass();
+    await stage.report('a', { current_state: 'MonitoringUpdate' });
+    await saysWorse(WORSE);
+    expect(await stage.permits()).toEqual(['brs-a']);
+    await stage.pass(10 * MINUTE);
+    await stage.report('a', { current_state: 'Idle' });
+    await stage.pass(10_000);
+    expect([await stage.permits(), await saidOf('a')]).toMatchObject([['brs-b'], { reason: 'WorkloadsWorse' }]);
+    expect(Object.values((await ledger())?.failures ?? {})).toMatchObject([{ node: 'a', reason: 'WorkloadsWorse' }]);
   });
 
   test('of another version say nothing of the one that runs', async () => {

@@ -4,6 +4,7 @@ import type { BadEnd, Failure, UnderPolicy } from '../../../api/release/model.ts
 import { isCheckEntry } from '../facts/checks.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
 import { badEndOf, type End, failureOf, recoveredAt } from '../nodes/ends.ts';
+import { isFailedByPods } from '../nodes/evidence.ts';
 import {
   type FailureOn,
   failuresOfGone,
@@ -84,6 +85,7 @@ export class EnteredLedgers {
   mayRest(info: AssessedNode): boolean {
     const { node, shadow, phase, health } = info;
     if (health.checks === 'failed' || health.settling === 'failed') return this.#isEntered(info);
+    if (isFailedByPods(info) && health.soak === 'passed') return this.#isEntered(info);
     if (health.soak === 'passed') return !this.#hasEntry(node, shadow?.spec.version ?? '');
     return phase.kind === 'resting' || health.soak === 'failed' || this.#isEntered(info);
   }
