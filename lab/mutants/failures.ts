@@ -85,7 +85,7 @@ export const failureMutants: readonly Mutant[] = [
   {
     rule: 'B10',
     does: 'takes a host that cannot look for updates for one that has none to take',
-    file: 'runtime/controller/plan/answer/verdicts.ts',
+    file: 'runtime/controller/plan/answer/judge.ts',
     find: 'if (endsAt > now) return own;',
     replace: 'if (endsAt > 0) return own;',
     tests: ['test/controller/plan/verdicts.test.ts'],

@@ -7,8 +7,8 @@ import { LedgerTimes } from '../controller/seeing/ledger-times.ts';
 import { Observations } from '../controller/seeing/observations.ts';
 import { conditionUpToDate } from '../controller/plan/facts/conditions.ts';
 import { channelsPath, OrderedShadows } from '../controller/seeing/orders.ts';
-import type { Leaving } from '../controller/plan/answer/leaving.ts';
-import { keepersOf, leavingOf, type Plan, plan } from '../controller/plan/plan.ts';
+import type { GoingBack } from '../controller/plan/answer/going-back.ts';
+import { keepersOf, goingBackOf, type Plan, plan } from '../controller/plan/plan.ts';
 import { Rulings } from '../controller/plan/facts/rulings.ts';
 import type { Snapshot } from '../controller/plan/facts/snapshot.ts';
 import type { Finding } from '../controller/plan/facts/verdict.ts';
@@ -16,13 +16,13 @@ import { PolicyViews } from '../controller/seeing/policy-views.ts';
 import { permitsOn } from '../controller/permits/entries.ts';
 import {
   lastWordsOf,
-  managedBesides,
   pauseOf,
   type ShadowFacts,
   viewOfAgent,
   viewOfNode,
   viewOfShadow,
 } from '../controller/seeing/views.ts';
+import { managedBesides } from '../controller/seeing/people.ts';
 import { COMMAND_KINDS } from '../controller/writing/write-limiter.ts';
 import type { ChannelObject } from '../api/k3os/model.ts';
 import { Collection } from '../kube/collection.ts';
@@ -45,7 +45,7 @@ export interface Inspection {
   /** Everything that keeps a node from the update that it is offered, the verdict's reason first. It takes half a plan: ask once for all nodes. */
   readonly keepers: () => (node: string) => readonly Finding[];
   /** The nodes that are to leave what they run, if releases were these. */
-  readonly leaving: (releases: Snapshot['releases']) => readonly Leaving[];
+  readonly goingBack: (releases: Snapshot['releases']) => readonly GoingBack[];
   readonly config: ControllerConfig;
   /** Undefined where a controller leads, or that is not known. */
   readonly noLeader: NoLeader | undefined;
@@ -101,7 +101,7 @@ export async function inspect(cluster: Cluster, now: number, overrides: Assumed 
   return {
     snapshot,
     keepers: () => keepersOf(...made),
-    leaving: (releases) => leavingOf({ ...snapshot, releases }, made[1], made[2]),
+    goingBack: (releases) => goingBackOf({ ...snapshot, releases }, made[1], made[2]),
     config,
     policiesAt,
     plan: lease.refused === undefined ? asPermitted(planned, snapshot) : planned,

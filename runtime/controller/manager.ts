@@ -39,7 +39,7 @@ import { Policies } from './seeing/policies.ts';
 import { PolicyStatusWriter } from './writing/policy-status-writer.ts';
 import { LedgerWriter } from './writing/ledger-writer.ts';
 import { ReleaseCache } from './seeing/releases.ts';
-import { managedBesides } from './seeing/views.ts';
+import { managedBesides } from './seeing/people.ts';
 import { CommandLimiters } from './writing/write-limiter.ts';
 import { Reporter } from './telling/reporter.ts';
 import { PermitLedger } from './permits/ledger.ts';

@@ -6,7 +6,7 @@ export const inspected = (known: Pick<Inspection, 'snapshot' | 'config' | 'plan'
   ...known,
   policiesAt: () => known.snapshot.policies,
   keepers: () => () => [],
-  leaving: () => [],
+  goingBack: () => [],
   noLeader: undefined,
   permitsKnown: true,
   unknown: [],

@@ -1,6 +1,6 @@
 import { DECIDED_ANNOTATION, decidedText } from '../../api/release/decided.ts';
 import { ANY_POLICY } from '../../api/release/names.ts';
-import type { Leaving } from '../../controller/plan/answer/leaving.ts';
+import type { GoingBack } from '../../controller/plan/answer/going-back.ts';
 import { BY_OPTION, CHANGE_OPTIONS, requestOf } from '../change.ts';
 import { changeReleases, naming, policyIn } from '../change-releases.ts';
 import type { Answer, Cluster, Command, CommandRequest } from '../command.ts';
@@ -44,21 +44,21 @@ async function rollBack(request: CommandRequest): Promise<Answer> {
 
 /** What nodes will do, or why that is not known: who has to take nodes back does not wait for that. */
 interface Seen {
-  readonly nodes: readonly Leaving[];
+  readonly nodes: readonly GoingBack[];
   readonly notKnown: readonly string[];
 }
 
 async function lookedAt({ names, clock }: CommandRequest, cluster: Cluster, policy: string): Promise<Seen> {
   const [words = ''] = names;
   try {
-    const { snapshot, leaving, unknown } = await inspect(cluster, clock.now());
+    const { snapshot, goingBack, unknown } = await inspect(cluster, clock.now());
     const { objects } = snapshot.releases;
     const named = objects.filter(({ name }) => name === words);
     const meant = new Set(named.length > 0 ? named : objects.filter(({ version }) => version === versionIn(words)));
     const others = objects.filter((one) => !meant.has(one));
     const taken = [...meant].map((one) => Object.assign({}, one, { rollbackFor: [policy] }));
     const versions = new Set([...meant].map(({ version }) => version));
-    const nodes = leaving({ ...snapshot.releases, objects: [...others, ...taken] }).filter(({ runs }) =>
+    const nodes = goingBack({ ...snapshot.releases, objects: [...others, ...taken] }).filter(({ runs }) =>
       versions.has(runs),
     );
     return { nodes, notKnown: unknown };

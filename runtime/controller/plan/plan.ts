@@ -11,7 +11,7 @@ import { Dependencies } from './groups/dependencies.ts';
 import { askingOf, type World } from './gates/asking.ts';
 import { findingsOf } from './gates/gates.ts';
 import { Groups } from './groups/groups.ts';
-import { type Leaving, leavingIn } from './answer/leaving.ts';
+import { type GoingBack, goingBackIn } from './answer/going-back.ts';
 import { assess, type AssessedNode, type Fleet } from './nodes/health.ts';
 import { restingWrites } from './gates/resting.ts';
 import { Books } from './releases/books.ts';
@@ -40,7 +40,7 @@ import { Rulings } from './facts/rulings.ts';
 import type { Settings, Snapshot } from './facts/snapshot.ts';
 import { chooseStarts, type Starts } from './gates/starts.ts';
 import type { Finding, Stop, Verdict } from './facts/verdict.ts';
-import { judge } from './answer/verdicts.ts';
+import { judge } from './answer/judge.ts';
 import { type Warning, warningsFor } from './answer/warnings.ts';
 import { Withheld } from './gates/withheld.ts';
 
@@ -169,9 +169,9 @@ export function keepersOf(...made: Parameters<typeof plan>): (node: string) => r
 }
 
 /** Where nodes go that are to leave what they run, by name. */
-export function leavingOf(...made: Parameters<typeof plan>): readonly Leaving[] {
+export function goingBackOf(...made: Parameters<typeof plan>): readonly GoingBack[] {
   const { fleet, world } = start(...made);
-  return leavingIn(fleet.managed, world.groups);
+  return goingBackIn(fleet.managed, world.groups);
 }
 
 /**

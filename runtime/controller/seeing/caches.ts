@@ -16,13 +16,13 @@ import { Observations, type ObservedShadow } from './observations.ts';
 import { OrderedShadows, type Orders } from './orders.ts';
 import type { PermitView } from '../plan/facts/permit.ts';
 import type { NodeView, ShadowView, Snapshot } from '../plan/facts/snapshot.ts';
+import type { IsManaged } from './people.ts';
 import { DrainRefusals } from '../writing/drain-refusals.ts';
 import {
   type AgentView,
   type NodeFacts,
   type ShadowFacts,
   SharedTexts,
-  type IsManaged,
   lastWordsOf,
   pauseOf,
   viewOfAgent,

@@ -3,25 +3,16 @@ import type { KubeObject, Node, Pod } from '../../kube/objects.ts';
 import { instantOf } from '../../lib/clock.ts';
 import { shortened } from '../../lib/parts.ts';
 import { readMarks } from '../../api/marks/marks.ts';
-import { UNRELEASED_ANNOTATION } from '../../api/marks/names.ts';
 import { conditionSign, taintSign } from '../../api/policy/signs.ts';
 import { askedIn, type Pause } from '../../api/shadow/asked.ts';
-import { FIRST_OPERATOR_KEYS } from '../../api/shadow/first-operator.ts';
 import {
-  ADOPTED_ANNOTATION,
-  HOLD_ANNOTATION,
   LAST_ATTEMPT_ANNOTATION,
   LAST_REBOOT_ANNOTATION,
   LAST_UPDATE_ANNOTATION,
   LAST_UPDATE_FINISHED_ANNOTATION,
-  MANAGED_LABEL,
-  MANAGED_LABEL_V1,
-  MANAGED_LABEL_VALUE,
   MOVED_NOBODY_ANNOTATION,
   PAUSED_ANNOTATION,
-  RETRY_ANNOTATION,
   shadowName,
-  UPDATE_NOW_ANNOTATION,
   UPDATED_FROM_ANNOTATION,
   VERSION_BEFORE_ANNOTATION,
 } from '../../api/shadow/names.ts';
@@ -29,6 +20,7 @@ import { crossedIn } from '../../api/shadow/crossed.ts';
 import { hintIn } from '../../api/shadow/hint.ts';
 import { ownersOf } from '../../api/shadow/owner.ts';
 import { familyOf, isSemver, versionOfOsImage } from '../../api/shadow/semver.ts';
+import { decidedOn, type IsManaged } from './people.ts';
 import { othersTaints, saidByTaints } from './taints.ts';
 import { isLifecycle } from '../writing/lifecycle-conditions.ts';
 import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
@@ -78,17 +70,6 @@ export class SharedTexts {
 
 const SHARED_TEXTS = 2000;
 
-/** By a node's labels. */
-export type IsManaged = (labels: Readonly<Record<string, string>>) => boolean;
-
-/** Which nodes are managed besides those with Bottlerocket's API: those of each other driver that is on. */
-export function managedBesides(
-  { INTERFACE_V1: isOn }: { readonly INTERFACE_V1: boolean },
-  orders?: { readonly manages: IsManaged },
-): IsManaged {
-  return (labels) => (isOn && labels[MANAGED_LABEL] === MANAGED_LABEL_V1) || (orders?.manages(labels) ?? false);
-}
-
 /** @param texts of all nodes that are kept, which share them; `isOther` is what `managedBesides` returns */
 export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsManaged = () => false): NodeFacts {
   const { name, uid } = node.metadata;
@@ -109,33 +90,6 @@ export function viewOfNode(node: Node, texts = new SharedTexts(), isOther: IsMan
     lifecycle: lifecycleOn(node),
     ...signsOn(node, texts),
   };
-}
-
-/** What people have decided on the node, by labels and annotations. */
-function decidedOn(
-  node: Node,
-  isOther: IsManaged,
-): Pick<NodeView, 'managed' | 'joinable' | 'held' | 'heldBy' | 'askedBy' | 'retryOf' | 'unreleased' | 'firstOperator'> {
-  const { labels, annotations: stated } = node.metadata;
-  const annotations = stated ?? {};
-  return {
-    managed: labels?.[MANAGED_LABEL] === MANAGED_LABEL_VALUE || isOther(labels ?? {}),
-    joinable: annotations[ADOPTED_ANNOTATION] === undefined && isBottlerocket(node),
-    held: annotations[HOLD_ANNOTATION] !== undefined,
-    heldBy: askedIn(annotations[HOLD_ANNOTATION]),
-    askedBy: askerOf(annotations[UPDATE_NOW_ANNOTATION]),
-    retryOf: annotations[RETRY_ANNOTATION],
-    unreleased: annotations[UNRELEASED_ANNOTATION],
-    firstOperator: firstOperatorOn(annotations),
-  };
-}
-
-function firstOperatorOn(annotations: Node['metadata']['annotations']): NodeView['firstOperator'] {
-  const said = FIRST_OPERATOR_KEYS.flatMap((key) => {
-    const value = annotations?.[key];
-    return value === undefined ? [] : [[key, value] as const];
-  });
-  return said.length > 0 ? Object.fromEntries(said) : undefined;
 }
 
 function lifecycleOn({ status }: Node): NodeView['lifecycle'] {
@@ -167,17 +121,6 @@ function signsOn({ spec, status }: Node, texts: SharedTexts): Pick<NodeView, 'si
     ...(signs.length > 0 && { signs: signs.map((sign) => texts.of(sign)) }),
     ...(turns.length > 0 && { conditionsAt: Object.fromEntries(turns) }),
   };
-}
-
-/** Bytes of a name that goes into Events: anybody may write an annotation of any length. */
-const LONGEST_ASKER = 128;
-
-function askerOf(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : shortened(text.trim() || 'somebody', LONGEST_ASKER);
-}
-
-function isBottlerocket({ status }: Node): boolean {
-  return status?.nodeInfo?.osImage?.startsWith('Bottlerocket OS ') === true;
 }
 
 function readinessOf({ metadata, status }: Node): Pick<NodeFacts, 'ready' | 'readinessStatedAt'> {

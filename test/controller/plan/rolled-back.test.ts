@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { EMPTY } from '../../../runtime/api/release/ledger.ts';
-import { leavingOf } from '../../../runtime/controller/plan/plan.ts';
+import { goingBackOf } from '../../../runtime/controller/plan/plan.ts';
 import {
   fleet,
   ledgerObject,
@@ -120,7 +120,7 @@ describe('a release that people roll back', () => {
       { stays: 'nobody knows a version that it could go back to' },
     ],
   ])('is known beforehand to be left, or not, by a node that %s', (_, a, way) => {
-    const [one, ...others] = leavingOf(underRules(rolled(['*'], a), POLICY), POLICY, { now: NOW });
+    const [one, ...others] = goingBackOf(underRules(rolled(['*'], a), POLICY), POLICY, { now: NOW });
     expect([one, others]).toEqual([{ node: 'a', family: FAMILY, runs: '1.1.0', ...way }, []]);
   });
 });

@@ -16,7 +16,7 @@ import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { give, type Given } from '../facts/places.ts';
 import { NEVER } from '../facts/requeue.ts';
 import { proofClaims } from './others.ts';
-import { inTurn, isRuled, type Ruled } from './turns.ts';
+import { inTurn, isLast, isRuled, type Ruled } from './turns.ts';
 import type { Finding } from '../facts/verdict.ts';
 
 /** What keeps a node from starting. */
@@ -94,8 +94,7 @@ class Round {
     if (own.finding) this.#keep(asking, own, those);
     else if (asking.group) this.#note(asking.group, own.changesAt);
     if (own.finding || !isRuled(asking)) return;
-    const { node } = asking.info;
-    if (node.name === this.#world.settings.ownNode && node.askedBy === undefined) this.#own = asking;
+    if (isLast(asking, this.#world)) this.#own = asking;
     else this.#crowds.join(asking, those, this.#world);
   }
 

@@ -8,7 +8,8 @@ import { COMPONENT_LABEL, COMPONENTS } from '../../../api/shadow/names.ts';
 import { belongsTo } from '../../../api/shadow/owner.ts';
 import type { Expectations } from '../../seeing/expectations.ts';
 import { type PermitLedger, PermitsMovedError } from '../../permits/ledger.ts';
-import { type AgentView, type IsManaged, type ShadowFacts, viewOfAgent, viewOfShadow } from '../../seeing/views.ts';
+import type { IsManaged } from '../../seeing/people.ts';
+import { type AgentView, type ShadowFacts, viewOfAgent, viewOfShadow } from '../../seeing/views.ts';
 
 /** What actions work with. Reads go to the API server, never to a cache. */
 export interface ActionPorts {

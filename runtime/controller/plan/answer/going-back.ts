@@ -7,7 +7,7 @@ import type { AssessedNode } from '../nodes/health.ts';
 import { answerTo, type WayBack } from '../nodes/unmet.ts';
 
 /** A managed node that is to leave what it runs. */
-export interface Leaving {
+export interface GoingBack {
   readonly node: string;
   readonly family: string;
   readonly runs: string;
@@ -19,19 +19,19 @@ export interface Leaving {
   readonly doubt?: string | undefined;
 }
 
-export function leavingIn(managed: readonly AssessedNode[], groups: Groups): readonly Leaving[] {
+export function goingBackIn(managed: readonly AssessedNode[], groups: Groups): readonly GoingBack[] {
   return managed.flatMap((info) => {
     const way = wayFrom(info, groups.of(info));
-    return way && info.shadow?.status ? leavingOf(info, way, info.shadow.status) : [];
+    return way && info.shadow?.status ? goingBackOf(info, way, info.shadow.status) : [];
   });
 }
 
-function leavingOf({ node }: AssessedNode, way: WayBack, status: Status): Leaving {
+function goingBackOf({ node }: AssessedNode, way: WayBack, status: Status): GoingBack {
   const { name, family } = node;
-  const leaving = { node: name, family, runs: status.current_version };
-  if (way.to === undefined) return { ...leaving, stays: way.stays };
+  const one = { node: name, family, runs: status.current_version };
+  if (way.to === undefined) return { ...one, stays: way.stays };
   const doubt = doubtOf(way.to, status);
-  return { ...leaving, to: way.to, ...(doubt !== undefined && { doubt }) };
+  return { ...one, to: way.to, ...(doubt !== undefined && { doubt }) };
 }
 
 function doubtOf(wanted: string, status: Status): string | undefined {
