@@ -140,6 +140,17 @@ test('a drain that begins anew after an unplanned reboot keeps what was known be
   );
 });
 
+test.each([-90_000, 90_000])(
+  'when it was looked at is by the API server’s clock, where the replica’s is %d ms ahead',
+  async (aheadMs) => {
+    await drain();
+    await sized(`${SETS}/web`, { wanted: 3, ready: 2 });
+    replica = world.replica({ aheadMs });
+    const { looked_at } = (await look()) ?? {};
+    expect(Math.abs(Date.parse(looked_at ?? '') - world.clock.now())).toBeLessThanOrEqual(1_000);
+  },
+);
+
 test('the next update begins without it', async () => {
   await drain();
   await world.setSpec({ state: 'Idle' });
