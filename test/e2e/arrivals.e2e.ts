@@ -3,15 +3,13 @@ import { registration } from '../../lab/sim/kubernetes/kubelet/node-status.ts';
 import { WORKLOAD_NAMESPACE } from '../../lab/sim/world/workload.ts';
 import { ARRIVING_KEY } from '../../runtime/api/marks/taints.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../runtime/api/shadow/names.ts';
-import type { KubeList, Node } from '../../runtime/kube/objects.ts';
 import { NODES_PATH } from '../../runtime/kube/resources.ts';
-import { examples } from '../documents.ts';
-import { shell } from '../shell.ts';
 import type { History } from './history.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
 import { atRest, podsOn, versionOf } from './looks.ts';
 import { type Scene, Stage } from './scene.ts';
+import { leftOnNodes, takeAway } from './taking-away.ts';
 import { haltOf, holdOf, pause } from './undoing.ts';
 
 const SPARES = ['node-5', 'node-6'];
@@ -81,19 +79,8 @@ test('a hold, a pause and a halt each let pods come to a machine that has joined
 });
 
 test('who takes the operator away as documented in the middle of a rollout finds nothing of it on any node', async () => {
-  const [, commands = ''] = examples('docs/deploying.md', 'sh').find(([title]) => title === 'Taking it away') ?? [];
-  const lines = commands.trim().split('\n');
-  const removal = lines.findIndex((line) => line.startsWith('kubectl delete')) + 1;
-  const { kubeconfig, dir: home } = stage.cluster;
-  const follow = (some: readonly string[]) => shell(`set -e\n${some.join('\n')}`, { kubeconfig, home });
-  expect(await follow(lines.slice(0, removal))).toMatchObject({ code: 0 });
   // Nobody is there any more who would let pods come to what joins now.
-  await tainted(LATE);
-  expect(await follow(lines.slice(removal))).toMatchObject({ code: 0 });
-  const { stdout } = await kubectl('get', 'node', '-o', 'json');
-  const nodes = (JSON.parse(stdout) as KubeList<Node>).items.map(({ metadata: { labels, annotations }, spec }) =>
-    JSON.stringify([labels, annotations, spec?.taints, spec?.unschedulable]),
-  );
-  expect(nodes).toHaveLength(7);
-  expect(nodes.filter((said) => /brupop\.bottlerocket|updater-interface|exclude-from|true\]$/.test(said))).toEqual([]);
+  await takeAway(stage.cluster, () => tainted(LATE));
+  expect(scene.history.nodes.size).toBe(7);
+  expect(await leftOnNodes()).toEqual([]);
 }, 240_000);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { policyNamed } from '../policies.ts';
-import { comesTrue } from './come-true.ts';
 import { invariants } from './invariants.ts';
 import { apply, kubectl } from './kubectl.ts';
 import { atRest, isCordoned, isMarked, podsOn, shadowOf, verdict } from './looks.ts';
 import { Plugin } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
+import { toldOf } from './told.ts';
 import { haltOf } from './undoing.ts';
 
 /** What one update of a node waits for, for the sake of the pods that run there. */
@@ -45,13 +45,7 @@ function batch(): object {
 
 const says = (reason: string): Promise<unknown> => scene.until((history) => verdict(history, NODE)?.reason === reason);
 
-/** Resolves when people are told so of the Node. */
-const told = (reason: string, text: string): Promise<void> =>
-  comesTrue(async () => {
-    const selector = `involvedObject.kind=Node,involvedObject.name=${NODE},reason=${reason}`;
-    const { stdout } = await kubectl('get', 'events', '-A', '--field-selector', selector, '-o', 'json');
-    return stdout.includes(text);
-  });
+const told = (reason: string, text: string): Promise<void> => toldOf({ kind: 'Node', name: NODE }, reason, text);
 
 /** Those of the node, and since when they end that do. */
 const podsThere = (): readonly string[] =>
