@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { MessageBody, Model } from '../../runtime/cli/dashboard/wire.ts';
 
 const BUILD = fileURLToPath(new URL('../../build', import.meta.url));
 
@@ -60,7 +61,39 @@ export class Plugin {
     const [code] = (await once(child, 'exit')) as unknown[];
     return code;
   }
+
+  /** What the page shows to who opens it now. */
+  async page(): Promise<Page> {
+    const child = spawn('kubectl', ['brupop', 'dashboard', '--no-open'], { env: this.#env });
+    const ended = once(child, 'exit');
+    try {
+      const address = await found(child.stdout, /http:\S+#token=\S+/);
+      const { origin, hash } = new URL(address);
+      const headers = { authorization: `Bearer ${hash.replace('#token=', '')}` };
+      const { body } = await fetch(`${origin}/api/stream`, { headers });
+      const said = await found(body ?? [], /^data: .*\n\n/);
+      return JSON.parse(said.slice('data: '.length)) as Page;
+    } finally {
+      child.kill('SIGINT');
+      await ended;
+    }
+  }
 }
+
+/** The first text like this that comes. */
+async function found(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, like: RegExp): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of chunks) {
+    text += decoder.decode(chunk, { stream: true });
+    const [first] = like.exec(text) ?? [];
+    if (first !== undefined) return first;
+  }
+  throw new Error(`${text} is not like ${like.source}`);
+}
+
+/** A message of the page's stream that has all. */
+export type Page = MessageBody & Pick<Model, 'sections'>;
 
 /* As much of what commands give as JSON as is looked at. */
 
