@@ -1,7 +1,7 @@
 import type { ApiObject } from 'cdk8s';
 import type { k8s } from 'cdk8s-plus-28';
 import { Construct } from 'constructs';
-import type { controllerEnv } from '../runtime/controller/config.ts';
+import { CONTROLLER_ALLOCATOR, type controllerEnv } from '../runtime/controller/config.ts';
 import { CONTROLLER_DEPLOYMENT, CONTROLLER_PORT_NAME, CONTROLLER_SERVICE } from '../runtime/api/shadow/names.ts';
 import { Access } from './access.ts';
 import { environment, IN_CLUSTER, loggingEnv, podField } from './environment.ts';
@@ -59,7 +59,7 @@ function controllerPod(settings: Settings): k8s.PodTemplateSpec {
   return podTemplate(settings, {
     component: 'controller',
     volumeMounts: [...(notified.volumeMounts ?? []), { name: REPOSITORIES, mountPath: REPOSITORIES_DIR }],
-    env: controllerEnvironment(settings),
+    env: [...controllerEnvironment(settings), ...environment(CONTROLLER_ALLOCATOR)],
     httpPort: controller.httpPort,
     probePeriod: 10,
     spec: {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { controllerEnv } from '../../runtime/controller/config.ts';
+import { CONTROLLER_ALLOCATOR, controllerEnv } from '../../runtime/controller/config.ts';
 import { choiceOf, count, countOrText, flagOf, listenPort, textIn, textOf, tunable } from './fields.ts';
 import { type ScheduleProps, scheduleProps } from './schedule.ts';
 import { type TopologySpreadConstraint, topologySpreadConstraints } from './scheduling.ts';
@@ -109,7 +109,7 @@ const RESOURCES = { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory:
 
 /** @internal */
 export const controllerProps = z.strictObject({
-  ...workloadFields(RESOURCES, controllerEnv),
+  ...workloadFields(RESOURCES, { ...controllerEnv, ...CONTROLLER_ALLOCATOR }),
   ...servedFields,
   topologySpreadConstraints: topologySpreadConstraints.optional(),
   replicas: count(1).default(1),

@@ -178,6 +178,12 @@ export const controllerEnv = {
  */
 export const CONTROLLER_NODE_FLAGS = ['--max-semi-space-size=4', '--max-old-space-size-percentage=65'] as const;
 
+/**
+ * Variables that glibc reads, not this process (mallopt(3)). What a page of large Nodes is read into gets pages of its own, which go back at once;
+ * unless the threshold is set, it grows with the first of these, and what is freed stays in memory. The heap grows by no more than is asked for.
+ */
+export const CONTROLLER_ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_TOP_PAD_: '0' } as const;
+
 export type ControllerConfig = EnvValues<typeof controllerEnv>;
 
 type Source = Readonly<Record<string, string | undefined>>;

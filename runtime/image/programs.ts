@@ -1,6 +1,6 @@
 import { AGENT_NODE_FLAGS } from '../agent/config.ts';
 import { APISERVER_ALLOCATOR, APISERVER_NODE_FLAGS } from '../apiserver/config.ts';
-import { CONTROLLER_NODE_FLAGS } from '../controller/config.ts';
+import { CONTROLLER_ALLOCATOR, CONTROLLER_NODE_FLAGS } from '../controller/config.ts';
 
 /** A program of the image. */
 interface ImageProgram {
@@ -17,7 +17,7 @@ export const IMAGE_PROGRAMS = {
   controller: {
     summary: 'decides which node is updated when',
     nodeFlags: CONTROLLER_NODE_FLAGS,
-    env: {},
+    env: CONTROLLER_ALLOCATOR,
   },
   agent: {
     summary: 'updates the host that it runs on',

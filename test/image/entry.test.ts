@@ -19,13 +19,16 @@ describe.each(PROCESSES)('IMAGE %s', (process) => {
   });
 });
 
-test('IMAGE apiserver has the settings of the allocator that its manifest states, which glibc reads before Node starts', () => {
-  const variables = (container(manifests(), 'apiserver').env as readonly { name: string; value?: string }[])
-    .filter(({ name }) => name.startsWith('MALLOC_'))
-    .map(({ name, value }) => [name, value]);
-  expect(variables).not.toEqual([]);
-  expect(entry(['apiserver'], {}, OPT)).toMatchObject({ env: Object.fromEntries(variables) });
-});
+test.each(['controller', 'apiserver'] as const)(
+  'IMAGE %s has what its manifest tells glibc, which reads it before Node starts',
+  (process) => {
+    const variables = (container(manifests(), process).env as readonly { name: string; value?: string }[])
+      .filter(({ name }) => name.startsWith('MALLOC_'))
+      .map(({ name, value }) => [name, value]);
+    expect(variables).not.toEqual([]);
+    expect(entry([process], {}, OPT)).toMatchObject({ env: Object.fromEntries(variables) });
+  },
+);
 
 test('IMAGE alone, or with the name of no program, says which there are and fails', () => {
   const programs = /controller[^]*agent[^]*apiserver[^]*kubectl-brupop/;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { agentEnv, readAgentConfig } from '../../runtime/agent/config.ts';
-import { APISERVER_ALLOCATOR, apiserverEnv, readApiserverConfig } from '../../runtime/apiserver/config.ts';
+import { apiserverEnv, readApiserverConfig } from '../../runtime/apiserver/config.ts';
 import { controllerEnv, readControllerConfig } from '../../runtime/controller/config.ts';
+import { IMAGE_PROGRAMS } from '../../runtime/image/programs.ts';
 import type { EnvVar } from '../../runtime/lib/env.ts';
 import { PUBLIC_PATHS } from '../../runtime/apiserver/config.ts';
 import { anyProps } from './any-props.ts';
@@ -29,8 +30,7 @@ describe.each(PROCESSES)('what the manifests say to the %s', (process) => {
   });
 
   test('has only names that it reads, or that the C library does', () => {
-    const libraries = process === 'apiserver' ? APISERVER_ALLOCATOR : {};
-    const read = Object.keys({ ...SCHEMAS[process], ...libraries });
+    const read = Object.keys({ ...SCHEMAS[process], ...IMAGE_PROGRAMS[process].env });
     expect(read).toEqual(expect.arrayContaining(Object.keys(environmentOf(process))));
   });
 

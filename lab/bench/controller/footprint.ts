@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CONTROLLER_NODE_FLAGS } from '../../../runtime/controller/config.ts';
+import { CONTROLLER_ALLOCATOR, CONTROLLER_NODE_FLAGS } from '../../../runtime/controller/config.ts';
 import { systemClock } from '../../../runtime/lib/clock.ts';
 import { NAMESPACE } from '../../../runtime/api/shadow/names.ts';
 import { ADMIN } from '../../sim/cluster/cluster.ts';
@@ -79,6 +79,7 @@ async function startController({ served, dir, root, cgroup }: Launch): Promise<C
     SERVICE_ACCOUNT_DIR: dir,
     MY_NODE_NAME: 'n0',
     HTTP_PORT: String(HTTP_PORT),
+    ...CONTROLLER_ALLOCATOR,
   };
   const program = [process.execPath, ...CONTROLLER_NODE_FLAGS, join(root, 'build', 'controller.mjs')];
   const enter = ['-c', 'echo $$ > "$0" && exec "$@"', cgroup.entrance];
