@@ -104,10 +104,10 @@ function queuesOf(candidates: readonly Ruled[], turns: Turns, started: ReadonlyM
   return [...Map.groupBy(candidates, ({ info }) => info.zone)].flatMap(([zone, all]) => {
     const [head] = all;
     if (!head) return [];
-    const begun = started.get(zone) ?? 0;
+    const startedHere = started.get(zone) ?? 0;
     const isBegun = running !== undefined && all.some((one) => running.has(versionKey(zone, one.info, one.version)));
-    const moving = (places.updating.get(zone) ?? 0) + begun;
-    return { zone, all, served: 0, head, moving, isBusy: begun > 0 || places.zones.taken.has(zone), isBegun };
+    const moving = (places.updating.get(zone) ?? 0) + startedHere;
+    return { zone, all, served: 0, head, moving, isBusy: startedHere > 0 || places.zones.taken.has(zone), isBegun };
   });
 }
 

@@ -13,7 +13,7 @@ export function isAtRestOn({ shadow, phase }: AssessedNode, version: string): bo
 /** The node was taken out of service for the version, or is about to be. */
 export function isDisturbed({ shadow, phase }: NodeInfo, version: string): boolean {
   if (isLetThrough(phase)) return true;
-  // The second gate counts a node that it lets through. It is counted here only if that write is not seen yet.
+  // A plan counts those that it lets through itself. Here one counts only where that write is not seen yet.
   if (phase.kind === 'staged') return shadow?.stale === true && shadow.spec.version === version;
   return shadow?.spec.state === 'Idle' && shadow.status?.current_version === version;
 }
