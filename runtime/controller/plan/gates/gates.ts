@@ -74,7 +74,7 @@ export const GATES: readonly Gate[] = [
   { name: 'paused', of: 'fleet', forbidsHint: true, again: whilePaused, ask: nowPaused },
   { name: 'policies', of: 'fleet', forbidsHint: true, again: 'unknown', ask: unreadable },
   { name: 'other operators', of: 'fleet', forbidsHint: true, again: 'wait', ask: besideOthers },
-  { name: 'order', of: 'kind', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
+  { name: 'host order', of: 'kind', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
   { name: 'policy', of: 'policy', forbidsHint: true, again: 'call-off', ask: byPolicy },
   {
     name: 'frozen',
@@ -154,9 +154,9 @@ export const GATES: readonly Gate[] = [
     expedited: () => PASS,
   },
   { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ...forPods(policyFull), queue: 'policy' },
-  { name: 'capacity', of: 'node', forbidsHint: false, again: 'wait', ...forPods(fleetFull), queue: 'all' },
+  { name: 'budget over all', of: 'node', forbidsHint: false, again: 'wait', ...forPods(fleetFull), queue: 'all' },
   { name: 'check', of: 'node', forbidsHint: false, again: onceChecked, ask: () => PASS, askAgain: uncheckedBefore },
-  { name: 'room', of: 'node', forbidsHint: false, again: undefined, ask: listFull, queue: 'all' },
+  { name: 'permit list', of: 'node', forbidsHint: false, again: undefined, ask: listFull, queue: 'all' },
 ];
 
 /** What is to be asked of a node, and which gate of the list asks it. */
@@ -169,7 +169,7 @@ const at = (name: string): number => GATES.findIndex((gate) => gate.name === nam
 /** From here on, the node waits for nothing but a place that others take. */
 const NEXT = at('budget');
 /** From here on, the size of its own permit decides. */
-const ROOM = at('room');
+const LIST = at('permit list');
 
 /** What a gate asks the first time. */
 const askOf = ({ ask, expedited }: Gate): Gate['ask'] =>
@@ -214,7 +214,7 @@ export const queueOf = ({ gate = -1 }: Pick<Found, 'gate'>): Gate['queue'] => GA
 export const mayPrepare = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => GATES[gate]?.forbidsHint === false;
 export const isNext = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => gate >= NEXT;
 /** It keeps all settled nodes of the same release and zone alike. */
-export const isOfAll = ({ gate = ROOM }: Pick<Found, 'gate'>): boolean => gate < ROOM;
+export const isOfAll = ({ gate = LIST }: Pick<Found, 'gate'>): boolean => gate < LIST;
 
 const LEAVING = stoppedBy(found('Leaving', 'the node is being removed from the cluster'));
 /** The node does not wait for a permit of others: the controller has to clean up after its last update first. */

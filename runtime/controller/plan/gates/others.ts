@@ -69,7 +69,7 @@ export function otherZones({ info, group, version }: Asking, { places, given }: 
 
 const WAITING_IN_POLICY = found('WaitingForSlot', 'other nodes of the policy are being updated');
 const CAPPED = found('WaitingForSlot', 'nodes of all policies together are being updated up to MAX_CONCURRENT_UPDATE');
-const NO_ROOM = found('WaitingForSlot', 'the list of the nodes that are being updated is full');
+const LIST_FULL = found('WaitingForSlot', 'the list of the nodes that are being updated is full');
 
 type Full = 'budget' | 'all' | 'room';
 
@@ -77,7 +77,7 @@ type Full = 'budget' | 'all' | 'room';
 const FULL: readonly (readonly [which: Full, says: Finding, underVariables: Finding])[] = [
   ['budget', WAITING_IN_POLICY, WAITING],
   ['all', CAPPED, WAITING],
-  ['room', NO_ROOM, NO_ROOM],
+  ['room', LIST_FULL, LIST_FULL],
 ];
 
 export const policyFull = (asking: Asking, world: World): GateResult => full(0, asking, world);
