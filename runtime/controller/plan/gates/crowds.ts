@@ -11,7 +11,7 @@ export interface Crowd {
   /** The first of them. */
   readonly one: Ruled;
   /** By name. */
-  readonly members: readonly AssessedNode[];
+  readonly members: AssessedNode[];
 }
 
 /** What others keep all members of a crowd from, as of what was given by then. */
@@ -22,24 +22,18 @@ interface Heard {
 
 /** Nodes that nothing but other nodes can keep from starting, of which those join together that are alike. Of thousands that wait for the same, one is asked. */
 export class Crowds {
-  readonly #of = new Map<Group, Crowd[]>();
-  readonly #known = new Map<Key, AssessedNode[]>();
+  readonly #all = new Map<Key, Crowd>();
   readonly #heard = new Map<Key, Heard>();
 
   join(one: Ruled, those: readonly AssessedNode[], world: World): void {
     const key = keyOf(one, world);
-    const known = this.#known.get(key);
-    const members = known ?? [];
-    for (const info of those) members.push(info);
-    if (known) return;
-    this.#known.set(key, members);
-    const crowds = this.#of.get(one.group);
-    if (crowds) crowds.push({ one, members });
-    else this.#of.set(one.group, [{ one, members }]);
+    const crowd = this.#all.get(key) ?? { one, members: [] };
+    for (const info of those) crowd.members.push(info);
+    this.#all.set(key, crowd);
   }
 
   of(group: Group): readonly Crowd[] {
-    return this.#of.get(group) ?? [];
+    return [...this.#all.values()].filter(({ one }) => one.group === group);
   }
 
   /** What other nodes keep this one from. All of a kind differ in the room alone that their permits take on the Lease. */

@@ -79,15 +79,15 @@ class Round {
   consider(those: readonly AssessedNode[]): void {
     const { release } = this.#asking(those[0]) ?? {};
     const { alone, alike } = apart(those, release, this.#world);
-    for (const info of alone) this.#askAll([info], OWN);
+    for (const info of alone) this.#ask([info], OWN);
     const one = this.#asking(alike[0]);
     if (!one) return;
     const left = leftBy(one, this.#world);
-    if (left.some((own) => isOfEach(own, one))) alike.forEach((info) => this.#askAll([info], left));
-    else this.#askAll(alike, left);
+    if (left.some((own) => isOfEach(own, one))) alike.forEach((info) => this.#ask([info], left));
+    else this.#ask(alike, left);
   }
 
-  #askAll(those: readonly AssessedNode[], questions: readonly Question[]): void {
+  #ask(those: readonly AssessedNode[], questions: readonly Question[]): void {
     const asking = this.#asking(those[0]);
     if (!asking) return;
     const own = firstOf(asking, this.#world, questions);

@@ -32,8 +32,8 @@ export function wishesFor({ alike }: Pick<Fleet, 'alike'>, { nodes }: Pick<Start
   const changeOf = (info: AssessedNode): Change | undefined => changeFor(info, known, groups);
   // Of one kind all are to be changed, or none.
   const those = alike.filter(([one]) => one && changeOf(one)).flat();
-  const changes = those.toSorted((a, b) => a.at - b.at).flatMap((info) => changeOf(info) ?? []);
-  const changing = changes.filter(({ nodeUid }) => !starting.has(nodeUid));
+  const due = those.toSorted((a, b) => a.at - b.at);
+  const changing = due.flatMap((one) => (starting.has(one.node.uid) ? [] : (changeOf(one) ?? [])));
   const dueAt = ({ nodeUid }: Change): number => ruledFrom(snapshot, nodeUid);
   return {
     commands: changing.flatMap((one) => (dueAt(one) > now ? [] : one.command)),
