@@ -6,6 +6,8 @@ export const POWER_LABEL = 'paper.brupop/power';
 /** What the machine has booted. */
 export const BOOT_ID_ANNOTATION = 'paper.brupop/boot-id';
 export const OS_IMAGE_ANNOTATION = 'paper.brupop/os-image';
+/** Of a Pod on paper, whatever it says: its containers crash again and again, for as long as it is there. */
+export const CRASHES_ANNOTATION = 'paper.brupop/crashes';
 
 /** How often a kubelet writes its status though nothing has changed: five minutes in life, ten times faster here. */
 const HEARTBEAT_MS = 30_000;
@@ -119,6 +121,25 @@ containerStatuses:
 {{ end }}
 `;
 
+/** They have crashed often enough to be told from what waits for another. */
+const CRASHING = `
+{{ $now := Now }}
+conditions:
+{{ range $type := list "ContainersReady" "Ready" }}
+- { type: {{ $type }}, status: "False", lastTransitionTime: {{ $now | Quote }} }
+{{ end }}
+containerStatuses:
+{{ range .spec.containers }}
+- name: {{ .name | Quote }}
+  image: {{ .image | Quote }}
+  imageID: ""
+  ready: false
+  started: false
+  restartCount: 5
+  state: { waiting: { reason: CrashLoopBackOff } }
+{{ end }}
+`;
+
 /**
  * When the containers of a pod that was deleted have ended: never begun, at once; annotated, that many seconds later; else at the very
  * end of the pod's grace.
@@ -130,18 +151,23 @@ const ENDED = `
   else "\\([($own | tonumber), .metadata.deletionGracePeriodSeconds] | min)s"
   end`;
 
+const IS_THERE = [isOnPaper, '.metadata.deletionTimestamp == null'];
+const crashes = `${note(CRASHES_ANNOTATION)} != null`;
+const tellsOfCrashes = '([.status.containerStatuses[]?.state.waiting.reason] | any(. == "CrashLoopBackOff"))';
+
 const POD_STAGES = [
   stage({
     kind: 'Pod',
     name: 'pod-starts',
-    when: [
-      isOnPaper,
-      '.metadata.deletionTimestamp == null',
-      '.status.phase | IN("Pending", "Running")',
-      `${isReady} | not`,
-    ],
+    when: [...IS_THERE, '.status.phase | IN("Pending", "Running")', `${isReady} | not`, `${crashes} | not`],
     delay: { durationMilliseconds: POD_START_MS },
     steps: [writes(RUNNING)],
+  }),
+  stage({
+    kind: 'Pod',
+    name: 'pod-crashes',
+    when: [...IS_THERE, '.status.phase == "Running"', crashes, `${tellsOfCrashes} | not`],
+    steps: [writes(CRASHING)],
   }),
   stage({
     kind: 'Pod',
