@@ -44,5 +44,5 @@ export function leftBy(one: Asking, world: World): readonly Question[] {
 /** It is to be asked of each of the kind. */
 export function isOfEach({ gate }: Question, one: Asking): boolean {
   const { of, isOfKind } = GATES[gate] ?? {};
-  return (of === 'node' || of === 'member') && isOfKind?.(one) !== true;
+  return (of === 'node' || of === 'member') && !isOfKind?.(one);
 }
