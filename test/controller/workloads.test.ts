@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { RELEASES_PATH } from '../../runtime/api/resources.ts';
+import type { PolicyObject } from '../../runtime/api/policy/model.ts';
+import { POLICIES_PATH, RELEASES_PATH } from '../../runtime/api/resources.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
 import { definePolicies } from '../policies.ts';
 import { Stage } from './stage.ts';
@@ -41,6 +42,10 @@ const warned = async (): Promise<string | undefined> =>
   /^brupop_controller_workloads_warned (\d+)$/m.exec(await controller.metrics.registry.metrics())?.[1];
 const shadowOf = async (name: string) => (await stage.shadows.get(`brs-${name}`))!;
 const saidOf = async (name: string) => (await shadowOf(name)).status?.conditions?.[0];
+const countsOf = async (policy: string) => {
+  const { items } = await stage.list(POLICIES_PATH);
+  return (items.find(({ metadata }) => metadata.name === policy) as PolicyObject | undefined)?.status?.nodes;
+};
 const ledger = async () => {
   const { items } = await stage.list(RELEASES_PATH);
   const own = items.find(({ spec }) => (spec as { version?: string }).version === '1.1.0');
@@ -93,6 +98,7 @@ describe('worse pods', () => {
     expect(await stage.events()).toContain('WorkloadsWorse');
     await stage.pass(60 * MINUTE);
     expect(await stage.permits()).toEqual([]);
+    expect(await countsOf('all')).toMatchObject({ upToDate: 0, failed: 1 });
     await saysWorse(null);
     await stage.pass(60 * MINUTE);
     expect([(await ledger())?.failures ?? {}, (await saidOf('a'))?.reason]).toEqual([{}, 'UpToDate']);

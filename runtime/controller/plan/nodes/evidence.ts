@@ -1,12 +1,16 @@
 import type { PhaseKind } from '../facts/phase.ts';
+import type { Ruling } from '../facts/rulings.ts';
 import type { NodeInfo } from '../facts/snapshot.ts';
 import { type Finding, found } from '../facts/verdict.ts';
-import type { AssessedNode } from './health.ts';
 
 /** What the apiserver has seen of a node's pods. */
 
 const DISTURBED: ReadonlySet<PhaseKind> = new Set<PhaseKind>(['draining', 'rebooting']);
 const BACK: ReadonlySet<PhaseKind> = new Set<PhaseKind>(['monitoring', 'resting']);
+
+interface Ruled extends Pick<NodeInfo, 'shadow' | 'phase'> {
+  readonly ruling: Ruling;
+}
 
 /** The finding, with what its drain warned of when it began, or what its pods have shown since its update. */
 export function withEvidence(info: Pick<NodeInfo, 'shadow' | 'phase'>, finding: Finding): Finding {
@@ -18,12 +22,12 @@ export function withEvidence(info: Pick<NodeInfo, 'shadow' | 'phase'>, finding: 
 }
 
 /** Its policy takes it for a failure on the release. */
-export function worseAfter(info: AssessedNode): Finding | undefined {
+export function worseAfter(info: Ruled): Finding | undefined {
   const worse = isFailedByPods(info) ? worseOn(info) : undefined;
   return worse === undefined ? undefined : found('WorkloadsWorse', worse);
 }
 
-export const isFailedByPods = (info: AssessedNode): boolean =>
+export const isFailedByPods = (info: Ruled): boolean =>
   info.ruling.rules.proof.failsWorse === true && worseOn(info) !== undefined;
 
 /** Whose pods are clearly worse on what it runs than elsewhere. */

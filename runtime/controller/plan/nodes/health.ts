@@ -3,7 +3,7 @@ import { countNodes } from '../facts/node.ts';
 import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
 import { byKind, kindsAfter } from './kinds.ts';
-import { isLeftOver, isSettled, type Standing, standingOf } from './standing.ts';
+import { isLeftOver, isSettled, type Standing, standingIn } from './standing.ts';
 import { type Soak, startable } from '../facts/machine.ts';
 import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf, wellSince } from './trial.ts';
 import type { Ledgers } from '../facts/ledgers.ts';
@@ -118,7 +118,7 @@ export function assess(snapshot: Snapshot, rules: Rules): Fleet {
     const ruling = claims.of(info.node);
     const health = isUnremarkable(info) ? WELL : healthOf(info, measuresOf(info, ruling, given), now);
     const offered = info.shadow && startable(info.shadow);
-    const standing = standingOf(info.shadow, health.notReturned || health.soak === 'failed' || health.isUnstable);
+    const standing = standingIn(info, { ruling, health });
     const more = { at, zone: zoneOf(info.node, ruling.rules), ruling, health, offered, standing };
     // A copy that begins with the spread is several times as fast as any other way to add a field.
     const made = { ...info, ...more, wellSince: wellSince(info), isSettled: health === WELL && isSettled(info) };

@@ -1,7 +1,10 @@
 import type { PolicyNodes } from '../../../api/policy/model.ts';
+import type { Soak } from '../facts/machine.ts';
 import { isAskedFor, neverStarts } from '../facts/node.ts';
 import { isOverUnreported, isUnderWay, RESTING } from '../facts/phase.ts';
+import type { Ruling } from '../facts/rulings.ts';
 import type { NodeInfo, ShadowView } from '../facts/snapshot.ts';
+import { isFailedByPods } from './evidence.ts';
 
 /** How a node is counted in the status of its policy. */
 export type Standing = Exclude<keyof PolicyNodes, 'selected'>;
@@ -18,6 +21,18 @@ export function standingOf(shadow: ShadowView | undefined, isFailing: boolean): 
   const { current_version: current, target_version: target, crash_count: crashes, failed_versions: failed } = status;
   if (current === target) return 'upToDate';
   return crashes > 0 || failed?.includes(target) === true ? 'failed' : 'waiting';
+}
+
+/** What is told of a node besides its shadow. */
+interface Known {
+  readonly ruling: Ruling;
+  readonly health: { readonly notReturned: boolean; readonly soak: Soak; readonly isUnstable: boolean };
+}
+
+/** The same of a node that its pods may have failed as well. */
+export function standingIn({ shadow, phase }: NodeInfo, { ruling, health }: Known): Standing | undefined {
+  const isFailing = health.notReturned || health.soak === 'failed' || health.isUnstable;
+  return standingOf(shadow, isFailing || isFailedByPods({ shadow, phase, ruling }));
 }
 
 /** Whether a node that is well is settled. */
