@@ -67,7 +67,7 @@ export const furtherPermits: readonly Mutant[] = [
     rule: 'L4',
     does: 'does not doubt a permit while a write to its shadow has no answer',
     file: 'runtime/controller/writing/executor.ts',
-    find: "if (result === 'slow') this.#ports.ledger.doubt(target);",
+    find: "if (result === 'slow') this.#ports.permitLedger.doubt(target);",
     replace: '',
     tests: ['test/controller/unanswered.test.ts'],
   },

@@ -21,7 +21,7 @@ export const permitMutants: readonly Mutant[] = [
     rule: 'L1',
     does: 'takes no permit before a start',
     file: 'runtime/controller/writing/executor.ts',
-    find: 'const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));',
+    find: 'const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
     replace: "const swapped: Result = 'done';",
     tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
   },
@@ -37,9 +37,9 @@ export const permitMutants: readonly Mutant[] = [
     rule: 'L1',
     does: 'writes the spec before it takes the permit',
     file: 'runtime/controller/writing/executor.ts',
-    find: 'const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));',
+    find: 'const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
     replace:
-      'await this.#each(starts, run, (start) => this.#write(start, run.signal));\n    const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));',
+      'await this.#each(starts, run, (start) => this.#write(start, run.signal));\n    const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
     tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
   },
   {
@@ -55,7 +55,7 @@ export const permitMutants: readonly Mutant[] = [
     rule: 'L2',
     does: 'sends a refused spec again on what it reads then',
     file: 'runtime/controller/writing/executor.ts',
-    find: 'if (!isDefinite(error)) this.#ports.ledger.doubt(command.shadow);',
+    find: 'if (!isDefinite(error)) this.#ports.permitLedger.doubt(command.shadow);',
     replace:
       "if (error instanceof ConflictError) { const read = await this.#ports.shadows.get(command.shadow, signal); await writeSpec(this.#ports, { ...command, resourceVersion: read!.metadata.resourceVersion }, signal); return 'done'; }",
     tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
@@ -64,7 +64,7 @@ export const permitMutants: readonly Mutant[] = [
     rule: 'L4',
     does: 'takes a write of unknown outcome as failed',
     file: 'runtime/controller/writing/executor.ts',
-    find: 'if (!isDefinite(error)) this.#ports.ledger.doubt(command.shadow);',
+    find: 'if (!isDefinite(error)) this.#ports.permitLedger.doubt(command.shadow);',
     replace: '',
     tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
   },

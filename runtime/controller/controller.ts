@@ -34,7 +34,7 @@ interface ControllerOptions {
   readonly remaking: Pick<Remaking, 'run'>;
   /** Ends the term, so that another begins. */
   readonly resign: () => void;
-  readonly ledger: Pick<PermitLedger, 'reset' | 'load' | 'reference' | 'isKeeper' | 'keep' | 'lost'>;
+  readonly permitLedger: Pick<PermitLedger, 'reset' | 'load' | 'reference' | 'isKeeper' | 'keep' | 'lost'>;
   readonly executor: Pick<Executor, 'carryOut' | 'settled'>;
   readonly conditions: Pick<ConditionWriter, 'replace'>;
   readonly statuses: Pick<PolicyStatusWriter, 'replace'>;
@@ -75,16 +75,16 @@ export class Controller {
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
-    const { clock, random, ledger, wakeup, reporter } = this.#options;
+    const { clock, random, permitLedger, wakeup, reporter } = this.#options;
     let loaded = false;
     let failures = 0;
-    ledger.reset();
+    permitLedger.reset();
     while (!signal.aborted) {
       let next: number | undefined;
       try {
-        if (!loaded) await ledger.load(signal);
+        if (!loaded) await permitLedger.load(signal);
         if (!loaded) reporter.permitsReadable();
-        if (!loaded && ledger.lost !== undefined) this.#remake(signal);
+        if (!loaded && permitLedger.lost !== undefined) this.#remake(signal);
         loaded = true;
         // The term may have ended meanwhile. Then no command is sent, and people are told nothing.
         if (!signal.aborted) next = await this.#reconcile(signal);
@@ -111,7 +111,7 @@ export class Controller {
   async #reconcile(signal: AbortSignal): Promise<number | undefined> {
     const {
       clock,
-      ledger,
+      permitLedger,
       ledgers,
       checks,
       executor,
@@ -129,10 +129,10 @@ export class Controller {
     statuses.replace(preview.policies, snapshot, clock.now());
     ledgers.replace(preview.ledger);
     checks.replace(preview.tries);
-    if (!ledger.isKeeper && isSeeded(preview)) await ledger.keep(signal);
+    if (!permitLedger.isKeeper && isSeeded(preview)) await permitLedger.keep(signal);
     for (const writer of nodeWriters) writer.replace(preview);
     orders?.observe(preview);
-    reporter.report({ plan: preview, snapshot, lease: ledger.reference });
+    reporter.report({ plan: preview, snapshot, lease: permitLedger.reference });
     const { moved, changed } = await executor.carryOut(commands, namedIn(commands, snapshot), signal);
     if (moved > 0) return undefined;
     return changed ? clock.now() : requeueAt;
@@ -149,10 +149,10 @@ export class Controller {
   /** A process that has lost the Lease learns that from the election. */
   #report(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
-    const { logger, reporter, ledger } = this.#options;
+    const { logger, reporter, permitLedger } = this.#options;
     if (error instanceof PermitsLostError) this.#options.resign();
     else if (error instanceof NotLeadingError) return logger.info('another process leads');
-    if (error instanceof UnreadablePermitsError) reporter.permitsUnreadable(ledger.reference, error);
+    if (error instanceof UnreadablePermitsError) reporter.permitsUnreadable(permitLedger.reference, error);
     logger.warn('plan not carried out', { error });
   }
 }

@@ -99,7 +99,7 @@ export function createManager(options: ManagerOptions): Manager {
   const { clock, config } = options;
   const metrics = new ControllerMetrics();
   const base = partsOf(baseOf(options, metrics));
-  const { caches, policies, releases, repositories, orders, ledger, ledgers } = base;
+  const { caches, policies, releases, repositories, orders, permitLedger, ledgers } = base;
   const events = new EventBroadcaster(recorderOf(base), clock);
   const reporter = new Reporter({ ...base, events, agentTimeoutMs: config.AGENT_TIMEOUT_MS });
   const onLeading = async (signal: AbortSignal): Promise<void> => {
@@ -113,7 +113,7 @@ export function createManager(options: ManagerOptions): Manager {
   const election = new LeaderElection({ ...base, ...tellingRefusals(base, events), name: CONTROLLER_LEASE, onLeading });
   const planner = new Planner({ ...base, election });
   const liveLook = new LiveLook({ ...base, planner });
-  const ports = { ...base, ledger };
+  const ports = { ...base, permitLedger };
   const executor = new Executor({ ...base, ports, liveLook, reporter, onOver: () => base.wakeup.ring() });
   const remaking = new Remaking({ ...base, ports, planner });
   const resign = (): void => election.resign();
@@ -162,7 +162,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
   const orders = base.ordersOf && ordersBy(base.ordersOf, base);
   const manages = managedBesides(base.config, orders);
   const { notifierOf, metrics, config } = base;
-  const ledger = new PermitLedger(base);
+  const permitLedger = new PermitLedger(base);
   const caches = new Caches({ ...base, orders, manages });
   return {
     ...base,
@@ -176,8 +176,8 @@ function partsOf(base: ReturnType<typeof baseOf>) {
     policies: new Policies({ ...base, orders }),
     releases: new ReleaseCache(base),
     ledgers: new LedgerWriter({ ...base, releases: releasesOf(base.transport) }),
-    ledger,
-    controlPlane: new ControlPlane({ ...base, ledger }),
+    permitLedger,
+    controlPlane: new ControlPlane({ ...base, permitLedger }),
     otherOperators: new OtherOperators(base),
     checks: new CheckRunner({ ...base, ask: askBy({ ...base, prometheusUrl: config.PROMETHEUS_URL }) }),
     conditions: new ConditionWriter(base),

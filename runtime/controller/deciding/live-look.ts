@@ -35,7 +35,7 @@ interface LiveLookOptions extends Pick<ActionPorts, 'shadows' | 'nodes' | 'pods'
   readonly caches: Pick<Caches, 'laidOver'>;
   readonly policies: Pick<Policies, 'readLive'>;
   readonly planner: Pick<Planner, 'look' | 'planOn'>;
-  readonly ledger: Pick<PermitLedger, 'confirm' | 'enter'>;
+  readonly permitLedger: Pick<PermitLedger, 'confirm' | 'enter'>;
   readonly controlPlane: Pick<ControlPlane, 'read'>;
   readonly otherOperators: Pick<OtherOperators, 'read'>;
 }
@@ -71,9 +71,9 @@ export class LiveLook {
    * @throws UnreadError: nothing may start; NotLeadingError, PermitsMovedError, UnreadablePermitsError
    */
   async confirm(starts: readonly Start[], outer: AbortSignal): Promise<Looked> {
-    const { clock, caches, policies, planner, ledger, controlPlane, otherOperators } = this.#options;
+    const { clock, caches, policies, planner, permitLedger, controlPlane, otherOperators } = this.#options;
     return withDeadline({ clock, ms: LOOK_MS, signal: outer }, async (signal) => {
-      await reading('the list of permits', () => ledger.confirm(signal));
+      await reading('the list of permits', () => permitLedger.confirm(signal));
       // From before everything else is read, so that nothing older is laid over something newer.
       const view = planner.look(momentOf(clock));
       await this.#takeOver(view, signal);
@@ -105,7 +105,7 @@ export class LiveLook {
   async #takeOver(view: ClusterView, signal: AbortSignal): Promise<void> {
     const takings = takeoversIn(view);
     if (takings.length === 0) return;
-    await reading('the list of permits', () => this.#options.ledger.enter(takings, signal));
+    await reading('the list of permits', () => this.#options.permitLedger.enter(takings, signal));
     throw new PermitsMovedError('updates that have begun without a permit are on the list now');
   }
 

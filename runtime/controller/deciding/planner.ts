@@ -32,7 +32,7 @@ interface PlannerOptions {
   readonly freshness: Pick<Freshness, 'lost'>;
   readonly repositories: Pick<RepositoryReader, 'published' | 'states'> | undefined;
   readonly checks: Pick<CheckRunner, 'answers'>;
-  readonly ledger: Pick<PermitLedger, 'permits' | 'seeds' | 'lost'>;
+  readonly permitLedger: Pick<PermitLedger, 'permits' | 'seeds' | 'lost'>;
   readonly election: Pick<LeaderElection, 'leading' | 'lease'>;
   readonly controlPlane: Pick<ControlPlane, 'away'>;
   readonly otherOperators: Pick<OtherOperators, 'found'>;
@@ -93,8 +93,8 @@ export class Planner {
 
   /** The cluster as the caches show it. */
   look(moment: Moment): ClusterView {
-    const { caches, ledger, election } = this.#options;
-    return caches.look(moment, election.leading ? ledger.permits : permitsOn(election.lease));
+    const { caches, permitLedger, election } = this.#options;
+    return caches.look(moment, election.leading ? permitLedger.permits : permitsOn(election.lease));
   }
 
   /** A plan on the cluster as it was seen, and on the releases that were. */
@@ -103,9 +103,9 @@ export class Planner {
     objects: Snapshot['releases']['objects'],
     moment: Moment,
   ): Plan & Pick<Preview, 'snapshot'> {
-    const { freshness, limiters, ledgers, ledger, election } = this.#options;
+    const { freshness, limiters, ledgers, permitLedger, election } = this.#options;
     const published = election.leading ? this.#options.repositories?.published : undefined;
-    const seeds = election.leading && ledger.seeds;
+    const seeds = election.leading && permitLedger.seeds;
     const known = this.#ledgerTimes.see(objects, moment);
     const releases = { objects: known, refused: ledgers.refused, seeds, ...(published && { published }) };
     if (!election.leading) this.#rulers.forget();
@@ -120,7 +120,7 @@ export class Planner {
       otherOperators: this.#options.otherOperators.found,
       checks: this.#options.checks.answers,
       controlPlaneAway: this.#options.controlPlane.away,
-      notCurrent: freshness.lost ?? (election.leading ? ledger.lost : undefined),
+      notCurrent: freshness.lost ?? (election.leading ? permitLedger.lost : undefined),
       refusals: limiters.refusals(moment),
     };
     const at = { now: moment.now, memory: this.#memory };

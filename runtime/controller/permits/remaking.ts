@@ -49,7 +49,7 @@ export class Remaking {
     const busy = new Set(found.flatMap((uid) => uid ?? []));
     if (signal.aborted) return;
     const takings = takeoversIn(planner.look(momentOf(clock)), busy);
-    await this.#until(signal, () => ports.ledger.make(takings, signal));
+    await this.#until(signal, () => ports.permitLedger.make(takings, signal));
   }
 
   /** @returns the node's UID where an update may be under way on it */

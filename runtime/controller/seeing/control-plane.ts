@@ -18,7 +18,7 @@ const READ_MS = 5000;
 interface ControlPlaneOptions {
   readonly transport: KubeTransport;
   readonly clock: Clock;
-  readonly ledger: Pick<PermitLedger, 'permits'>;
+  readonly permitLedger: Pick<PermitLedger, 'permits'>;
   readonly wakeup: Pick<Wakeup, 'ring'>;
 }
 
@@ -60,10 +60,10 @@ export class ControlPlane {
 
   /** Reads them now and then while that matters, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, ledger } = this.#options;
+    const { clock, permitLedger } = this.#options;
     while (!signal.aborted) {
       await clock.sleep(EACH_MS, signal).catch(() => undefined);
-      const matters = this.away !== undefined || ledger.permits.length > 0;
+      const matters = this.away !== undefined || permitLedger.permits.length > 0;
       if (matters && !signal.aborted)
         await withDeadline({ clock, ms: READ_MS, signal }, (inner) => this.read(inner)).catch(() => undefined);
     }

@@ -137,7 +137,7 @@ export class Executor {
   }
 
   async #take(starts: readonly Start[], run: Run): Results {
-    const swapped = await this.#swap(starts, run, () => this.#ports.ledger.take(starts, run.signal));
+    const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));
     if (swapped !== 'done') return [swapped];
     return this.#each(starts, run, (start) => this.#write(start, run.signal));
   }
@@ -150,7 +150,7 @@ export class Executor {
       ready.push(free);
       return 'begun';
     });
-    const swapped = await this.#swap(ready, run, () => this.#ports.ledger.free(ready, run.signal));
+    const swapped = await this.#swap(ready, run, () => this.#ports.permitLedger.free(ready, run.signal));
     return results.map((result) => (result === 'begun' ? swapped : result));
   }
 
@@ -178,7 +178,7 @@ export class Executor {
 
   async #note(notes: readonly Note[], run: Run): Promise<Result> {
     const amendments = notes.map(amendmentOf);
-    return this.#swap(notes, run, () => this.#ports.ledger.amend(amendments, run.signal));
+    return this.#swap(notes, run, () => this.#ports.permitLedger.amend(amendments, run.signal));
   }
 
   #each<C extends Wanted>(commands: readonly C[], run: Run, work: (command: C) => Promise<Attempted>): Results {
@@ -187,7 +187,7 @@ export class Executor {
       if (this.#slow.blocks(target)) return 'slow';
       const result = await this.#slow.waitFor(target, this.#reported(command, run, work));
       // It may still land, so the permit may be needed until the shadow was bumped.
-      if (result === 'slow') this.#ports.ledger.doubt(target);
+      if (result === 'slow') this.#ports.permitLedger.doubt(target);
       return result;
     });
   }
@@ -213,7 +213,7 @@ export class Executor {
       await writeSpec(this.#ports, command, signal);
       return 'done';
     } catch (error) {
-      if (!isDefinite(error)) this.#ports.ledger.doubt(command.shadow);
+      if (!isDefinite(error)) this.#ports.permitLedger.doubt(command.shadow);
       throw error;
     }
   }
@@ -243,7 +243,8 @@ export class Executor {
 
   #withhold(commands: readonly Wanted[], error: unknown): 'moved' | 'refused' | 'unanswered' {
     // An overwritten list of permits is no refusal by the API server: nothing was sent, and the list may be repaired at any moment.
-    if (error instanceof UnreadablePermitsError) this.#reporter.permitsUnreadable(this.#ports.ledger.reference, error);
+    if (error instanceof UnreadablePermitsError)
+      this.#reporter.permitsUnreadable(this.#ports.permitLedger.reference, error);
     if (isMoved(error) || error instanceof UnreadablePermitsError) return 'moved';
     for (const command of commands) this.#limiters.of(command.kind).refused(targetOf(command), error);
     return error instanceof UnreadError || error instanceof DroppedError || isDefinite(error)

@@ -16,7 +16,7 @@ export const BUMPED_ANNOTATION = `${GROUP}/bumped`;
 /** Rule L4. A shadow that is gone counts as bumped: nothing can be written to it. */
 export async function bump(ports: ActionPorts, { shadow, nodeUid }: PermitKey, signal: AbortSignal): Promise<'done'> {
   const bumped = await bumpShadow(ports, shadow, signal);
-  ports.ledger.note(nodeUid, bumped ? 'settled' : 'gone');
+  ports.permitLedger.note(nodeUid, bumped ? 'settled' : 'gone');
   return 'done';
 }
 
@@ -62,8 +62,8 @@ async function isOver(ports: ActionPorts, permit: Free, signal: AbortSignal): Pr
 }
 
 /** The bump has found no shadow. So there is no version that would tell whether the view of the shadow is from before the update. */
-const foundNone = ({ ledger }: ActionPorts, { nodeUid }: Free): boolean =>
-  ledger.permits.some((permit) => permit.nodeUid === nodeUid && permit.writes === 'gone');
+const foundNone = ({ permitLedger }: ActionPorts, { nodeUid }: Free): boolean =>
+  permitLedger.permits.some((permit) => permit.nodeUid === nodeUid && permit.writes === 'gone');
 
 /**
  * Deletes the shadow of a node that is gone, if no reboot was requested: after that none can be, in this attempt. If one may have been requested,

@@ -17,7 +17,7 @@ export interface ActionPorts {
   readonly nodes: Pick<Collection<Node, VersionedPatch>, 'get' | 'patch'>;
   /** Of the operator's own namespace. */
   readonly pods: Pick<Collection<Pod>, 'list'>;
-  readonly ledger: PermitLedger;
+  readonly permitLedger: PermitLedger;
   readonly expectations: Expectations;
   readonly clock: Clock;
   /** Which nodes are managed besides those with Bottlerocket's API. */
