@@ -138,6 +138,14 @@ describe('a node that has finished its update', () => {
     expect(plan(withA(finished(70), since(14)), once, NOW).requeueAt).toBe(minutes(1));
   });
 
+  test.each([
+    ['holds it', { held: true }],
+    ['takes it away', { leaving: true }],
+  ])('is told of, and does not count, while somebody %s', (_, on) => {
+    const [own, others] = reasons(withA(finished(75), { ...since(15), ...on }));
+    expect([own, others === 'RolloutHalted']).toEqual(['SoakFailed', false]);
+  });
+
   const proven = {
     releases: {
       objects: [

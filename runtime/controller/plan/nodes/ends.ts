@@ -2,6 +2,7 @@ import { rfc3339 } from '../../../lib/clock.ts';
 import { isStatedBadEnd } from '../../../api/release/ledger.ts';
 import type { BadEnd, Failure } from '../../../api/release/model.ts';
 import type { Status } from '../../../api/shadow/model.ts';
+import { isInHands } from '../facts/node.ts';
 import { isFailureUnrecorded, unaskedBootOf } from './blame.ts';
 import { isFailedByPods } from './evidence.ts';
 import type { AssessedNode } from './health.ts';
@@ -50,7 +51,8 @@ function reasonOf(info: AssessedNode, { spec }: ShadowView, status: Status): Rea
 function seenOf(info: AssessedNode): BadEnd | undefined {
   const { isUnstable, soak, checks, settling } = info.health;
   if (isUnstable) return 'Unstable';
-  if (soak === 'failed') return 'SoakFailed';
+  // What befalls it after its update, by the hands of somebody, is told of, and blames nobody.
+  if (soak === 'failed' && !(info.phase.kind === 'resting' && isInHands(info.node))) return 'SoakFailed';
   if (checks === 'failed') return 'CheckFailed';
   if (settling === 'failed' && soak === 'passed') return 'WorkloadsNotBack';
   return isFailedByPods(info) ? 'WorkloadsWorse' : undefined;
