@@ -113,6 +113,7 @@ afterAll(() => stage.strike(), 60_000);
 /** That the release is halted, and which nodes have failed on it, wherever people look. */
 async function saidToPeople(halted: RegExp): Promise<void> {
   await kubectl('wait', 'bup', POLICY, '--for=condition=Halted', '--timeout=60s');
+  await kubectl('wait', 'bup', POLICY, `--for=jsonpath={.status.nodes.failed}=${PROVING + SPARE}`, '--timeout=60s');
   await toldOf({ kind: POLICY_KIND, name: POLICY }, 'RolloutHalted', BAD);
   const { metadata, status } = await ledger();
   const failures = Object.values(status?.failures ?? {}).map(({ node, reason }) => `${node} ${reason}`);
