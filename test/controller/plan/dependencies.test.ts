@@ -68,7 +68,6 @@ const under = (more: Ledger['policies'][string]) => remembered({ policies: { tes
 const beside = (...nodes: readonly NodeView[]): Pick<World, 'nodes'> => ({
   nodes: [...nodes, node('p', labels('production'))],
 });
-
 const elsewhere = beside(node('t', { ...labels('test'), family: 'other' }));
 
 describe('a release goes on to the next policy', () => {
@@ -195,6 +194,13 @@ describe('a release waits', () => {
     ],
   ])('%s', (_what, world) => {
     expect(onP(world)).toMatchObject(incomplete);
+  });
+
+  test('where people halt it, which does not complete it for later, though all run it', () => {
+    const { releases } = under({ uid: 'policy-test', met: '1 for 0s', provenAt: moment(-9) });
+    const objects = releases!.objects.map((one) => ({ ...one, decision: 'Halt' as const }));
+    const { policies } = plan(worldOf({ t: updated }, { releases: { ...releases!, objects } }), POLICY, NOW);
+    expect(policies.find(({ name }) => name === 'test')).toMatchObject({ releases: [{ complete: false }] });
   });
 
   test('for a policy that has had nodes of its kind in the last seven days, and people are told once it is passed over', () => {
