@@ -54,6 +54,14 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     rule: 'F3',
+    does: 'forgets what a node has failed on once somebody holds it',
+    file: ENTERED,
+    find: '[badEndOf(info), statedBootOf(info)]',
+    replace: '[badEndOf(info)]',
+    tests: ['test/controller/plan/unasked-boots.test.ts'],
+  },
+  {
+    rule: 'F3',
     does: 'takes a node that is gone, with all that could tell of it, for one that was not asked to reboot',
     file: GONE,
     find: 'if (rebootAskedAt !== undefined || !shadow?.status) return true;',

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import {
+  entered,
   fleet,
+  minutes,
   moment,
   node,
   NOW,
@@ -73,5 +75,16 @@ describe('a node that boots again and again on the release that it has finished'
     expect(started(on(unstable({ target_version: '1.2.0' })), UNPROVEN_TOO)).toEqual(['a']);
     expect(reasons(on(unstable(), { held: true }))).toEqual({ a: 'UpToDate' });
     expect(reasons(on(unstable(), { leaving: true }))).toEqual({ a: 'UpToDate' });
+  });
+
+  test.each([
+    ['holds it', { held: true }],
+    ['takes it away', { leaving: true }],
+  ])('has failed on it all the same where somebody %s later', (_, its) => {
+    const calm = { ...unstable(), finishedAt: minutes(-2010) };
+    const before = fleet({ a: calm, b: {} });
+    const known = entered(before, { ...POLICY, ...ONE_FAILURE }, NOW);
+    const world = { ...known, nodes: [node('a', its), node('b')] };
+    expect(reasons(world, ONE_FAILURE)).toMatchObject({ b: 'RolloutHalted' });
   });
 });

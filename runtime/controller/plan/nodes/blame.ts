@@ -27,9 +27,15 @@ export function failedOn({ spec, status }: ShadowView): readonly string[] {
  * Its last failure is that it left a release, which it had finished, by a boot that nobody had asked for. It then rests until somebody names that
  * failure to `retry` it, or another version is offered.
  */
-export function unaskedBootOf({ node, shadow }: Pick<AssessedNode, 'node' | 'shadow'>): UnaskedBoot | undefined {
+export const unaskedBootOf = (info: Known): UnaskedBoot | undefined =>
+  isInHands(info.node) ? undefined : statedBootOf(info);
+
+type Known = Pick<AssessedNode, 'node' | 'shadow'>;
+
+/** The same though somebody has taken the node in hand since: that takes back nothing that it was blamed for. */
+export function statedBootOf({ node, shadow }: Known): UnaskedBoot | undefined {
   const { status } = shadow ?? {};
-  if (!status || status.crash_count === 0 || isInHands(node)) return undefined;
+  if (!status || status.crash_count === 0) return undefined;
   if (isRetried(node, status) || !status.last_failure) return undefined;
   const { reason, version, message } = status.last_failure;
   return isUnasked(reason) && version != null ? { reason, version, message } : undefined;

@@ -3,6 +3,7 @@ import { EMPTY, enter, isFullFor, type Ledger, remove, removeWhere, under } from
 import type { BadEnd, Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { isCheckEntry } from '../facts/checks.ts';
 import type { Free, NoteEnd } from '../facts/commands.ts';
+import { statedBootOf } from '../nodes/blame.ts';
 import { badEndOf, type End, failureOf, recoveredAt } from '../nodes/ends.ts';
 import { isFailedByPods } from '../nodes/evidence.ts';
 import {
@@ -190,7 +191,7 @@ export class EnteredLedgers {
       const info = this.#nodeOf(uid);
       // That it is Ready was never in question.
       if (NOT_OF_READINESS.has(kept.failures[uid]?.reason)) continue;
-      if (!info || badEndOf(info)?.version === version) continue;
+      if (!info || [badEndOf(info), statedBootOf(info)].some((end) => end?.version === version)) continue;
       const at = recoveredAt(info, version, Math.max(info.ruling.rules.soakMs, settings.soakTimeoutMs));
       if (at <= now) kept = remove(kept, uid);
       else this.changesAt = Math.min(this.changesAt, at);
