@@ -35,6 +35,14 @@ export const hintMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/hints.test.ts'],
   },
   {
+    rule: 'H2',
+    does: 'names nodes of the last policy first, whose turn comes last',
+    file: 'runtime/controller/plan/gates/hints.ts',
+    find: 'for (const group of world.groups.all) {',
+    replace: 'for (const group of world.groups.all.toReversed()) {',
+    tests: ['test/controller/plan/hints.test.ts'],
+  },
+  {
     rule: 'L8',
     does: 'calls off a drain that a replica of the older operator may begin',
     file: 'runtime/controller/writing/actions/specs.ts',

@@ -14,6 +14,7 @@ import {
   rebooting,
   type Rules,
   permit,
+  staging,
   UNPROVEN_TOO,
   updated,
   type World,
@@ -98,6 +99,19 @@ describe('named to prepare their update', () => {
     expect(named(world, { ...two, readAhead: { kind: 'unlimited' } })).toHaveLength(4);
     const none: Partial<Rules> = { readAhead: { kind: 'count', count: 0 } };
     expect(named(fleet({ a: able(), b: hinted(), c: able() }), none)).toEqual(['b -']);
+  });
+
+  test('are over all those of the policy whose nodes start first', () => {
+    const under = (pool: string) => ({ labels: { pool } });
+    const nodes = [node('a', under('x')), node('b', under('x')), node('c', under('y')), node('d', under('y'))];
+    const policies = ['x', 'y'].map((pool, priority) =>
+      ruling(pool, { priority, selector: { matchLabels: { pool } }, ...atOnce(1) }),
+    );
+    const world = fleet(
+      { a: staging, b: able(), c: staging, d: able() },
+      { nodes, policies, permits: ['a', 'c'].map((name) => permit(name)) },
+    );
+    expect(named(world, { ...atOnce(2), readAhead: { kind: 'count', count: 1 } })).toEqual(['d 1.1.0']);
   });
 
   test('is nobody whose agent prepares nothing at rest, or says nothing of it: the next one is', () => {

@@ -83,9 +83,11 @@ function nextOf(deserving: readonly AssessedNode[], { right, room, world }: Turn
     return 'queued';
   };
   const last: Ruled[] = [];
-  for (const [group, waiting] of Map.groupBy(deserving, (info) => world.groups.of(info))) {
+  const byGroup = Map.groupBy(deserving, (info) => world.groups.of(info));
+  for (const group of world.groups.all) {
+    const waiting = byGroup.get(group) ?? [];
     const [one] = waiting;
-    if (!group || !one || !room.for(group, one.node)) continue;
+    if (!one || !room.for(group, one.node)) continue;
     const candidates = waiting.flatMap((info) => (have.has(info) ? [] : (candidateFor(info, world) ?? [])));
     last.push(...candidates.filter((candidate) => isLast(candidate, world)));
     inTurn(
