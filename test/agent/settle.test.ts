@@ -49,7 +49,7 @@ test('what is not back is looked at again and again until it is, or the controll
   await world.advance(60_000);
   const looks = (): number => world.operator.log.filter((one) => one === LOOK).length;
   expect(looks()).toBeGreaterThan(10);
-  expect(looks()).toBeLessThan(18);
+  expect(looks()).toBeLessThan(15);
   expect(world.operator.status.displaced?.missing).toEqual(['ReplicaSet shop/web: 2 of 3 ready']);
   await client.patch(`${SET}/status`, { status: { readyReplicas: 3 } });
   await world.advance(10_000);
