@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const GATES = 'runtime/controller/plan/gates/gates.ts';
+const KINDS = 'runtime/controller/plan/nodes/kinds.ts';
 const PLAN = 'test/controller/plan';
 const GATE_TESTS = [`${PLAN}/second-gate.test.ts`, `${PLAN}/starts.test.ts`];
 const TOLD = [`${PLAN}/told-to-drain.test.ts`];
@@ -14,6 +15,30 @@ export const furtherPermits: readonly Mutant[] = [
     find: "again: 'call-off', ask: halted",
     replace: 'again: undefined, ask: halted',
     tests: GATE_TESTS,
+  },
+  {
+    rule: 'L8',
+    does: 'takes nodes that run different versions for alike',
+    file: KINDS,
+    find: 'const versions = [status?.current_version, ',
+    replace: 'const versions = [',
+    tests: [`${PLAN}/alike.test.ts`],
+  },
+  {
+    rule: 'L8',
+    does: 'takes a node that goes back for one like those that do not',
+    file: KINDS,
+    find: 'offered, updatedFrom];',
+    replace: 'offered];',
+    tests: [`${PLAN}/alike.test.ts`],
+  },
+  {
+    rule: 'L8',
+    does: 'takes nodes for alike to which releases are proven apart',
+    file: KINDS,
+    find: ', per && labelOf(node.labels, per)]',
+    replace: ']',
+    tests: [`${PLAN}/alike.test.ts`],
   },
   {
     rule: 'L8',

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { ARRIVING_KEY } from '../../../runtime/api/marks/taints.ts';
 import { taintSign } from '../../../runtime/api/policy/signs.ts';
@@ -7,6 +7,7 @@ import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.t
 import { runs } from '../../random.ts';
 import {
   fleet,
+  ledgerObject,
   minutes,
   node,
   NOW,
@@ -17,9 +18,11 @@ import {
   reasons,
   type Rules,
   staging,
+  UNPROVEN_TOO,
+  updated,
   type World,
 } from './fleet.ts';
-import { failed, withLedger } from './kept.ts';
+import { FAMILY, failed, withLedger } from './kept.ts';
 import { ZONE } from './members.ts';
 import { amount, windows } from './worlds.ts';
 
@@ -121,4 +124,61 @@ test('a node whose start is refused says so where others keep all of its kind', 
   const one = fleet({ a: {}, b: {}, c: staging }, { permits: [permit('c')], refusals });
   const says = { ...POLICY, proof: { nodes: { kind: 'count', count: 1 }, soakMs: 0 } } as const;
   expect(reasons(one, says)).toEqual({ a: 'Unproven', b: 'WriteRefused', c: 'Updating' });
+});
+
+describe('of two nodes that differ in nothing else, each has its own verdict by', () => {
+  const { version } = POLICY;
+  const all = { maxConcurrent: { kind: 'unlimited' }, maxFailed: { kind: 'unlimited' } } as const;
+  const down = (more: Parts = {}): Parts => ({ ...more, status: { current_version: '1.2.0' } });
+  const left = ledgerObject({ family: FAMILY, version: '1.2.0' });
+  const pools = [
+    ['a', 'y'],
+    ['b', 'x'],
+    ['c', 'x'],
+    ['d', 'y'],
+  ] as const;
+
+  test.each<[string, World, Partial<Rules>, Record<string, string>]>([
+    [
+      'what it runs',
+      fleet({ a: {}, b: down() }),
+      { ...UNPROVEN_TOO, ...all, version: { ...version, minAgeMs: 60_000 } },
+      { a: 'TooYoung', b: 'Updating' },
+    ],
+    [
+      'what it is offered',
+      fleet({ a: {}, b: { status: { target_version: '1.2.0' } } }),
+      { ...UNPROVEN_TOO, ...all, version: { ...version, max: '1.1.0' } },
+      { a: 'Updating', b: 'VersionPinned' },
+    ],
+    [
+      'what it ran before, where that is its way back',
+      fleet(
+        { a: down(), b: down({ updatedFrom: '1.1.0' }), c: staging },
+        {
+          permits: [permit('c')],
+          releases: { objects: [{ ...left, rollbackFor: ['*'] }], refused: new Map(), seeds: false },
+        },
+      ),
+      all,
+      { a: 'Unproven', b: 'Updating', c: 'Updating' },
+    ],
+    [
+      'the label that its policy has releases proven per',
+      fleet(
+        { a: {}, b: {}, c: { ...updated, finishedAt: minutes(-90) }, d: staging },
+        { nodes: pools.map(([name, pool]) => node(name, { labels: { pool } })), permits: [permit('d')] },
+      ),
+      { ...all, proof: { ...POLICY.proof, soakMs: 0, per: 'pool' } },
+      { a: 'Unproven', b: 'Updating', c: 'UpToDate', d: 'Updating' },
+    ],
+  ])('%s', (_, one, says, expected) => {
+    expect(reasons(one, says)).toEqual(expected);
+  });
+
+  test('a wish that stands on its shadow', () => {
+    const one = fleet({ a: {}, b: { spec: { version_wish: { version_lock: '1.1.0' } } } });
+    const wishes = plan(one, { ...POLICY, maxConcurrent: { kind: 'count', count: 0 } }, NOW).commands;
+    expect(wishes.flatMap((command) => (command.kind === 'set-wish' ? command.shadow : []))).toEqual(['brs-b']);
+  });
 });
