@@ -198,8 +198,8 @@ describe('a release waits', () => {
 
   test('where people halt it, which does not complete it for later, though all run it', () => {
     const { releases } = under({ uid: 'policy-test', met: '1 for 0s', provenAt: moment(-9) });
-    const objects = releases!.objects.map((one) => ({ ...one, decision: 'Halt' as const }));
-    const { policies } = plan(worldOf({ t: updated }, { releases: { ...releases!, objects } }), POLICY, NOW);
+    const objects = releases.objects.map((one) => Object.assign({}, one, { decision: 'Halt' as const }));
+    const { policies } = plan(worldOf({ t: updated }, { releases: { ...releases, objects } }), POLICY, NOW);
     expect(policies.find(({ name }) => name === 'test')).toMatchObject({ releases: [{ complete: false }] });
   });
 
