@@ -60,6 +60,7 @@ export class EvictionQueue {
     if (budget === undefined) return send();
     let sent: Promise<EvictionResult | undefined> | undefined;
     await this.#ofBudget.run(budget, async () => {
+      if (cancelled.aborted) return;
       const own = (sent = send());
       const turn = { clock: this.#clock, ms: TURN_MS };
       await withDeadline(turn, (over) => unlessAborted(own, over)).catch(() => undefined);

@@ -62,3 +62,23 @@ test('pods of one budget are evicted one after the other, others at once, and on
   await clock.advance(1);
   expect(answers.has('web-3')).toBe(true);
 });
+
+test('what an ended drain still wants to evict keeps no other of its budget waiting, even where its requests are not answered', async () => {
+  const asked: string[] = [];
+  const evict = ({ name }: { readonly name: string }): Promise<EvictionResult> => {
+    asked.push(name);
+    return new Promise(() => undefined);
+  };
+  const clock = new VirtualClock();
+  const queue = new EvictionQueue({ evict }, { clock, maxPerDrain: 1 });
+  const ended = new AbortController();
+  const budget = 'shop/web';
+  const pod = (name: string) => ({ namespace: 'shop', name, uid: `uid-${name}` });
+  for (const name of ['web-1', 'web-2', 'web-3', 'web-4'])
+    void queue.evict({ drain: 'd1', pod: pod(name), budget }, ended.signal);
+  await settle();
+  ended.abort();
+  void queue.evict({ drain: 'd2', pod: pod('web-9'), budget }, new AbortController().signal);
+  await clock.advance(500);
+  expect(asked).toEqual(['web-1', 'web-9']);
+});
