@@ -22,7 +22,7 @@ export async function otherNodeTakesPods(
   return false;
 }
 
-/** How long the presence of another node is believed. */
+/** How long an answer is believed. */
 const FRESH_MS = 30_000;
 
 interface RescheduleOptions {
@@ -37,30 +37,26 @@ interface RescheduleOptions {
 /** Whether the operator's own pods could move to another node. It is remembered during a run, whose pods change many times. */
 export class Reschedule {
   readonly #options: RescheduleOptions;
-  #wasPossible: boolean;
+  #isPossible: boolean;
   #freshUntil = -Infinity;
 
   constructor(options: RescheduleOptions) {
     this.#options = options;
-    this.#wasPossible = options.wasPossible;
+    this.#isPossible = options.wasPossible;
   }
 
   /**
-   * Asked when it is their turn to be evicted. Once it was possible, it stays so while the API does not answer: an outage ends no run.
-   * @throws what the transport throws, where it has not been possible before
+   * Asked when it is their turn to be evicted. While the API does not answer, it is as it was: an outage ends no run. Nothing is proven by it, since the
+   * last look of a drain asks anew.
    */
   async isPossible(): Promise<boolean> {
     const { clock } = this.#options;
-    if (clock.monotonic() < this.#freshUntil) return true;
-    try {
-      const isPossible = await this.#ask();
-      if (isPossible) this.#freshUntil = clock.monotonic() + FRESH_MS;
-      this.#wasPossible ||= isPossible;
-      return isPossible;
-    } catch (error) {
-      if (!this.#wasPossible) throw error;
-      return true;
-    }
+    if (clock.monotonic() < this.#freshUntil) return this.#isPossible;
+    const isPossible = await this.#ask().catch(() => undefined);
+    if (isPossible === undefined) return this.#isPossible;
+    this.#freshUntil = clock.monotonic() + FRESH_MS;
+    this.#isPossible = isPossible;
+    return isPossible;
   }
 
   #ask(): Promise<boolean> {

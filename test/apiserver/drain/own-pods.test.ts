@@ -136,3 +136,30 @@ test('a drain that waits for the operator’s own pods outlasts an outage of the
   await world.clock.advance(1_000);
   expect(await outcome(drain)).toBe('ok');
 });
+
+test('a drain that leaves the operator’s own pods asks for other nodes once while the others end, and goes on where nobody answers', async () => {
+  for (const name of ['web-1', 'web-2']) await world.addPod(name);
+  await world.addPod('controller', { namespace: NAMESPACE, labels: { [COMPONENT_LABEL]: 'brupop-controller' } });
+  const { service, tap } = world.replica();
+  const drain = started(service.cordonAndDrain(await world.agent()));
+  await settle();
+  const looks = (): number =>
+    tap.requests.filter(({ path, query }) => path === '/api/v1/nodes' && query?.['limit']).length;
+  const change = async (phase: string): Promise<void> => {
+    await world.patch('/api/v1/namespaces/shop/pods/web-1/status', { status: { phase } });
+    await settle();
+  };
+  await change('Pending');
+  const before = looks();
+  for (const phase of ['Running', 'Pending', 'Running']) await change(phase);
+  expect(looks()).toBe(before);
+  await world.clock.advance(60_000);
+  tap.before = ({ path, query }) => {
+    if (path === '/api/v1/nodes' && query?.['limit']) throw new UnreachableError('no answer');
+  };
+  await change('Pending');
+  expect(await outcome(drain)).toBe('pending');
+  tap.before = () => undefined;
+  for (const name of ['web-1', 'web-2']) await world.endPod(name);
+  expect(await outcome(drain)).toBe('ok');
+});
