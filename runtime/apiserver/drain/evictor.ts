@@ -20,10 +20,10 @@ interface EvictionQueueOptions {
 
 /**
  * How long an eviction keeps others of its budget waiting at most, milliseconds. Where two of one budget meet in the API server, the one that comes too
- * late for the budget's version sleeps there for half a second (`EvictionsRetry`), and meets others then. Mostly the answer comes sooner. Where
- * webhooks are slow, it is enough that they come apart.
+ * late for the budget's version sleeps there for so long (`EvictionsRetry`), and meets others then. Mostly the answer comes sooner. With a tenth of
+ * a second they met again where the API server was busy, and drains of ten nodes took longer.
  */
-const TURN_MS = 100;
+const TURN_MS = 500;
 
 interface QueuedEviction {
   /** Identity of the drain that wants it. */
