@@ -17,7 +17,7 @@ type StepHandlers = { readonly [K in Step['kind']]: StepHandler<Extract<Step, { 
 /** For how long the version is kept back while the node is released. */
 const RELEASE_MS = 5_000;
 /** Pause before the first look for what is not back, by how much each is longer than the one before, and the longest. Others wait for it. */
-const SETTLE_MS = { first: 1_000, more: 1_000, longest: 5_000 };
+const SETTLE_MS = { first: 2_000, more: 1_000, longest: 5_000 };
 /** Pause before the Node is read again. */
 const IDENTIFY_PAUSE_MS = 30_000;
 
