@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Ledger } from '../../../runtime/api/release/ledger.ts';
-import { entryKey } from '../../../runtime/controller/plan/facts/checks.ts';
 import type { ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { haltedBecause } from '../../../runtime/controller/plan/releases/halted.ts';
-import { checkOf } from '../../../runtime/api/policy/checks.ts';
 import {
   fleet,
   minutes,
@@ -21,7 +19,7 @@ import {
   updated,
   type World,
 } from './fleet.ts';
-import { FAMILY, MET, failed, failureOf, withLedger } from './kept.ts';
+import { FAMILY, MET, SMOKE, failed, failedCheck, failureOf, withLedger } from './kept.ts';
 
 const halted = (limit: number) => ({ '': { haltedAt: moment(-9), limit: String(limit) } });
 const standing = (world: World, rules: Partial<Rules> = {}) =>
@@ -79,17 +77,6 @@ describe('a halt', () => {
 });
 
 describe('why a release is halted', () => {
-  const SMOKE = checkOf({ name: 'smoke', condition: { apiVersion: 'v1', kind: 'Node', name: 'a', type: 'Ready' } });
-  const says = {
-    says: SMOKE.says,
-    attempt: '',
-    since: moment(-9),
-    tries: 1,
-    result: 'Failed',
-    at: moment(-8),
-  } as const;
-  const ofCheck = { node: 'check smoke', policy: 'p', attempt: 'one', reason: 'CheckFailed', at: moment(-8) } as const;
-  const checked = { failures: { [entryKey('p', SMOKE)]: ofCheck }, policies: { p: { checks: { smoke: says } } } };
   const decided = { by: 'ann: kernel bug', at: moment(-7) };
   const byAnn = ` by ann: kernel bug, ${moment(-7)}`;
   const policies = [ruling('p', { checks: { ...POLICY.checks, proof: [SMOKE] } })];
@@ -100,7 +87,7 @@ describe('why a release is halted', () => {
     ['People', {}, { decision: 'Halt', decided }, `people have halted 1.1.0${byAnn}`, `${OF})`],
     ['Rollback', {}, { rollbackFor: ['p'], decided }, `people take nodes back from 1.1.0${byAnn}`, `${OF})`],
     ['People', {}, { decision: 'Halt', rollbackFor: ['q'], decided }, 'people have halted 1.1.0', `${OF})`],
-    ['Check', checked, {}, 'a check of its policy failed on 1.1.0', `${OF}, 1 failed)`],
+    ['Check', failedCheck('p'), {}, 'a check of its policy failed on 1.1.0', `${OF}, 1 failed)`],
     ['Nodes', { failures: ofThree }, {}, 'too many nodes failed on 1.1.0', `${OF}, 3 failed)`],
   ])(
     'by %s is told in the same words by its verdicts, its policy and the list',

@@ -1,7 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkOf } from '../../../runtime/api/policy/checks.ts';
 import { EMPTY, enter, type Ledger, under } from '../../../runtime/api/release/ledger.ts';
-import { entryKey } from '../../../runtime/controller/plan/facts/checks.ts';
 import type { NodeView, ReleaseView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { after, BAD, came, failure, FAMILY, offered, RULES, said, world } from './leaving.ts';
 import {
@@ -17,6 +15,7 @@ import {
   type Rules,
   type World,
 } from './fleet.ts';
+import { failedCheck, SMOKE } from './kept.ts';
 
 /** Nodes that run a release which was halted for its failures go back. Node a has updated from 1.0.0 to 1.1.0, and b, which has failed on it, has halted it. */
 
@@ -125,8 +124,7 @@ describe('a node on a release that was halted for its failures', () => {
 });
 
 describe('the version that nodes go back to', () => {
-  const CHECK = checkOf({ name: 'smoke', condition: { apiVersion: 'v1', kind: 'Node', name: 'a', type: 'Ready' } });
-  const checked: Rules = { ...RULES, checks: { ...POLICY.checks, proof: [CHECK] } };
+  const checked: Rules = { ...RULES, checks: { ...POLICY.checks, proof: [SMOKE] } };
   const locked = { spec: { version_wish: { version_lock: '1.0.0' } } };
   const checksOf = (one: World, rules = checked): unknown => {
     const { ledger } = plan(one, rules, NOW);
@@ -156,30 +154,16 @@ describe('the version that nodes go back to', () => {
 });
 
 describe('a release that a check of its policy has halted', () => {
-  const CHECK = checkOf({ name: 'smoke', condition: { apiVersion: 'v1', kind: 'Node', name: 'a', type: 'Ready' } });
-  const rules: Rules = { ...RULES, checks: { ...POLICY.checks, proof: [CHECK] } };
-  const says = {
-    says: CHECK.says,
-    attempt: '',
-    since: moment(-9),
-    tries: 1,
-    result: 'Failed',
-    at: moment(-8),
-  } as const;
-  const proven = { uid: '', met: '1 for 0s', provenAt: moment(-9000) };
-  const entry = { node: 'check smoke', policy: '', attempt: 'one', reason: 'CheckFailed', at: moment(-8) } as const;
-  const checked = enter(EMPTY, entryKey('', CHECK), entry);
+  const rules: Rules = { ...RULES, checks: { ...POLICY.checks, proof: [SMOKE] } };
+  const checked: Ledger = { ...EMPTY, ...failedCheck() };
+  const proven = under(checked, '', { uid: '', met: '1 for 0s', provenAt: moment(-9000) });
 
   test.each<[string, Ledger, readonly unknown[]]>([
-    ['is left where it was never proven', under(checked, '', { checks: { smoke: says } }), [['brs-a', '1.0.0']]],
-    [
-      'is not left where it was proven, before the check was asked',
-      under(checked, '', { ...proven, checks: { smoke: says } }),
-      [],
-    ],
+    ['is left where it was never proven', checked, [['brs-a', '1.0.0']]],
+    ['is not left where it was proven, before the check was asked', proven, []],
     [
       'is left then where as many nodes have failed on it as may',
-      enter(under(checked, '', { ...proven, checks: { smoke: says } }), 'uid-b', failure),
+      enter(proven, 'uid-b', failure),
       [['brs-a', '1.0.0']],
     ],
   ])('%s', (_, ledger, wanted) => {
