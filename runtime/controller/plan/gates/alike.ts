@@ -26,8 +26,10 @@ export function apart(those: readonly AssessedNode[], release: OsRelease | undef
   const { refusals, drainRefusals, ruledSince } = snapshot;
   const isKnown = [release?.failed, refusals, drainRefusals, ruledSince].some((names) => names?.size);
   if (one?.kind !== undefined && !isKnown && !bearsArriving(one.node, settings)) return { alone: [], alike: those };
-  const alone = those.filter((info) => isAlone(info, release, world));
-  return { alone, alike: those.filter((info) => !isAlone(info, release, world)) };
+  const { alone = [], alike = [] } = Object.groupBy(those, (info) =>
+    isAlone(info, release, world) ? 'alone' : 'alike',
+  );
+  return { alone, alike };
 }
 
 /** What is left to ask of the nodes of one kind, none of which is alone. What passes is left out, and so is what comes after a finding on all. */
