@@ -1,4 +1,4 @@
-/** The plan uses `Map.groupBy`, which Node 20 lacks. Users may have Node 20; all other programs run on the image's Node. */
+/** The plan uses `Map.groupBy`, which Node 20 lacks. Users may have Node 20; all other programs run on the image's Node. `lib` in tsconfig.json leaves out `Object.groupBy`. */
 function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T, index: number) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   let index = 0;

@@ -56,7 +56,7 @@ function requestsOf({ world }: Rollout, first: number, nodes: number): Requests 
   const isStart = (entry: AuditEntry): boolean => isController(entry) && ['list', 'watch'].includes(entry.verb);
   const counted = own.filter((entry) => entry.resource !== 'leases' && !isStart(entry));
   const each = (entries: readonly AuditEntry[]): number => entries.length / nodes;
-  const kinds = Object.entries(Object.groupBy(counted, kindOf)).map(([kind, of = []]) => [kind, each(of)] as const);
+  const kinds = [...Map.groupBy(counted, kindOf)].map(([kind, of]) => [kind, each(of)] as const);
   return {
     together: each(counted),
     looks: each(counted.filter((entry) => isController(entry) && entry.verb === 'get')),

@@ -26,10 +26,8 @@ export function apart(those: readonly AssessedNode[], release: OsRelease | undef
   const { refusals, drainRefusals, ruledSince } = snapshot;
   const isKnown = [release?.failed, refusals, drainRefusals, ruledSince].some((names) => names?.size);
   if (one?.kind !== undefined && !isKnown && !bearsArriving(one.node, settings)) return { alone: [], alike: those };
-  const { alone = [], alike = [] } = Object.groupBy(those, (info) =>
-    isAlone(info, release, world) ? 'alone' : 'alike',
-  );
-  return { alone, alike };
+  const byAlone = Map.groupBy(those, (info) => isAlone(info, release, world));
+  return { alone: byAlone.get(true) ?? [], alike: byAlone.get(false) ?? [] };
 }
 
 /** What is left to ask of the nodes of one kind, none of which is alone. What passes is left out, and so is what comes after a finding on all. */
