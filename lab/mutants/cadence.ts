@@ -5,9 +5,9 @@ export const cadenceMutants: readonly Mutant[] = [
   {
     rule: 'F2',
     does: 'widens by nodes that have not soaked',
-    file: 'runtime/controller/plan/releases/proof.ts',
-    find: 'this.provers.wellAt.filter((instant) => instant <= now).length',
-    replace: 'this.provers.wellAt.length',
+    file: 'runtime/controller/plan/releases/provers.ts',
+    find: 'this.wellAt.filter((instant) => instant <= this.#rules.now).length',
+    replace: 'this.wellAt.length',
     tests: ['test/controller/plan/widening.test.ts'],
   },
   {

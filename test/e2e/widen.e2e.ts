@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { POLICY_KIND } from '../../runtime/api/policy/names.ts';
 import { nodeNameOf } from '../../runtime/api/shadow/names.ts';
 import { readySince } from '../../runtime/kube/objects.ts';
 import { systemClock } from '../../runtime/lib/clock.ts';
@@ -10,6 +11,7 @@ import { apply, kubectl } from './kubectl.ts';
 import { atRest, isCordoned, isMarked, shadowOf, verdict } from './looks.ts';
 import { type Plan, Plugin, type Verdicts } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
+import { toldOf } from './told.ts';
 import { pause } from './undoing.ts';
 
 /** A proven release that goes to twice as many nodes at once as run it well, within what its policy lets update at once. */
@@ -106,6 +108,8 @@ test('beside one that runs it well two are on their way, and the others say why 
   const { sections, nodes } = await plugin.page();
   expect(sections.policies).toMatchObject([{ says: expect.stringContaining(says.replace('Widening  ', '')) }]);
   expect(nodes.flatMap(({ name, reason }) => (reason === 'Widening' ? name : []))).toEqual(waiting);
+  const told = `goes to 2 at once, and to more as more nodes run it well (1 now); maxConcurrent is ${MOST}`;
+  await toldOf({ kind: POLICY_KIND, name: POLICY }, 'Widening', told);
 }, 120_000);
 
 test('a pause keeps them where they are, and without widening the policy fills up', async () => {

@@ -79,12 +79,16 @@ function deadline(said: Said): readonly Statement[] {
   return [status === 'True' ? statement : { ...statement, follows: topicOf(statement) }];
 }
 
-/** Each process gives it the same occasion. */
 function passedOver({ policy, family }: PolicyReport['passedOver'][number], said: Said): Statement {
   const message = `it does not wait for policy ${policy}, which has had no nodes of ${family} for seven days`;
   const event: EventText = ['Warning', 'PolicyPassedOver', message];
   const statement = stated(said, { fact: `passed over ${policy} ${family}`, value: 'so', isKnown: false, event });
-  const occasion = `passedover.${policy}.${family.replaceAll(/[^a-z0-9.-]/g, '-')}`;
+  return withOccasion(statement, `passedover.${policy}.${family}`);
+}
+
+/** Each process gives it this one, so that a leader that does not know of its predecessor's Event makes no second one. */
+function withOccasion(statement: Statement, words: string): Statement {
+  const occasion = words.replaceAll(/[^a-z0-9.-]/g, '-');
   return { ...statement, event: { ...statement.event, occasion } };
 }
 
@@ -101,6 +105,7 @@ function milestones(release: ReleaseReport, said: Said): readonly Statement[] {
     ...reached({ ...started, hasEvent: false, release }, { isSo: release.underWay, stampedAt: undefined }, said),
     ...reached({ ...proven, release }, { isSo: release.proven, stampedAt: last?.provenAt }, said),
     ...provenParts(release, said),
+    ...widening(release, said),
     ...reached({ ...complete, release }, { isSo: release.complete, stampedAt: last?.completedAt }, said),
   ];
 }
@@ -115,6 +120,24 @@ function provenParts(release: ReleaseReport, said: Said): readonly Statement[] {
     const isKnown = said.before.size === 0;
     return stated(said, { fact, value: 'reached', isKnown, event: ['Normal', 'ReleaseProven', message], release });
   });
+}
+
+/**
+ * Told once, when it first keeps nodes waiting that `maxConcurrent` would let start. How far it has come since is in verdicts and in the condition
+ * `Progressing`. What a process finds when it begins was told before.
+ */
+function widening({ widened, ...release }: ReleaseReport, said: Said): readonly Statement[] {
+  const name = nameOf(release);
+  const fact = `widening ${name}`;
+  const earlier = said.before.get(topicOf({ kind: 'policy', of: `${said.report.uid} ${fact}` }));
+  if (earlier) return [earlier];
+  if (!widened) return [];
+  const { atOnce, well, maxConcurrent } = widened;
+  const message = `${name} goes to ${atOnce} at once, and to more as more nodes run it well (${well} now); maxConcurrent is ${maxConcurrent}`;
+  const event: EventText = ['Normal', 'Widening', message];
+  const isKnown = said.before.size === 0;
+  const statement = stated(said, { fact, value: 'reached', isKnown, event, release });
+  return [withOccasion(statement, `widening.${release.version}.${release.family}`)];
 }
 
 /** What a process finds when it begins was told by the one before. */

@@ -42,12 +42,22 @@ export interface ReleaseReport extends OsReleaseName {
   readonly proven: boolean;
   /** Where a policy has it proven per value of a label: which, and for which values it is. */
   readonly provenFor?: { readonly label: string; readonly values: readonly string[] };
+  /** How far it has widened, where nodes wait because it has come no further. */
+  readonly widened?: Widened;
   /** It is proven, and no node waits for it or is on its way to it, as of now. */
   readonly complete: boolean;
   /** Nodes that have failed on it. */
   readonly failed: number;
   /** What its policy has checked on it that has a result. */
   readonly checked: readonly Checked[];
+}
+
+interface Widened {
+  /** Nodes that may update to it at once, which are fewer than `maxConcurrent` says. */
+  readonly atOnce: number;
+  /** Nodes that have been well on it for the soak. */
+  readonly well: number;
+  readonly maxConcurrent: number | 'unlimited';
 }
 
 /** One check that is over. */
@@ -86,7 +96,7 @@ export function reportOn(group: Group, decided: Decided): PolicyReport | undefin
     uid,
     generation,
     nodes,
-    releases: view.kind === 'broken' ? [] : releases.all.map((one) => releaseOf(one, group)),
+    releases: view.kind === 'broken' ? [] : releases.all.map((one) => underPolicy(one, group, decided.starts)),
     accepted: accepted(group),
     progressing: progressing(group, active, decided.starts),
     halted: halted(group),
@@ -119,6 +129,23 @@ export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
 export function releasesUnderVariables(groups: readonly Group[]): readonly ReleaseReport[] {
   const group = groups.find(({ rules }) => rules.name === undefined);
   return group ? group.releases.all.map((one) => releaseOf(one, group)) : [];
+}
+
+/** The variables do not widen. */
+function underPolicy(release: OsRelease, group: Group, starts: Starts): ReleaseReport {
+  const widened = widenedTo(release, group, starts);
+  return { ...releaseOf(release, group), ...(widened && { widened }) };
+}
+
+function widenedTo({ family, version, proof }: OsRelease, group: Group, { kept }: Starts): Widened | undefined {
+  const { rules, members, capacity } = group;
+  if (rules.proof.widen === undefined || proof.atOnce >= capacity) return undefined;
+  const isWaitedFor = members.some(
+    ({ at, node, offered }) => kept[at]?.finding.reason === 'Widening' && offered === version && node.family === family,
+  );
+  if (!isWaitedFor) return undefined;
+  const maxConcurrent = rules.maxConcurrent.kind === 'unlimited' ? 'unlimited' : capacity;
+  return { atOnce: proof.atOnce, well: proof.provers.well, maxConcurrent };
 }
 
 function releaseOf(release: OsRelease, { rules, members, now }: Group): ReleaseReport {

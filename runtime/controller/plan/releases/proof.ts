@@ -271,9 +271,7 @@ export class Proof {
 
   /** Nodes that may update to it at once: once it is proven, a multiple of those that have been well on it for the soak, but never fewer than prove it. */
   get atOnce(): number {
-    const { proof, now } = this.#rules;
-    const well = this.provers.wellAt.filter((instant) => instant <= now).length;
-    return Math.max(this.needed, (proof.widen ?? 0) * well);
+    return Math.max(this.needed, (this.#rules.proof.widen ?? 0) * this.provers.well);
   }
 
   /** When time alone lets more of them update at once. */

@@ -79,6 +79,11 @@ export class Provers {
     return new Map([...resting, ...coming].filter(([, until]) => this.#isThere(until)));
   }
 
+  /** How many of those at rest have been well for the soak. */
+  get well(): number {
+    return this.wellAt.filter((instant) => instant <= this.#rules.now).length;
+  }
+
   /** From when on each of those at rest has been well for the soak. */
   get wellAt(): readonly number[] {
     return this.resting().map((info) => wellFrom(info, this.#rules.proof.soakMs));
