@@ -23,7 +23,10 @@ export interface Asked {
 type Judge = (asked: Asked) => Standing | false;
 type Judges = { readonly [R in Reason]?: Judge };
 
-/** By verdict, what it says of a node, as the world has it: it stays as it is, somebody goes on, or it is not so. */
+/**
+ * By verdict, what it says of a node, as the world has it: it stays as it is, somebody goes on, or it is not so. Any that is judged nowhere is not so
+ * once a storm is over: nothing may stay as it is by it.
+ */
 const TRUE = {
   Held: ({ node }) => node.facts.held && 'kept',
   Reverted: ({ shadow }) => shadow.status?.reason === 'Reverted' && 'kept',
@@ -71,48 +74,18 @@ const UNWELL = {
   AgentSilent: ({ node, runs }) => node.facts.ready && !runs && 'kept',
 } satisfies Judges;
 
-const isNotSo: Judge = () => false;
-
-/** As in `OVER`. Meanwhile a node of which this is said keeps its place. */
-const DESERTED = { AgentMissing: isNotSo, ShadowNotOwned: isNotSo } satisfies Judges;
-
-/** Nothing stays as it is by these once a storm is over, or their conditions say `WaitingForSlot`. */
-const OVER = {
-  UpToDate: isNotSo,
-  NoUpdateOffered: isNotSo,
-  Updating: isNotSo,
-  ZoneBusy: isNotSo,
-  Widening: isNotSo,
-  VersionPinned: isNotSo,
-  LockedElsewhere: isNotSo,
-  NotOffered: isNotSo,
-  Pausing: isNotSo,
-  NewlyRuled: isNotSo,
-  Leaving: isNotSo,
-  NotCurrent: isNotSo,
-  ControlPlaneAway: isNotSo,
-  OtherOperator: isNotSo,
-  WriteRefused: isNotSo,
-  Unstable: isNotSo,
-  CannotLookForUpdates: isNotSo,
-  WorkloadsNotBack: isNotSo,
-  WorkFinishing: isNotSo,
-} satisfies Judges;
-
-/** A verdict that none of them judges does not compile. */
-const JUDGED = { ...OVER, ...DESERTED, ...UNWELL, ...WAITS, ...TRUE } satisfies Readonly<Record<Reason, Judge>>;
-
-const isReason = (text: string): text is Reason => text in JUDGED;
+/** Nothing stays as it is by these, but a node of which they are said keeps its place meanwhile. */
+const DESERTED: ReadonlySet<string> = new Set<Reason>(['AgentMissing', 'ShadowNotOwned']);
 
 /** Whether its node waits for a person who repairs it, and says so. */
-export const callsSomebody = (reason = ''): boolean => reason in UNWELL || reason in DESERTED;
+export const callsSomebody = (reason = ''): boolean => reason in UNWELL || DESERTED.has(reason);
 
 /** How a node stands by what is said of it; undefined where that is not so. */
 export function standingBy(asked: Asked, isWell: boolean): Standing | undefined {
   const reason = asked.shadow.verdict?.reason ?? '';
   const ofUnwell: Judges = { ...UNWELL, ...(asked.shadow.active ? { Held: TRUE.Held } : TRUE) };
-  const judges: Judges = isWell ? { ...TRUE, ...WAITS } : ofUnwell;
-  return (isReason(reason) && judges[reason]?.(asked)) || undefined;
+  const judges: Readonly<Record<string, Judge | undefined>> = isWell ? { ...TRUE, ...WAITS } : ofUnwell;
+  return judges[reason]?.(asked) || undefined;
 }
 
 /** What is so for those that are ruled as it is. */
