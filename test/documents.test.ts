@@ -1,7 +1,7 @@
 import { existsSync, globSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { REASONS, TOLD, traitsOf } from '../runtime/controller/plan/facts/reasons.ts';
+import { REASONS, TOLD } from '../runtime/controller/plan/facts/reasons.ts';
 import { sectionOf } from '../runtime/controller/plan/facts/runbook.ts';
 import { fragmentsOf, read, ROOT } from './documents.ts';
 
@@ -51,18 +51,7 @@ function namesIn(document: string, part: RegExp): readonly string[] {
 }
 
 const SAID: readonly [where: string, document: string, part: RegExp, reasons: readonly string[]][] = [
-  [
-    'the first column of the table of verdicts',
-    'docs/operating.md',
-    /^## Why is this node not being updated\?\n(.*?)^## /ms,
-    REASONS,
-  ],
-  [
-    'the list "When a node starts on a release"',
-    'docs/policies.md',
-    /^## When a node starts on a release\n(.*?)^\*\*Proof/ms,
-    REASONS.filter((reason) => traitsOf(reason).condition !== undefined || traitsOf(reason).ends === 'time'),
-  ],
+  ['the first column of the table of verdicts', 'docs/operating.md', /^\| verdict \| means .*?\n(.*?)^## /ms, REASONS],
   ['the list of what targets are told', 'docs/notifications.md', /^(- `NotReturned`.*?)^- /ms, TOLD],
 ];
 

@@ -43,11 +43,10 @@ const IN_TURN = { reason: 'WaitingForSlot', message: 'other nodes come first' };
  * Every verdict, and all that depends on which one it is: what people are told, alerted of and asked to do. Of those that a person has to act on
  * the most urgent comes first. The order of the gates is not in here, because their list has it.
  *
- * A new one needs a row here and, where it keeps nodes from a start, one in `GATES`. What it goes by on a Node is a field of `NodeView` that
- * `seeing/views.ts` reads. Nobody asks for this: where it lasts, nobody is to wait for the node (`neverStarts`); and a gate that says the same of
- * all nodes of a kind is `of` that, which keeps plans fast, if `kindsAfter` tells kinds apart by all that it looks at. The compiler asks for a new
- * alert, and test/documents.test.ts for the documents; `npm run synth` and `npm test -- test/packed -u` write what is generated. All that tells
- * verdicts follows.
+ * A new one needs a row here and, where it keeps nodes from a start, one in `GATES`: `of` each `node` is always right. What it goes by on a Node is a
+ * field of `NodeView` that `seeing/views.ts` reads. Where it lasts, nobody is to wait for the node: that is `neverStarts`, and nobody asks for it. The
+ * compiler asks for the words of a new alert, and test/documents.test.ts for a row in the documents; `npm run synth` and
+ * `npm test -- test/packed -u` write what is generated. All else that tells verdicts apart follows from the row.
  */
 const VERDICTS = {
   UpToDate: { ends: 'done' },
