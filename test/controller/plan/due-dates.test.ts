@@ -8,11 +8,13 @@ import {
   ledgerObject,
   minutes,
   moment,
+  node,
   NOW,
   type Parts,
   plan,
   POLICY,
   ruling,
+  staging,
   UNPROVEN_TOO,
   updated,
   type World,
@@ -22,14 +24,20 @@ import {
 
 const FAMILY = 'aws-k8s-1.33/amd64';
 const HOUR = 3_600_000;
+const ZONE = 'topology.kubernetes.io/zone';
 const MANY = { ...POLICY, maxConcurrent: { kind: 'unlimited' } } as const;
 type Says = Partial<UpdatePolicy> & { window?: WindowState };
 
-function late(says: Says, nodes: Readonly<Record<string, Parts>>, said: Partial<ReleaseView> = {}) {
+function late(
+  says: Says,
+  nodes: Readonly<Record<string, Parts>>,
+  said: Partial<ReleaseView> = {},
+  more: Partial<World> = {},
+) {
   const own = ledgerObject({ family: FAMILY, version: '1.1.0' }, { ...EMPTY, firstOfferedAt: moment(-60) });
   const releases = { objects: [{ ...own, ...said }], refused: new Map(), seeds: false };
   const policies = [ruling('prod', { ...UNPROVEN_TOO, selector: {}, ...says })];
-  const world: World = fleet(nodes, { policies, releases });
+  const world: World = fleet(nodes, { policies, releases, ...more });
   const { policies: reports, requeueAt } = plan(world, MANY, NOW);
   return { condition: reports[0]?.deadline, requeueAt };
 }
@@ -66,6 +74,7 @@ test.each<[string, Says, Readonly<Record<string, Parts>>]>([
     { a: took(HOUR), b: took(HOUR, { finishedAt: minutes(-1) }) },
   ],
   ['pauseBetween', { pauseBetweenMs: 3 * HOUR }, four],
+  ['Pausing (pauseBetween)', { pauseBetweenMs: 11 * HOUR }, { a: took(HOUR), b: { ...updated, endedAt: minutes(-1) } }],
 ])('what takes most of the time is named: %s', (because, says, nodes) => {
   const { condition } = late({ completeWithinMs: 3 * HOUR, ...says }, nodes);
   expect(condition).toMatchObject({ status: 'True', message: expect.stringContaining(`goes to ${because}`) });
@@ -87,6 +96,16 @@ test('what a person has to end makes it late once it would be, and is named then
   expect(late({ completeWithinMs: HOUR / 2, needsApproval: true }, { a: {} }).condition?.message).toContain(
     'goes to AwaitingApproval (approval)',
   );
+});
+
+test.each<[string, Says]>([
+  ['Widening (proof.widen)', { proof: { ...POLICY.proof, nodes: one, widen: 1 } }],
+  ['ZoneBusy (zones.atOnce)', { zones: { key: ZONE, atOnce: 1 } }],
+])('where others keep nodes back, and no update has shown how long it takes, that is named: %s', (because, says) => {
+  const nodes = { a: { ...updated, upToDateSince: minutes(-6) }, b: staging, c: {} };
+  const zoned = [node('a'), node('b'), node('c', { labels: { [ZONE]: 'z' } })];
+  const { condition } = late({ completeWithinMs: HOUR / 2, ...says }, nodes, {}, { nodes: zoned });
+  expect(condition?.message).toContain(`goes to ${because}`);
 });
 
 test('an interval does not count for a release that is expedited', () => {

@@ -53,7 +53,7 @@ const VERDICTS = {
   NoUpdateOffered: { ends: 'done' },
   Updating: { ends: 'running', is: ['ahead', 'lifted'] },
   WaitingForSlot: { ends: 'others', condition: IN_TURN, is: ['ahead', 'lifted'] },
-  ZoneBusy: { ends: 'others', condition: IN_TURN, is: ['ahead'] },
+  ZoneBusy: { ends: 'others', setting: 'zones.atOnce', condition: IN_TURN, is: ['ahead'] },
   Unproven: {
     ends: 'others',
     setting: 'proof',
@@ -62,6 +62,7 @@ const VERDICTS = {
   },
   Widening: {
     ends: 'others',
+    setting: 'proof.widen',
     condition: IN_TURN,
     is: ['ahead'],
   },
@@ -77,7 +78,7 @@ const VERDICTS = {
     condition: { reason: 'OutsideWindow', message: 'no window is open that its update fits into' },
     is: ['ahead', 'lifted'],
   },
-  Pausing: { ends: 'time', condition: IN_TURN, is: ['ahead'] },
+  Pausing: { ends: 'time', setting: 'pauseBetween', condition: IN_TURN, is: ['ahead'] },
   NewlyRuled: { ends: 'time', condition: IN_TURN, is: ['ahead'] },
   BackingOff: { ends: 'time', is: ['ahead'] },
   BudgetsCrossed: { ends: 'others' },
