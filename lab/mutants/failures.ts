@@ -94,7 +94,7 @@ export const failureMutants: readonly Mutant[] = [
     rule: 'F2',
     does: 'counts those that failed as in flight',
     file: 'runtime/controller/plan/releases/releases.ts',
-    find: 'if (this.failed.has(info.node.uid)) return;\n    const goneAt',
+    find: 'if (this.book.failed.has(info.node.uid)) return;\n    const goneAt',
     replace: 'const goneAt',
     tests: OF_BLAME,
   },

@@ -102,7 +102,7 @@ function waitOf({ release, nodes }: Waiting, group: Group, { starts }: DueDateKn
   const nearest = starts.starting.has(group) ? undefined : starts.nearest.get(group);
   const because = nearest ? `${nearest.reason}${settingText(nearest.reason)}` : 'updates that are under way';
   const ms = Math.max(0, (nearest?.until ?? now) - now);
-  const interval = release.isExpedited ? 0 : (rules.minIntervalMs ?? 0);
+  const interval = release.book.people.isExpedited ? 0 : (rules.minIntervalMs ?? 0);
   const lastAt = interval === 0 ? -Infinity : Math.max(...nodes.map(({ shadow }) => shadow?.finishedAt ?? -Infinity));
   const rest = lastAt + interval - now;
   return rest > ms ? { ms: rest, because: `RecentlyUpdated${settingText('RecentlyUpdated')}` } : { ms, because };

@@ -24,10 +24,10 @@ export function offers({ all }: Groups, { all: nodes }: Fleet): Offers {
   return { offered, halted };
 }
 
-function haltOf({ failures, entries, proof }: OsRelease, nodes: Fleet['all']): Omit<Halted, keyof ReleaseUnderPolicy> {
+function haltOf({ book, proof }: OsRelease, nodes: Fleet['all']): Omit<Halted, keyof ReleaseUnderPolicy> {
   const { spent, whyHalted } = proof;
   const versions = new Map(nodes.map(({ node }) => [node.name, node.version]));
-  const failed = (spent?.entries ?? entries).map(({ node, reason, at }) => ({
+  const failed = (spent?.entries ?? book.entries).map(({ node, reason, at }) => ({
     node,
     reason,
     at,
@@ -36,7 +36,7 @@ function haltOf({ failures, entries, proof }: OsRelease, nodes: Fleet['all']): O
   const isByNodes = whyHalted.because === 'Nodes' || spent !== undefined;
   return {
     ...whyHalted,
-    failures: spent?.entries.length ?? failures,
+    failures: spent?.entries.length ?? book.counted,
     failed: failed.toSorted((a, b) => compare(a.node, b.node)),
     ...(isByNodes && { mayFail: spent?.mayFail ?? proof.haltsAt }),
   };

@@ -159,12 +159,12 @@ function releaseOf(release: OsRelease, { rules, members, now }: Group): ReleaseR
     proven,
     ...(per !== undefined && values && { provenFor: { label: per, values } }),
     complete: release.completeAt <= now,
-    failed: release.failures,
+    failed: release.book.counted,
     checked: checkedOn(release, members),
   };
 }
 
-function checkedOn({ checks }: OsRelease, members: Group['members']): readonly Checked[] {
+function checkedOn({ book: { checks } }: OsRelease, members: Group['members']): readonly Checked[] {
   const nodes = nodesNamedIn(checks, members);
   return Object.entries(checks).flatMap(([key, state]) => {
     const { result, message } = state;
@@ -228,8 +228,8 @@ function progressing(group: Group, active: number, { starting, nearest: under }:
 function halted({ releases }: Group): ConditionReport {
   const stopped = releases.all.filter((release) => release.wanted && release.isStopped);
   if (stopped.length === 0) return NOT_HALTED;
-  const names = stopped.map(({ family, version, failures, proof }) => {
-    const failed = proof.spent?.entries.length ?? failures;
+  const names = stopped.map(({ family, version, book, proof }) => {
+    const failed = proof.spent?.entries.length ?? book.counted;
     const isFailed = failed > 0 ? `, ${failed} failed` : '';
     return `${haltedBecause(proof.whyHalted, version)} (${family}${isFailed})`;
   });

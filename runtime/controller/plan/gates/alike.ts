@@ -9,7 +9,7 @@ import { GATES, OWN, type Question } from './gates.ts';
 export function isAlone({ node, kind }: AssessedNode, release: OsRelease | undefined, world: World): boolean {
   const { snapshot, settings, withheld, now } = world;
   const { uid, shadowName } = node;
-  if (kind === undefined || release?.failed.has(uid) || snapshot.ruledSince?.has(uid)) return true;
+  if (kind === undefined || release?.book.failed.has(uid) || snapshot.ruledSince?.has(uid)) return true;
   if (snapshot.drainRefusals.has(shadowName) || withheld.refusalOf('start', shadowName)) return true;
   return isArriving(node, settings, now);
 }
@@ -24,7 +24,7 @@ export function apart(those: readonly AssessedNode[], release: OsRelease | undef
   const { snapshot, settings } = world;
   const [one] = those;
   const { refusals, drainRefusals, ruledSince } = snapshot;
-  const isKnown = [release?.failed, refusals, drainRefusals, ruledSince].some((names) => names?.size);
+  const isKnown = [release?.book.failed, refusals, drainRefusals, ruledSince].some((names) => names?.size);
   if (one?.kind !== undefined && !isKnown && !bearsArriving(one.node, settings)) return { alone: [], alike: those };
   const byAlone = Map.groupBy(those, (info) => isAlone(info, release, world));
   return { alone: byAlone.get(true) ?? [], alike: byAlone.get(false) ?? [] };

@@ -76,7 +76,7 @@ export function askingOf(
 ): Asking {
   const group = groups.of(info);
   const release = version === undefined ? undefined : group?.releases.of(info.node.family, version);
-  const isRetry = release !== undefined && release.failed.size > 0 && release.failed.has(info.node.uid);
+  const isRetry = release?.book.failed.has(info.node.uid) === true;
   return { info, shadow, version, group, release, isRetry, isArriving: isArriving(info.node, settings, now) };
 }
 

@@ -12,7 +12,7 @@ import type { Asking, World } from './asking.ts';
 export function checkedLately({ info, group, release }: Asking, { now }: World): GateResult {
   if (!group || !release) return PASS;
   for (const check of group.rules.checks.before) {
-    const { [nodeKey(info.node.uid, 'before', check)]: state } = release.checks;
+    const { [nodeKey(info.node.uid, 'before', check)]: state } = release.book.checks;
     const until = state?.says === check.says ? leftUntil(state) : -Infinity;
     if (until > now) return stoppedBy(found('CheckFailed', failedText(check.name, state?.message), until));
   }
@@ -22,7 +22,7 @@ export function checkedLately({ info, group, release }: Asking, { now }: World):
 function openBefore({ info, group, release }: Asking, now: number): ReturnType<typeof openCheck> {
   if (!group || !release || !info.permit) return undefined;
   const { before: checks } = group.rules.checks;
-  return openCheck(release.checks, { uid: info.node.uid, when: 'before', checks, attempt: info.permit.id, now });
+  return openCheck(release.book.checks, { uid: info.node.uid, when: 'before', checks, attempt: info.permit.id, now });
 }
 
 export function onceChecked(asking: Asking): Stop['kind'] {
@@ -55,8 +55,8 @@ export function checkedAfter(info: AssessedNode, world: World): Finding | undefi
 function failedAfter(info: AssessedNode, version: string, { groups, entered }: World): Finding | undefined {
   const { uid, family } = info.node;
   const release = groups.of(info)?.releases.of(family, version);
-  if (!release?.failed.has(uid) || entered.of(release).failures[uid]?.reason !== 'CheckFailed') return undefined;
-  const [key = '', state] = Object.entries(release.checks).find((one) => isFailedAfter(uid, one)) ?? [];
+  if (!release?.book.failed.has(uid) || entered.of(release).failures[uid]?.reason !== 'CheckFailed') return undefined;
+  const [key = '', state] = Object.entries(release.book.checks).find((one) => isFailedAfter(uid, one)) ?? [];
   return found('CheckFailed', failedText(partsOf(key).name, state?.message));
 }
 

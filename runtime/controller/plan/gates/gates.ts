@@ -173,7 +173,7 @@ const LIST = at('permit list');
 
 /** What a gate asks the first time. */
 const askOf = ({ ask, expedited }: Gate): Gate['ask'] =>
-  expedited ? (asking, world) => (asking.release?.isExpedited ? expedited : ask)(asking, world) : ask;
+  expedited ? (asking, world) => (asking.release?.book.people.isExpedited ? expedited : ask)(asking, world) : ask;
 
 /** What it asks before the node is disturbed. */
 export const askAgainOf = (gate: Gate): Gate['ask'] => gate.askAgain ?? askOf(gate);

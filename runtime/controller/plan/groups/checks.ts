@@ -86,7 +86,7 @@ export function checksOf(known: Known): Checks {
 
 const hasChecks = ({ rules: { checks }, releases }: Group): boolean =>
   checks.proof.length + checks.before.length + checks.after.length > 0 ||
-  releases.all.some((release) => Object.keys(release.checks).length > 0);
+  releases.all.some((release) => Object.keys(release.book.checks).length > 0);
 
 /** The checks of one release under one policy. */
 class Round {
@@ -118,7 +118,7 @@ class Round {
 
   /** What the ledger has, less what nothing depends on any more. */
   #kept(): readonly Standing[] {
-    const before = Object.entries(this.#release.checks);
+    const before = Object.entries(this.#release.book.checks);
     if (before.length === 0) return [];
     const known = new Map(this.#askable().map((asked) => [asked.key, asked]));
     return before.flatMap(([key, state]) => {
@@ -138,7 +138,7 @@ class Round {
     }
     const { now } = this.#known;
     const checks = this.#group.rules.checks[when];
-    if (state.attempt === attempt) return !arePast(this.#release.checks, { uid, when, checks, attempt, now });
+    if (state.attempt === attempt) return !arePast(this.#release.book.checks, { uid, when, checks, attempt, now });
     if (when === 'before') return leftUntil(state) > now;
     return isFailed && failures[uid]?.attempt === state.attempt;
   }
@@ -146,7 +146,7 @@ class Round {
   /** What the policy could ask about whom the ledger names. */
   #askable(): readonly Asked[] {
     const { checks } = this.#group.rules;
-    const named = nodesNamedIn(this.#release.checks, this.#group.members);
+    const named = nodesNamedIn(this.#release.book.checks, this.#group.members);
     const ofNodes = [...named.values()].flatMap((info) =>
       (['before', 'after'] as const).flatMap((when) => checks[when].map((check) => this.#of(info, when, check))),
     );
@@ -188,7 +188,7 @@ class Round {
       const when = isItsOwn ? this.#dueOf(info) : undefined;
       if (!when) return [];
       const list = { uid: info.node.uid, when, checks: checks[when], attempt: attemptOn(info), now: this.#known.now };
-      const open = openCheck(this.#release.checks, list);
+      const open = openCheck(this.#release.book.checks, list);
       return open && open.state?.result === undefined ? this.#of(info, when, open.check) : [];
     });
   }
@@ -205,7 +205,7 @@ class Round {
   #tryOf({ asked: { key, check, node }, state }: Standing): readonly CheckTry[] {
     const { name: policy = '' } = this.#group.rules;
     const { family, version } = this.#release;
-    const { [key]: written } = this.#release.checks;
+    const { [key]: written } = this.#release.book.checks;
     const isWritten = written?.since === state.since && written.tries === state.tries && written.says === state.says;
     if (state.result || !isWritten || !mayBegin(state, this.#known.now)) return [];
     const nodes = node === undefined ? this.#release.canaries.toSorted() : [node];

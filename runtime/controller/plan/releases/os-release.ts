@@ -1,7 +1,6 @@
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Failure } from '../../../api/release/model.ts';
 import type { Book } from './books.ts';
-import type { CheckStates } from '../facts/checks.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import type { NodeView } from '../facts/snapshot.ts';
 import type { Finding } from '../facts/verdict.ts';
@@ -38,14 +37,7 @@ export interface ReleaseRules extends ProvingRules, Pick<UpdatePolicy, 'rollsBac
 /** How a version does on the nodes of one family that one policy rules. */
 export interface OsRelease extends OsReleaseName {
   readonly proof: Proof;
-  /** UIDs of the nodes that failed on it, under whichever policy. */
-  readonly failed: ReadonlySet<string>;
-  /** Entries that count for the policy. */
-  readonly failures: number;
-  readonly entries: readonly Failure[];
-  readonly checks: CheckStates;
-  /** People have it start ahead of its time. */
-  readonly isExpedited: boolean;
+  readonly book: Book;
   /** No further node starts on it, besides those that have an entry. */
   readonly isHalted: boolean;
   /** The same, or as many have failed over all policies as may though none has halted it. */

@@ -1,6 +1,5 @@
 import { countNodes, neverStarts } from '../facts/node.ts';
 import { failureBudget, provingNodes } from '../../../api/policy/quantity.ts';
-import type { Failure } from '../../../api/release/model.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import { hasFailed } from '../nodes/blame.ts';
 import type { Book } from './books.ts';
@@ -13,7 +12,6 @@ import type { FamilyCounts, OsRelease, ReleaseRules } from './os-release.ts';
 import { Proof } from './proof.ts';
 import { provenWith, type ProvingCounts } from './proving.ts';
 import { lostAt } from './well.ts';
-import type { CheckStates } from '../facts/checks.ts';
 import { NEVER } from '../facts/requeue.ts';
 import type { NodeView } from '../facts/snapshot.ts';
 import { type Finding, found, listed } from '../facts/verdict.ts';
@@ -147,7 +145,7 @@ class Family implements FamilyCounts {
 
 class Tally implements OsRelease {
   readonly family: string;
-  readonly failed: ReadonlySet<string>;
+  readonly book: Book;
   readonly proof: Proof;
   isRun = false;
   isOffered = false;
@@ -158,7 +156,6 @@ class Tally implements OsRelease {
   readonly version: string;
   readonly #family: Family;
   readonly #rules: ReleaseRules;
-  readonly #book: Book;
   /** Nodes on their way to it. */
   readonly #begun: NodeView[] = [];
   #isAwaited = false;
@@ -170,33 +167,16 @@ class Tally implements OsRelease {
     this.family = family.name;
     this.#family = family;
     this.#rules = rules;
-    this.#book = rules.bookOf({ family: family.name, version });
-    this.failed = this.#book.failed;
-    this.proof = new Proof(rules, family, this.#book);
+    this.book = rules.bookOf({ family: family.name, version });
+    this.proof = new Proof(rules, family, this.book);
   }
 
   get isKnown(): boolean {
-    return this.isRun || this.wanted || this.isUnderWay || this.failures > 0;
+    return this.isRun || this.wanted || this.isUnderWay || this.book.counted > 0;
   }
 
   get isUnderWay(): boolean {
     return this.#begun.length > 0;
-  }
-
-  get failures(): number {
-    return this.#book.counted;
-  }
-
-  get entries(): readonly Failure[] {
-    return this.#book.entries;
-  }
-
-  get checks(): CheckStates {
-    return this.#book.checks;
-  }
-
-  get isExpedited(): boolean {
-    return this.#book.people.isExpedited;
   }
 
   get isHalted(): boolean {
@@ -224,7 +204,7 @@ class Tally implements OsRelease {
       if (!movedNobody) this.finishedAt = Math.max(this.finishedAt, finishedAt);
       this.isReached ||= updatedFrom === undefined || compareSemver(updatedFrom, this.version) <= 0;
     }
-    this.proof.provers.rest(those.filter(({ node }) => !this.failed.has(node.uid)));
+    this.proof.provers.rest(those.filter(({ node }) => !this.book.failed.has(node.uid)));
   }
 
   /** Policies that come after this one do not wait for a node that is away or that pauses after a failure: that may take a day. */
@@ -233,14 +213,14 @@ class Tally implements OsRelease {
     this.isOffered = true;
     this.#isAwaited ||= those.some((info) => {
       const { node, health } = info;
-      return node.ready && !neverStarts(node) && !health.agentSilent && !hasFailed(info, this);
+      return node.ready && !neverStarts(node) && !health.agentSilent && !hasFailed(info, this.book);
     });
   }
 
   /** Puts the release at risk: before anything is asked of its proof. */
   move(info: AssessedNode): void {
     if (!isCalledOff(info.phase)) this.begin(info);
-    if (this.failed.has(info.node.uid)) return;
+    if (this.book.failed.has(info.node.uid)) return;
     const goneAt = Math.min(lostAt(info, this.#rules), givenBackAt(info));
     this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
     const times = { goneAt, stuckAt: stuckAt(info), isSpared: isSpared(info, this.#rules) };
