@@ -46,7 +46,7 @@ export const cadenceMutants: readonly Mutant[] = [
     rule: 'P15',
     does: 'promises a release in time that more nodes wait for than go at once over all policies',
     file: 'runtime/controller/plan/answer/due-dates.ts',
-    find: 'const atOnce = Math.min(group.capacity, known.capacity);',
+    find: 'const atOnce = Math.min(group.capacity, limit);',
     replace: 'const atOnce = group.capacity;',
     tests: ['test/controller/plan/due-dates.test.ts'],
   },

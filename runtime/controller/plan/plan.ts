@@ -88,21 +88,20 @@ interface At {
 export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const { rulings, fleet, groups, busy, starts, world, out } = start(snapshot, settings, at);
   const { now } = at;
-  const { withheld, ledgers, entered, places, dependencies } = world;
+  const { withheld, ledgers, entered, places } = world;
   const { managed, unsettled } = fleet;
   const { stops, stopsAt } = stopsOf(fleet, starts, { ...world, places: out, given: NONE_GIVEN });
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, world);
   const warnings = warningsFor(fleet.all, groups, settings);
-  const { published } = snapshot.releases;
-  const resting = restingWrites(fleet, { starts, commands }, { ...world, published });
+  const resting = restingWrites(fleet, { starts, commands }, world);
   const decisions = { starts, stops, refusals: withheld.firstOf([...wanted, ...resting.wishes]), warnings };
   const { verdicts, changesAt } = judge(managed, decisions, world);
   const written = writtenShadows([...commands, ...resting.commands]);
   const checks = checksOf({ groups, entered, stops, answers: snapshot.checks, now });
-  const ledger = ledgerWrites(ledgers, entered, { groups, published, checks });
+  const ledger = ledgerWrites(ledgers, entered, { groups, published: snapshot.releases.published, checks });
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
   const conditions = conditionCommands(managed, verdicts, { written, limit, now });
-  const known = { starts, stopsAt, dependencies, ledgers, capacity: places.all.limit };
+  const known = { ...world, starts, stopsAt };
   const policies = [...groups.all.flatMap((group) => reportOn(group, known) ?? []), ...rulings.lost.map(reportOnLost)];
   const preferences = preferencesOf(fleet.all, starts, world);
   const arrivals = arrivalsOf(fleet.all, starts, world);
@@ -189,15 +188,11 @@ interface Decided {
   readonly stops: Stops;
 }
 
-interface Context extends Pick<World, 'settings' | 'withheld' | 'now' | 'entered' | 'ledgers'> {
-  readonly snapshot: Snapshot;
-}
-
 /** `wanted`: every command except starts and conditions. `commands`: those of them that may be sent now, and all starts. */
 function withoutConditions(
   { all, unsettled }: Fleet,
   { starts, stops }: Decided,
-  context: Context,
+  context: World,
 ): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
   const { withheld } = context;
   const steps = upkeep(unsettled, stops, context);
@@ -211,11 +206,7 @@ function withoutConditions(
 }
 
 /** Writes that need no permit: an update goes on, is called off, or is cleaned up after. */
-function upkeep(
-  unsettled: readonly AssessedNode[],
-  stops: Stops,
-  context: Pick<Context, 'entered' | 'ledgers' | 'snapshot' | 'settings' | 'now'>,
-): Command[] {
+function upkeep(unsettled: readonly AssessedNode[], stops: Stops, context: World): Command[] {
   const { entered, settings, now } = context;
   const known = { at: { ...settings, now }, timestamp: rfc3339(now) };
   const commands: Command[] = [];
@@ -257,7 +248,7 @@ function nextStep(info: AssessedNode, { stop, terms, at, timestamp }: Ahead): Se
 
 function permitCommands(
   unsettled: readonly AssessedNode[],
-  { snapshot: { permits }, entered }: Pick<Context, 'snapshot' | 'entered'>,
+  { snapshot: { permits }, entered }: Pick<World, 'snapshot' | 'entered'>,
   writes: readonly Command[],
 ): Command[] {
   if (permits.length === 0) return [];

@@ -1,9 +1,9 @@
 import { HOUR_MS, instantOf } from '../../../lib/clock.ts';
 import { countNodes } from '../facts/node.ts';
-import type { Ledgers } from '../facts/ledgers.ts';
 import { type Reason, traitsOf } from '../facts/reasons.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { atTime } from '../facts/verdict.ts';
+import type { World } from '../gates/asking.ts';
 import type { Starts } from '../gates/starts.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
@@ -21,11 +21,8 @@ export interface ConditionReport {
   readonly message: string;
 }
 
-export interface DueDateKnown {
-  readonly starts: Pick<Starts, 'nearest' | 'starting'>;
-  readonly ledgers: Pick<Ledgers, 'of'>;
-  /** Nodes that may be updating at once over all policies. */
-  readonly capacity: number;
+export interface DueDateKnown extends Pick<World, 'ledgers' | 'places'> {
+  readonly starts: Starts;
 }
 
 export interface DueDate {
@@ -69,13 +66,14 @@ function estimateOf(release: OsRelease, group: Group, known: DueDateKnown): Esti
   const left = countNodes(nodes);
   // What is offered from now on is in no ledger yet, and due once it is.
   const offeredAt = instantOf(known.ledgers.of(release)?.ledger.firstOfferedAt) ?? NEVER;
-  const atOnce = Math.min(group.capacity, known.capacity);
+  const { limit } = known.places.all;
+  const atOnce = Math.min(group.capacity, limit);
   const pauses = { ms: Math.max(0, left - 1) * rules.pauseBetweenMs, because: 'pauseBetween' };
   const perUpdate = medianMs(nodes);
   const rounds = rules.pauseBetweenMs > 0 ? left : Math.ceil(left / atOnce);
   const work = {
     ms: rounds * perUpdate,
-    because: group.capacity <= known.capacity ? 'maxConcurrent' : 'MAX_CONCURRENT_UPDATE',
+    because: group.capacity <= limit ? 'maxConcurrent' : 'MAX_CONCURRENT_UPDATE',
   };
   const wait = waitOf({ release, nodes }, group, known);
   const most = [wait, pauses, work].reduce((a, b) => (b.ms > a.ms ? b : a));

@@ -76,8 +76,7 @@ interface Checked {
 
 /** What was decided on the nodes of all policies. */
 interface Decided extends DueDateKnown {
-  readonly starts: Starts;
-  readonly dependencies: Pick<Dependencies, 'passedOver'>;
+  readonly dependencies: Dependencies;
   /** When time alone changes what becomes of updates that run. */
   readonly stopsAt: ReadonlyMap<Group | undefined, number>;
 }

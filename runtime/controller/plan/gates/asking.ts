@@ -14,19 +14,7 @@ import type { Withheld } from './withheld.ts';
 
 /** What the gates look at besides the node itself. */
 export interface World {
-  readonly snapshot: Pick<
-    Snapshot,
-    | 'notCurrent'
-    | 'otherOperators'
-    | 'controlPlaneAway'
-    | 'paused'
-    | 'pausedBy'
-    | 'ruledSince'
-    | 'drainRefusals'
-    | 'refusals'
-    | 'permits'
-    | 'lastWords'
-  >;
+  readonly snapshot: Snapshot;
   readonly settings: Settings;
   readonly rulings: Pick<Rulings, 'unknown'>;
   /** Why nothing new is disturbed, where too many nodes are not Ready. */

@@ -1,4 +1,3 @@
-import type { PublishedReleases } from '../../../api/release/model.ts';
 import { type Command, type SetHint, type SetWish, writtenShadows } from '../facts/commands.ts';
 import { nextAfter } from '../facts/requeue.ts';
 import type { Fleet } from '../nodes/health.ts';
@@ -23,7 +22,7 @@ interface RestingWrites {
 export function restingWrites(
   fleet: Pick<Fleet, 'managed' | 'alike'>,
   { starts, commands: others }: { readonly starts: Starts; readonly commands: readonly Command[] },
-  world: World & { readonly published: PublishedReleases | undefined },
+  world: World,
 ): RestingWrites {
   const { withheld, now } = world;
   const wishes = wishesFor(fleet, starts, world);

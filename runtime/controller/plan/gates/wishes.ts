@@ -1,12 +1,9 @@
 import { neverStarts } from '../facts/node.ts';
-import type { PublishedReleases } from '../../../api/release/model.ts';
 import type { VersionWish } from '../../../api/shadow/model.ts';
 import { compareSemver, newerOf } from '../../../api/shadow/semver.ts';
-import type { Ledgers } from '../facts/ledgers.ts';
 import type { SetWish } from '../facts/commands.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { ruledFrom } from '../facts/rulings.ts';
-import type { Groups } from '../groups/groups.ts';
 import { givingUp, wayFrom } from '../groups/way-back.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { isKnown, type World } from './asking.ts';
@@ -21,13 +18,11 @@ interface Wishes {
 
 const NONE: Wishes = { commands: [], changesAt: NEVER };
 
-type Known = World & { readonly published: PublishedReleases | undefined };
-
 /** Nothing changes for a host whose update is under way or starts, nor where nobody knows what is wanted. */
-export function wishesFor({ alike }: Pick<Fleet, 'alike'>, { nodes }: Pick<Starts, 'nodes'>, world: Known): Wishes {
-  const { snapshot, ledgers, groups, now, published } = world;
+export function wishesFor({ alike }: Pick<Fleet, 'alike'>, { nodes }: Pick<Starts, 'nodes'>, world: World): Wishes {
+  const { snapshot, groups, now } = world;
   if (snapshot.paused || !isKnown(world)) return NONE;
-  const known = new KnownVersions(ledgers, groups, published);
+  const known = new KnownVersions(world);
   const starting = new Set(nodes.map(({ node }) => node.uid));
   const changeOf = (info: AssessedNode): Change | undefined => changeFor(info, known, groups);
   // Of one kind all are to be changed, or none.
@@ -78,15 +73,11 @@ function isAtRest({ node, shadow, phase, permit }: AssessedNode): boolean {
 
 /** Which versions of a family there are: those that its repositories list, or where these are not read, those that anybody knows of. */
 class KnownVersions {
-  readonly #ledgers: Pick<Ledgers, 'own'>;
-  readonly #families: Pick<Groups['families'], 'versionsOf'>;
-  readonly #published: PublishedReleases | undefined;
+  readonly #world: World;
   readonly #newest = new Map<string, string | undefined>();
 
-  constructor(ledgers: Pick<Ledgers, 'own'>, { families }: Pick<Groups, 'families'>, published?: PublishedReleases) {
-    this.#ledgers = ledgers;
-    this.#families = families;
-    this.#published = published;
+  constructor(world: World) {
+    this.#world = world;
   }
 
   /** Undefined where none is known. */
@@ -100,15 +91,16 @@ class KnownVersions {
   }
 
   #of(family: string): readonly string[] {
-    const listed = this.#published?.get(family);
+    const { snapshot, ledgers, groups } = this.#world;
+    const listed = snapshot.releases.published?.get(family);
     if (listed) return [...listed.keys()];
-    const ledgers = [...this.#ledgers.own].filter((one) => one.family === family);
-    return [...ledgers.map(({ version }) => version), ...this.#families.versionsOf(family)];
+    const own = [...ledgers.own].filter((one) => one.family === family);
+    return [...own.map(({ version }) => version), ...groups.families.versionsOf(family)];
   }
 }
 
 /** What the policy of the node wants of its host's settings; undefined for nothing. @param back where it is to go back to. A host that is ordered its version has no such settings. */
-function wishFor(info: AssessedNode, known: Pick<KnownVersions, 'newestUpTo'>, back?: string): VersionWish | undefined {
+function wishFor(info: AssessedNode, known: KnownVersions, back?: string): VersionWish | undefined {
   const { exact, max, ignoreWaves } = info.ruling.rules.version;
   if (info.shadow?.order) return undefined;
   const lock = exact ?? back ?? (max === undefined ? undefined : lockUpTo(max, info, known));
@@ -117,11 +109,7 @@ function wishFor(info: AssessedNode, known: Pick<KnownVersions, 'newestUpTo'>, b
 }
 
 /** Only where the host would take a newer one, which it no longer says once it is locked. What it runs is no reason to lock it. */
-function lockUpTo(
-  max: string,
-  { node, shadow }: AssessedNode,
-  known: Pick<KnownVersions, 'newestUpTo'>,
-): string | undefined {
+function lockUpTo(max: string, { node, shadow }: AssessedNode, known: KnownVersions): string | undefined {
   const { status, spec } = shadow ?? {};
   if (!status) return undefined;
   if (compareSemver(status.target_version, max) <= 0 && spec?.version_wish?.version_lock == null) return undefined;
