@@ -29,8 +29,8 @@ export const freshnessMutants: readonly Mutant[] = [
     rule: 'L11',
     does: 'disturbs what is staged on what is not known to be current',
     file: 'runtime/controller/plan/gates/gates.ts',
-    find: "forbidsHint: true, again: 'unknown', ask: notCurrent",
-    replace: 'forbidsHint: true, again: undefined, ask: notCurrent',
+    find: "of: 'fleet', again: 'unknown', ask: notCurrent",
+    replace: "of: 'fleet', again: undefined, ask: notCurrent",
     tests: ['test/controller/freshness.test.ts', 'test/controller/plan/rulings.test.ts'],
   },
   {

@@ -92,8 +92,8 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'P4',
     does: 'disturbs nodes in a freeze',
     file: GATES,
-    find: "again: 'call-off',\n    ask: byTime('freeze'),",
-    replace: "again: undefined,\n    ask: byTime('freeze'),",
+    find: "again: 'call-off', ask: byTime('freeze'),",
+    replace: "again: undefined, ask: byTime('freeze'),",
     tests: PROPERTIES,
   },
   {

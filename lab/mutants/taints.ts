@@ -94,8 +94,8 @@ export const taintMutants: readonly Mutant[] = [
     rule: 'P16',
     does: 'keeps pods away from a machine under a pause',
     file: 'runtime/controller/plan/gates/arrivals.ts',
-    find: "return name === 'proof' || (forbidsHint === true && !isWaitedFor);",
-    replace: "return name === 'proof' || (forbidsHint === true && !isWaitedFor && name !== 'paused');",
+    find: "return name === 'proof' || (!mayPrepare({ gate }) && !isWaitedFor);",
+    replace: "return name === 'proof' || (!mayPrepare({ gate }) && !isWaitedFor && name !== 'paused');",
     tests: ['test/controller/plan/arrivals.test.ts', 'test/controller/arrivals.test.ts'],
   },
   {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { GATES } from '../../../runtime/controller/plan/gates/gates.ts';
 import { keepersOf } from '../../../runtime/controller/plan/plan.ts';
 import { NO_CHECKS } from '../../../runtime/api/policy/checks.ts';
 import { EMPTY, under } from '../../../runtime/api/release/ledger.ts';
@@ -26,11 +25,6 @@ import {
 const shut = { open: false, triggeredAt: undefined, changesAt: minutes(60) };
 const kept = (world: World, name = 'a'): readonly string[] =>
   keepersOf(underRules(world, POLICY), POLICY, { now: NOW })(name).map(({ reason }) => reason);
-
-test('no gate that lets a node prepare its update stands before one that does not: the first finding tells of both', () => {
-  const forbids = GATES.map(({ forbidsHint }) => forbidsHint);
-  expect(forbids).toEqual(forbids.toSorted((a, b) => Number(b) - Number(a)));
-});
 
 test('a node that waits for another policy says so, and not that its own policy pauses', () => {
   const policies = [

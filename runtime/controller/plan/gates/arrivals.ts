@@ -5,7 +5,7 @@ import { RULED_FOR_MS } from '../facts/rulings.ts';
 import type { ShadowView } from '../facts/snapshot.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import { isKnown, underWayOf, type World } from './asking.ts';
-import { firstOf, type Found, GATES, STILL } from './gates.ts';
+import { firstOf, type Found, GATES, mayPrepare, STILL } from './gates.ts';
 import type { Starts } from './starts.ts';
 
 interface Arrivals {
@@ -60,8 +60,9 @@ function underWay(info: AssessedNode, shadow: ShadowView, world: World): GateRes
 }
 
 /** It is asked no more before its time: a machine that has just joined takes pods instead. Its readiness, and a new ruler, it waits for. */
-function closesArrival({ gate = -1 }: Pick<Found, 'gate'>): boolean {
-  const { name, of, forbidsHint, again } = GATES[gate] ?? {};
+function closesArrival({ gate }: Pick<Found, 'gate'>): boolean {
+  if (gate === undefined) return false;
+  const { name, of, again } = GATES[gate] ?? {};
   const isWaitedFor = again === 'unknown' || (again === 'wait' && of !== 'fleet');
-  return name === 'proof' || (forbidsHint === true && !isWaitedFor);
+  return name === 'proof' || (!mayPrepare({ gate }) && !isWaitedFor);
 }

@@ -42,8 +42,6 @@ export interface Gate {
   readonly of: 'fleet' | 'policy' | 'release' | 'kind' | 'member' | 'node';
   /** Under these rules it is of the kind all the same. */
   readonly isOfKind?: (one: Asking) => boolean;
-  /** The node may not prepare the update either. */
-  readonly forbidsHint: boolean;
   /** Asked a second time, before the node is disturbed (rule L8), and what then becomes of it; undefined = asked once. */
   readonly again: Again | undefined | ((asking: Asking) => Again);
   readonly ask: (asking: Asking, world: World) => GateResult;
@@ -63,40 +61,29 @@ const byTime =
   ({ group }) =>
     group?.[which] ?? PASS;
 
-/**
- * What may keep a node from its update, in order: the first finding is its verdict. What forbids to prepare the update comes first: what people
- * have decided, then the node, then time. What remains is for other nodes, so that a verdict which names them means that only these are waited for.
- */
-export const GATES: readonly Gate[] = [
-  { name: 'held', of: 'kind', forbidsHint: true, again: 'call-off', ask: held },
-  { name: 'leaving', of: 'kind', forbidsHint: true, again: 'call-off', ask: leaving },
-  { name: 'current', of: 'fleet', forbidsHint: true, again: 'unknown', ask: notCurrent },
-  { name: 'paused', of: 'fleet', forbidsHint: true, again: whilePaused, ask: nowPaused },
-  { name: 'policies', of: 'fleet', forbidsHint: true, again: 'unknown', ask: unreadable },
-  { name: 'other operators', of: 'fleet', forbidsHint: true, again: 'wait', ask: besideOthers },
-  { name: 'host order', of: 'kind', forbidsHint: true, again: asOrdered, ask: orderedOtherwise },
-  { name: 'policy', of: 'policy', forbidsHint: true, again: 'call-off', ask: byPolicy },
-  {
-    name: 'frozen',
-    of: 'policy',
-    forbidsHint: true,
-    again: 'call-off',
-    ask: byTime('freeze'),
-    expedited: byTime('freezeForAll'),
-  },
-  { name: 'version', of: 'kind', forbidsHint: true, again: 'call-off', ask: pinned },
-  { name: 'ready', of: 'kind', forbidsHint: true, again: 'wait', ask: notReady },
-  { name: 'ledger', of: 'release', forbidsHint: true, again: undefined, ask: unkept },
-  { name: 'halted', of: 'release', forbidsHint: true, again: 'call-off', ask: halted },
-  { name: 'age', of: 'kind', forbidsHint: true, again: 'call-off', ask: tooYoung, expedited: () => PASS },
-  { name: 'unasked boot', of: 'kind', forbidsHint: true, again: undefined, ask: leftUnasked },
-  { name: 'backoff', of: 'kind', forbidsHint: true, again: undefined, ask: backingOff },
-  { name: 'refused drain', of: 'kind', forbidsHint: true, again: undefined, ask: refusedLately },
-  { name: 'crossed', of: 'kind', forbidsHint: true, again: undefined, ask: crossedLately },
+/** What keeps a node from preparing its update too: what people have decided comes first, then the node, then time. */
+const OF_HINTS: readonly Gate[] = [
+  { name: 'held', of: 'kind', again: 'call-off', ask: held },
+  { name: 'leaving', of: 'kind', again: 'call-off', ask: leaving },
+  { name: 'current', of: 'fleet', again: 'unknown', ask: notCurrent },
+  { name: 'paused', of: 'fleet', again: whilePaused, ask: nowPaused },
+  { name: 'policies', of: 'fleet', again: 'unknown', ask: unreadable },
+  { name: 'other operators', of: 'fleet', again: 'wait', ask: besideOthers },
+  { name: 'host order', of: 'kind', again: asOrdered, ask: orderedOtherwise },
+  { name: 'policy', of: 'policy', again: 'call-off', ask: byPolicy },
+  { name: 'frozen', of: 'policy', again: 'call-off', ask: byTime('freeze'), expedited: byTime('freezeForAll') },
+  { name: 'version', of: 'kind', again: 'call-off', ask: pinned },
+  { name: 'ready', of: 'kind', again: 'wait', ask: notReady },
+  { name: 'ledger', of: 'release', again: undefined, ask: unkept },
+  { name: 'halted', of: 'release', again: 'call-off', ask: halted },
+  { name: 'age', of: 'kind', again: 'call-off', ask: tooYoung, expedited: () => PASS },
+  { name: 'unasked boot', of: 'kind', again: undefined, ask: leftUnasked },
+  { name: 'backoff', of: 'kind', again: undefined, ask: backingOff },
+  { name: 'refused drain', of: 'kind', again: undefined, ask: refusedLately },
+  { name: 'crossed', of: 'kind', again: undefined, ask: crossedLately },
   {
     name: 'failed check',
     of: 'node',
-    forbidsHint: true,
     again: undefined,
     ask: checkedLately,
     isOfKind: ({ group }) => group?.rules.checks.before.length === 0,
@@ -104,60 +91,46 @@ export const GATES: readonly Gate[] = [
   {
     name: 'interval',
     of: 'member',
-    forbidsHint: true,
     again: undefined,
     ask: updatedLately,
     expedited: () => PASS,
     isOfKind: ({ group }) => (group?.rules.minIntervalMs ?? 0) === 0,
   },
-  {
-    name: 'window',
-    of: 'member',
-    forbidsHint: true,
-    again: undefined,
-    ask: byWindow,
-    expedited: () => PASS,
-    isOfKind: isOneWindow,
-  },
-  { name: 'ruler', of: 'kind', forbidsHint: true, again: 'wait', ask: newlyRuled },
-  { name: 'after', of: 'release', forbidsHint: true, again: undefined, ask: awaiting },
-  { name: 'approval', of: 'node', forbidsHint: true, again: 'call-off', ask: unapproved },
-  { name: 'unhealthy', of: 'fleet', forbidsHint: true, again: 'call-off', ask: unhealthy },
-  { name: 'control plane', of: 'fleet', forbidsHint: false, again: 'wait', ask: withoutControlPlane },
-  { name: 'writes', of: 'node', forbidsHint: false, again: undefined, ask: writeRefused },
-  { name: 'clean', of: 'node', forbidsHint: false, again: undefined, ask: uncleaned },
+  { name: 'window', of: 'member', again: undefined, ask: byWindow, expedited: () => PASS, isOfKind: isOneWindow },
+  { name: 'ruler', of: 'kind', again: 'wait', ask: newlyRuled },
+  { name: 'after', of: 'release', again: undefined, ask: awaiting },
+  { name: 'approval', of: 'node', again: 'call-off', ask: unapproved },
+  { name: 'unhealthy', of: 'fleet', again: 'call-off', ask: unhealthy },
+];
+
+/** What lets it prepare its update meanwhile, because it is mostly others that are waited for. */
+const OF_STARTS: readonly Gate[] = [
+  { name: 'control plane', of: 'fleet', again: 'wait', ask: withoutControlPlane },
+  { name: 'writes', of: 'node', again: undefined, ask: writeRefused },
+  { name: 'clean', of: 'node', again: undefined, ask: uncleaned },
   {
     name: 'proof',
     of: 'release',
-    forbidsHint: false,
     again: 'call-off',
     ask: onlyProven(unproven),
     askAgain: onlyProven(unprovenBefore),
     queue: 'policy',
   },
-  {
-    name: 'widening',
-    of: 'release',
-    forbidsHint: false,
-    again: 'wait',
-    ...forPods(widening, wideningBefore),
-    queue: 'policy',
-  },
-  { name: 'zone', of: 'node', forbidsHint: false, again: 'wait', ...forPods(otherZones), queue: 'policy' },
+  { name: 'widening', of: 'release', again: 'wait', ...forPods(widening, wideningBefore), queue: 'policy' },
+  { name: 'zone', of: 'node', again: 'wait', ...forPods(otherZones), queue: 'policy' },
   // It comes and goes with each update, and what is asked before it stays: the condition of a node that waits for that is left alone.
-  {
-    name: 'pause between',
-    of: 'policy',
-    forbidsHint: false,
-    again: undefined,
-    ...forPods(byTime('pause')),
-    expedited: () => PASS,
-  },
-  { name: 'budget', of: 'node', forbidsHint: false, again: 'wait', ...forPods(policyFull), queue: 'policy' },
-  { name: 'budget over all', of: 'node', forbidsHint: false, again: 'wait', ...forPods(fleetFull), queue: 'all' },
-  { name: 'check', of: 'node', forbidsHint: false, again: onceChecked, ask: () => PASS, askAgain: uncheckedBefore },
-  { name: 'permit list', of: 'node', forbidsHint: false, again: undefined, ask: listFull, queue: 'all' },
+  { name: 'pause between', of: 'policy', again: undefined, ...forPods(byTime('pause')), expedited: () => PASS },
+  { name: 'budget', of: 'node', again: 'wait', ...forPods(policyFull), queue: 'policy' },
+  { name: 'budget over all', of: 'node', again: 'wait', ...forPods(fleetFull), queue: 'all' },
+  { name: 'check', of: 'node', again: onceChecked, ask: () => PASS, askAgain: uncheckedBefore },
+  { name: 'permit list', of: 'node', again: undefined, ask: listFull, queue: 'all' },
 ];
+
+/**
+ * What may keep a node from its update, in order: the first finding is its verdict. What is for other nodes comes last, so that a verdict which names
+ * them means that only these are waited for.
+ */
+export const GATES: readonly Gate[] = [...OF_HINTS, ...OF_STARTS];
 
 /** What is to be asked of a node, and which gate of the list asks it. */
 export interface Question {
@@ -185,7 +158,7 @@ export const OWN = ALL.slice(0, at('after'));
 export const OTHERS = ALL.slice(at('after'));
 
 /** What people and policies still have to say of an update that has begun and disturbed nothing yet. */
-export const STILL = ALL.filter(({ gate }) => GATES[gate]?.forbidsHint === true && GATES[gate].again !== undefined);
+export const STILL = ALL.slice(0, OF_HINTS.length).filter(({ gate }) => GATES[gate]?.again !== undefined);
 
 /** What the gates say of a node. */
 export interface Found extends GateResult {
@@ -211,7 +184,7 @@ export const findingsOf = (asking: Asking, world: World): readonly Finding[] =>
 /** Which other nodes keep it waiting. */
 export const queueOf = ({ gate = -1 }: Pick<Found, 'gate'>): Gate['queue'] => GATES[gate]?.queue;
 /** It may prepare its update meanwhile. */
-export const mayPrepare = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => GATES[gate]?.forbidsHint === false;
+export const mayPrepare = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => gate >= OF_HINTS.length;
 export const isNext = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => gate >= NEXT;
 /** It keeps all settled nodes of the same release and zone alike. */
 export const isOfAll = ({ gate = LIST }: Pick<Found, 'gate'>): boolean => gate < LIST;
