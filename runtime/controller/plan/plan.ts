@@ -79,7 +79,6 @@ export interface Memory {
 }
 
 interface At {
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
   readonly memory?: Memory;
 }

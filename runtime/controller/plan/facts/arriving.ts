@@ -9,7 +9,6 @@ const ARRIVES_MS = 10 * MINUTE_MS;
 type Named = Pick<Settings, 'arrivingTaint'>;
 
 export interface At extends Named {
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 

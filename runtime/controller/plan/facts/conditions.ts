@@ -12,7 +12,6 @@ interface ConditionRules {
   readonly written: ReadonlySet<string>;
   /** How many at most. */
   readonly limit: number;
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 

@@ -13,7 +13,7 @@ import type { PermitView } from './permit.ts';
 import type { Phase } from './phase.ts';
 import type { Stop } from './verdict.ts';
 
-/** Everything that `plan` decides on. Times are milliseconds since the Unix epoch. */
+/** Everything that `plan` decides on. Times are milliseconds since the Unix epoch, here and in all of a plan. */
 export interface Snapshot extends Pause {
   /** Every node of the cluster, managed or not: marks can be on any. */
   readonly nodes: readonly NodeView[];

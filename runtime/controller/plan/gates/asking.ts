@@ -28,7 +28,6 @@ export interface World {
   /** Who is busy, and what this plan gives on top of that. */
   readonly places: Places;
   readonly given: Given;
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 

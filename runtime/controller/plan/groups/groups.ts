@@ -22,12 +22,10 @@ export interface Group extends GroupTimes {
   readonly releases: OsReleases;
   /** How many of them may be busy at once. */
   readonly capacity: number;
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 
 export class Groups {
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
   /** In the order in which their nodes start. */
   readonly all: readonly Group[];

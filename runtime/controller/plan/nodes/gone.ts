@@ -15,7 +15,6 @@ export interface Gone {
   readonly rulings: Pick<Rulings, 'claims'>;
   readonly fleet: Pick<Fleet, 'unsettled'>;
   readonly ledgers: Pick<Ledgers, 'probationMs'>;
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 

@@ -97,7 +97,6 @@ interface Rules {
   readonly rulings: Pick<Rulings, 'claims'>;
   readonly settings: Settings;
   readonly ledgers: Pick<Ledgers, 'probationMs' | 'checksUnder'>;
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
   /** Of an earlier snapshot. */
   readonly last: Fleet | undefined;

@@ -8,7 +8,6 @@ import type { AssessedNode } from './health.ts';
 interface At {
   readonly snapshot: Pick<Snapshot, 'ruledSince'>;
   readonly ledgers: Pick<Ledgers, 'of'>;
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 

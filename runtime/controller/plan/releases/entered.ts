@@ -33,7 +33,6 @@ interface Known {
   readonly rulings: Pick<Rulings, 'all' | 'claims'>;
   readonly fleet: Pick<Fleet, 'all' | 'unsettled'>;
   readonly settings: Pick<Settings, 'soakTimeoutMs'>;
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 

@@ -11,7 +11,6 @@ export interface ProvingRules extends Patience, Pick<UpdatePolicy, 'checks'>, Pi
   readonly uid: string;
   readonly maxFailed: Quantity;
   readonly proof: ProofRules;
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 

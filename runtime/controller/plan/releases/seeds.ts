@@ -15,7 +15,6 @@ interface Seed extends OsReleaseName {
 interface Known {
   readonly rulings: Pick<Rulings, 'all'>;
   readonly unsettled: readonly AssessedNode[];
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 

@@ -9,7 +9,6 @@ export type Patience = Pick<Settings, 'returnTimeoutMs' | 'agentTimeoutMs'>;
 interface Enough {
   readonly count: number;
   readonly soakMs: number;
-  /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
 
