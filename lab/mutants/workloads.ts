@@ -59,6 +59,14 @@ export const workloadMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/settle.test.ts'],
   },
   {
+    rule: 'M10',
+    does: 'lets nodes that are back excuse each other for what all of them lack',
+    file: 'runtime/controller/plan/nodes/settle.ts',
+    find: '(!isServing(one) || isLonger(one))',
+    replace: 'true',
+    tests: ['test/controller/plan/settle.test.ts'],
+  },
+  {
     rule: 'F1',
     does: 'counts on the release what is not back, whatever its policy says',
     file: 'runtime/controller/plan/nodes/settle.ts',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
 import { plan as planOnce } from '../../../runtime/controller/plan/plan.ts';
 import {
   DRAINED,
@@ -46,11 +47,20 @@ describe('what is not back in time is blamed on the release', () => {
     const parts = monitoring(-told);
     return { ...parts, status: { ...parts.status, displaced: displacedOf(...uids) } };
   };
+  const cordoned = { marks: MARKS, unschedulable: true } as const;
   const out: Parts = { ...rebooting, status: { ...rebooting.status, displaced: displacedOf('web') } };
 
+  const idle = { spec: { state: 'Idle', version: '1.1.0' } } as const;
+  /** It has only to report that it is at rest. */
+  const settled: Parts = {
+    ...monitoring(),
+    ...idle,
+    status: { ...monitoring().status, displaced: displacedOf('web') },
+  };
+
   /** Who is blamed where the first node is back and its time is over. */
-  function blamed(other: Parts, marks?: typeof MARKS, uids: readonly string[] = ['web']): readonly string[] {
-    const nodes = [node('a', { readyChangedAt: minutes(-6) }), node('b', marks && { marks, unschedulable: true })];
+  function blamed(other: Parts, beside: Partial<NodeView> = {}, uids: readonly string[] = ['web']): readonly string[] {
+    const nodes = [node('a', { readyChangedAt: minutes(-6) }), node('b', beside)];
     const world = fleet({ a: backSince(5, ...uids), b: other }, { nodes, permits: [permit('a'), permit('b')] });
     const rules = { ...POLICY, settleFails: true };
     const { ledger } = planOnce(underRules(world, rules), rules, { now: NOW });
@@ -60,13 +70,22 @@ describe('what is not back in time is blamed on the release', () => {
   test('where no other node has pods of it', () => {
     expect(blamed({})).toEqual(['a']);
     expect(blamed({ status: { displaced: displacedOf('web') } })).toEqual(['a']);
-    expect(blamed(out, MARKS, ['db'])).toEqual(['a']);
-    expect(blamed(out, MARKS, ['db', 'web'])).toEqual(['a']);
+    expect(blamed(out, cordoned, ['db'])).toEqual(['a']);
+    expect(blamed(out, cordoned, ['db', 'web'])).toEqual(['a']);
+  });
+
+  test('once, on the last that is waited for, where several are back that lack the same', () => {
+    expect(blamed(backSince(5, 'web'))).toEqual(['b']);
+    expect(blamed(backSince(8, 'web'))).toEqual(['a']);
+    expect(blamed(backSince(1, 'web'))).toEqual([]);
+    expect(blamed(settled)).toEqual(['a']);
   });
 
   test('but not where the drain of another has evicted pods of it that are not back either', () => {
-    expect(blamed(out, MARKS)).toEqual([]);
-    expect(blamed(out, DRAINED)).toEqual([]);
-    expect(blamed(backSince(1, 'web'), MARKS)).toEqual([]);
+    expect(blamed(out, cordoned)).toEqual([]);
+    expect(blamed(out, { ...cordoned, marks: DRAINED })).toEqual([]);
+    expect(blamed(backSince(8, 'web'), cordoned)).toEqual([]);
+    expect(blamed(backSince(8, 'web'), { unschedulable: true })).toEqual([]);
+    expect(blamed(backSince(8, 'web'), { ready: false })).toEqual([]);
   });
 });

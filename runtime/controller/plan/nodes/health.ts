@@ -1,4 +1,4 @@
-import { ownersDisplaced, settlesUntil, settlingOf, type Settling } from './settle.ts';
+import { ownersDisplaced, settlesUntil, settlingOf, type Settled, type Settling } from './settle.ts';
 import { countNodes } from '../facts/node.ts';
 import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
@@ -143,22 +143,20 @@ export function assess(snapshot: Snapshot, rules: Rules): Fleet {
 function measuresOf(
   info: NodeInfo,
   ruling: Ruling,
-  { snapshot, join, settings, ledgers, now }: Rules & { readonly snapshot: Snapshot; readonly join: Join },
+  { snapshot, join, settings, ledgers, rulings, now }: Rules & { readonly snapshot: Snapshot; readonly join: Join },
 ): Measures {
   const { name = '', soakMs, settleMs, settleFails, checks } = ruling.rules;
   const release = { family: info.node.family, version: info.shadow?.status?.current_version ?? '' };
   const unclearUntil = unclearUntilOf(info, ruling, snapshot);
+  const all = () => join.map((one) => one);
+  const untilOf = (one: Settled) => settlesUntil(one, { ...settings, ...rulings.claims.of(one.node).rules });
   return {
     ...settings,
     soakMs,
     settleMs,
     settleFails,
     unclearUntil,
-    displacedElsewhere: () =>
-      ownersDisplaced(
-        join.map((one) => one),
-        info.node.uid,
-      ),
+    displacedElsewhere: () => ownersDisplaced(info, all(), untilOf),
     probationMs: () => ledgers.probationMs(release, ruling),
     checked: () => (unclearUntil > now ? 'waiting' : checkedBy(info, checks.after, ledgers.checksUnder(name, release))),
   };

@@ -8,7 +8,7 @@ import { listed } from '../facts/verdict.ts';
 /** How the workloads do that the drain of a node has displaced: they are waited for, or are not back in time; undefined where they are. */
 export type Settling = 'waiting' | 'late' | 'failed' | undefined;
 
-type Settled = Pick<NodeInfo, 'node' | 'shadow' | 'phase'>;
+export type Settled = Pick<NodeInfo, 'node' | 'shadow' | 'phase'>;
 type Times = Pick<UpdatePolicy, 'settleMs'> & Pick<Settings, 'soakTimeoutMs'>;
 type Rules = Times & Pick<UpdatePolicy, 'settleFails'> & { readonly displacedElsewhere: () => ReadonlySet<string> };
 
@@ -46,13 +46,27 @@ function isOwn(status: Pick<Status, 'displaced'> | undefined, until: number, { d
   return owners.some(({ uid }) => !elsewhere.has(uid));
 }
 
-/** UIDs of the owners of pods that the drains of nodes have evicted, and that are not known to be back. @param but UID of a node that is left out */
+/**
+ * UIDs of the owners of pods that the drains of other nodes have evicted, and that may be away for that. Of nodes that are back, the one that is waited
+ * with for longest is asked, or they would excuse each other.
+ */
 export function ownersDisplaced(
-  infos: readonly Pick<NodeInfo, 'node' | 'shadow' | 'phase'>[],
-  but: string,
+  info: Settled,
+  all: readonly Settled[],
+  untilOf: (one: Settled) => number,
 ): ReadonlySet<string> {
-  const others = infos.filter((info) => info.node.uid !== but && keepsPods(info));
-  return new Set(others.flatMap(({ shadow }) => shadow?.status?.displaced?.owners.map(({ uid }) => uid) ?? []));
+  const { uid } = info.node;
+  const until = untilOf(info);
+  const isLonger = (one: Settled): boolean => untilOf(one) > until || (untilOf(one) === until && one.node.uid > uid);
+  const others = all.filter((one) => one.node.uid !== uid && keepsPods(one) && (!isServing(one) || isLonger(one)));
+  return new Set(others.flatMap(({ shadow }) => shadow?.status?.displaced?.owners.map((owner) => owner.uid) ?? []));
+}
+
+/** It takes pods again, and what its drain has displaced has been waited for, or is. */
+function isServing({ node, shadow, phase }: Settled): boolean {
+  if (node.marks || node.unschedulable || !node.ready) return false;
+  if (phase.kind === 'returning') return shadow?.status?.current_state === 'MonitoringUpdate';
+  return phase.kind === 'monitoring' && phase.at !== 'reported';
 }
 
 /** The node is out, or its drain has just failed or was called off: the pods that were evicted from it are not back yet. */
