@@ -8,6 +8,7 @@ const PROOF = 'runtime/controller/plan/releases/proof.ts';
 const HALTS = ['test/controller/plan/halts.test.ts'];
 const ENTRIES = ['test/controller/plan/entries.test.ts'];
 const KEPT = [...HALTS, ...ENTRIES, 'test/api/release/kept.test.ts'];
+const SEEDS = ['test/controller/plan/seeds.test.ts'];
 const OF_BLAME = ['test/controller/plan/blame.test.ts'];
 
 /** Rules F2 to F4: what is remembered of a release, and what is risked on it. */
@@ -195,5 +196,61 @@ export const ledgerMutants: readonly Mutant[] = [
     find: '[over.place(as)]',
     replace: '[]',
     tests: HALTS,
+  },
+  {
+    rule: 'F4',
+    does: 'takes a permission for stronger than a halt',
+    file: 'runtime/api/release/ledger.ts',
+    find: "(['Halt', 'Allow'] as const)",
+    replace: "(['Allow', 'Halt'] as const)",
+    tests: HALTS,
+  },
+  {
+    rule: 'F4',
+    does: 'counts a machine that is gone for ever',
+    file: BOOKS,
+    find: "isProven && failure.reason === 'Gone' &&",
+    replace: "failure.reason === 'SoakFailed' &&",
+    tests: HALTS,
+  },
+  {
+    rule: 'F4',
+    does: 'forgets a release that nodes have failed on',
+    file: 'runtime/controller/plan/groups/ledger.ts',
+    find: "decision !== 'Automatic' || hasFailed(ledger);",
+    replace: "decision !== 'Automatic';",
+    tests: ['test/controller/plan/ledger.test.ts'],
+  },
+  {
+    rule: 'F4',
+    does: 'takes over nothing of what policies say of releases',
+    file: 'runtime/controller/plan/releases/seeds.ts',
+    find: ', ...rulings.all.flatMap(saidOf)',
+    replace: '',
+    tests: SEEDS,
+  },
+  {
+    rule: 'F4',
+    does: 'enters what a person has cleared by another name of the attempt',
+    file: 'runtime/controller/plan/releases/seeds.ts',
+    find: ' || isCleared(ledger) ?',
+    replace: ' ?',
+    tests: SEEDS,
+  },
+  {
+    rule: 'F1',
+    does: 'blames a release for what was prepared without a permit',
+    file: 'runtime/controller/plan/nodes/ends.ts',
+    find: "last.reason !== 'PrepareFailed' || hasPermit ?",
+    replace: "last.reason !== 'Idle' ?",
+    tests: ENTRIES,
+  },
+  {
+    rule: 'F1',
+    does: 'blames a release for whatever its agent says',
+    file: 'runtime/controller/plan/nodes/ends.ts',
+    find: 'if (!isOfThis || !isStatedBadEnd(last.reason)) return',
+    replace: 'if (!isOfThis) return',
+    tests: ENTRIES,
   },
 ];

@@ -74,6 +74,29 @@ describe('the permit of an attempt that has ended badly', () => {
   });
 });
 
+describe('a node whose attempt has ended', () => {
+  const entered = (reason: string, permits: World['permits']): readonly unknown[] => {
+    const last_failure = { state: 'StagedAndPerformedUpdate', reason, message: '', version: '1.1.0', time: moment(0) };
+    const status = { current_state: 'ErrorReset', crash_count: 1, failed_versions: [], last_failure };
+    const a = { spec: { state: 'StagedAndPerformedUpdate', version: '1.1.0' }, status } as Parts;
+    const world = withLedger(fleet({ a }, { permits }), {});
+    const { ledger } = planOnce(underRules(world, POLICY), POLICY, { now: NOW });
+    return ledger.flatMap((write) => Object.values(write.ledger?.failures ?? {}).map((one) => one.reason));
+  };
+  const held = [{ ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' }];
+
+  test('by what could not be written has failed on it, but not without a permit', () => {
+    expect([entered('PrepareFailed', held), entered('PrepareFailed', [])]).toEqual([['PrepareFailed'], []]);
+  });
+
+  test.each(['TargetChanged', 'HostFailed', 'ActivateFailed', 'DrainFailed', 'RebootFailed'])(
+    'by %s has not failed on it',
+    (reason) => {
+      expect(entered(reason, held)).toEqual([]);
+    },
+  );
+});
+
 describe('where the ledger of a release cannot be written', () => {
   const REFUSED = 'its ledger is refused: no';
   const end: Parts = {

@@ -122,6 +122,26 @@ describe('what a person decides on a release', () => {
   });
 });
 
+test.each([
+  ['Halt, then Allow', ['Halt', 'Allow']],
+  ['Allow, then Halt', ['Allow', 'Halt']],
+] as const)('of what several objects say of a release a halt decides: %s', (_, decisions) => {
+  const [own, other] = decisions.map((decision) => withLedger(fleet({ a: {} }), {}, decision).releases.objects[0]!);
+  const objects = [own!, { ...other!, name: 'by-hand', uid: 'by-hand' }];
+  const world = { ...fleet({ a: {} }), releases: { objects, refused: new Map(), seeds: false } };
+  expect(reasons(world)).toEqual({ a: 'RolloutHalted' });
+});
+
+test.each([
+  ['for a day where the release is proven', { policies: { '': MET } }, [1439, 1440], ['1', null]],
+  ['for ever where it is not', {}, [1439, 1440], ['1', '1']],
+] as const)('a node that is gone counts %s', (_, known, ages, limits) => {
+  const once = { ...unlimited, maxFailed: { kind: 'count', count: 1 } } as const;
+  const gone = (age: number) => ({ node: 'x', policy: '', attempt: 'try', reason: 'Gone' as const, at: moment(-age) });
+  const world = (age: number): World => withLedger(fleet({ a: {} }), { ...known, failures: { 'uid-x': gone(age) } });
+  expect(ages.map((age) => standing(world(age), once)?.limit)).toEqual(limits);
+});
+
 test('a failure counts under every policy once the one that ruled its node is gone', () => {
   const failures = Object.fromEntries([failureOf('lost', 'gone')]);
   const once = { ...unlimited, maxFailed: { kind: 'count', count: 1 } } as const;
