@@ -4,22 +4,27 @@ import { WORKLOAD_NAMESPACE } from '../../lab/sim/world/workload.ts';
 import { ARRIVING_KEY } from '../../runtime/api/marks/taints.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../runtime/api/shadow/names.ts';
 import { NODES_PATH } from '../../runtime/kube/resources.ts';
+import { comesTrue } from './come-true.ts';
 import type { History } from './history.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
 import { atRest, podsOn, versionOf } from './looks.ts';
+import { Plugin, type Verdicts } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
 import { leftOnNodes, takeAway } from './taking-away.ts';
+import { toldOf } from './told.ts';
 import { haltOf, holdOf, pause } from './undoing.ts';
 
-const SPARES = ['node-5', 'node-6'];
+const SPARES = ['node-5', 'node-6'] as const;
 const LATE = 'node-7';
 
 let stage: Stage;
 let scene: Scene;
+let plugin: Plugin;
 
 beforeAll(async () => {
   stage = await Stage.set();
+  plugin = await Plugin.installed(stage.cluster.dir);
   await stage.installOperator();
 }, 90_000);
 
@@ -41,6 +46,17 @@ async function joins(name: string): Promise<void> {
 
 const tainted = (name: string): Promise<unknown> => kubectl('taint', 'node', name, `${ARRIVING_KEY}=true:NoSchedule`);
 
+/** Wherever people look while it keeps pods away: for half a minute it is new, and starts nothing. */
+async function saidOf(name: string): Promise<void> {
+  const says = 'arriving: no pod comes yet';
+  await comesTrue(async () => (await plugin.run('why', name)).out.includes(says));
+  const { nodes } = await plugin.page();
+  expect(nodes.find((one) => one.name === name)?.meanwhile).toContain(says);
+  const planned = await plugin.json<Verdicts>(['plan']);
+  expect(planned.nodes).toContainEqual(expect.objectContaining({ node: name, isArriving: true }));
+  await toldOf({ kind: 'Node', name }, 'Arriving', 'no pod comes before it is updated');
+}
+
 /** The taint is given to it, and taken away. */
 async function isLetGo(name: string): Promise<void> {
   const came = scene.until((history) => isArriving(history, name));
@@ -54,10 +70,12 @@ test('old images that join in a rollout with the taint are updated before a pod 
   await scene.until((history) => atRest(history, '1.39.0').length > 0);
   for (const name of SPARES) await joins(name);
   const early = new Set<string>();
-  await scene.until((history) => {
+  const arrived = scene.until((history) => {
     for (const name of SPARES) if (isOld(history, name) && hasWork(history, name)) early.add(name);
     return SPARES.every((name) => !isOld(history, name) && !isArriving(history, name));
   });
+  await saidOf(SPARES[0]);
+  await arrived;
   expect([...early]).toEqual([]);
 });
 

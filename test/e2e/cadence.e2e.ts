@@ -18,6 +18,7 @@ const TYPES = { a: ['node-1', 'node-2', 'node-3'], b: ['node-4', 'node-5'] } as 
 const NODES = Object.values(TYPES).flat();
 const [NEXT, NEWEST] = ['1.39.0', '1.40.0'] as const;
 const POOL = 'example.com/pool';
+const LATE = /1\.39\.0 on .* will be late by \d+ h at least: .* goes to Frozen \(freezes\)/;
 
 let stage: Stage;
 let scene: Scene;
@@ -49,6 +50,7 @@ beforeAll(async () => {
     'brupop.bottlerocket.aws/paused=until pools are there',
   );
   scene = await stage.startFleet({ nodes: NODES.length, to: NEXT });
+  await scene.until(({ nodes }) => nodes.size === NODES.length);
   for (const [type, nodes] of Object.entries(TYPES))
     await kubectl('label', 'node', ...nodes, `${TYPE}=${type}`, `${POOL}=all`);
   await kubectl('annotate', 'namespace', 'brupop-bottlerocket-aws', 'brupop.bottlerocket.aws/paused-');
@@ -78,7 +80,9 @@ test('a release in a freeze goes nowhere until it is expedited, and the command 
     '-o',
     'jsonpath={.status.conditions[?(@.type=="WillMissDeadline")].message}',
   );
-  expect(stdout).toMatch(/1\.39\.0 on .* will be late by \d+ h at least: .* goes to Frozen \(freezes\)$/);
+  expect(stdout).toMatch(LATE);
+  expect((await plugin.run('why', 'node-1')).out).toMatch(LATE);
+  expect((await plugin.page()).sections.policies).toMatchObject([{ late: expect.stringMatching(LATE) }]);
   const { code, out } = await plugin.run('expedite', NEXT, '--policy', 'all');
   expect([code, out]).toEqual([0, expect.stringMatching(/is expedited under policy all[^]*undo: kubectl patch brr/)]);
 }, 120_000);
@@ -97,6 +101,9 @@ test('the next release waits for its interval, though the one before was expedit
   expect(kept.out).toContain('its last update was finished at');
   await kubectl('patch', 'bup', 'all', '--type', 'merge', '--patch', '{"spec":{"freezes":[]}}');
   await says('RecentlyUpdated');
+  expect((await plugin.run('plan')).out).toMatch(/node-1 +RecentlyUpdated +its last update was finished at/);
+  const { nodes } = await plugin.page();
+  expect(nodes.map(({ reason }) => reason)).toEqual(NODES.map(() => 'RecentlyUpdated'));
   expect(rebooted()).toHaveLength(NODES.length);
 }, 180_000);
 

@@ -146,6 +146,9 @@ test('the younger is called off, named, and back in service; the older goes on, 
   const said = new RegExp(`that of ${OLDER} block each other \\(PodDisruptionBudget shop/y, shop/x\\)`);
   await scene.until((history) => said.test(verdict(history, YOUNGER)?.message ?? ''));
   expect((await plugin.run('why', YOUNGER)).out).toMatch(said);
+  expect((await plugin.run('plan')).out).toMatch(new RegExp(`${YOUNGER} +BudgetsCrossed .*${said.source}`));
+  const { nodes } = await plugin.page();
+  expect(nodes.find(({ name }) => name === YOUNGER)?.message).toMatch(said);
   await comesTrue(async () => {
     const selector = 'reason=UpdateCalledOff';
     const { stdout } = await kubectl('get', 'events', '-A', '--field-selector', selector, '-o', 'json');

@@ -64,6 +64,7 @@ beforeAll(async () => {
   });
   await kubectl('apply', '-f', shut, '-f', await file('another-operator.json', anotherOperator()));
   scene = await stage.startFleet({ nodes: 3, spares: 1 });
+  await scene.until(({ nodes }) => nodes.size === NODES.length);
   await kubectl('label', 'node', ...NODES, `${POOL}=all`);
 }, 90_000);
 

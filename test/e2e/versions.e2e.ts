@@ -53,6 +53,7 @@ beforeAll(async () => {
     'brupop.bottlerocket.aws/paused=until pools are there',
   );
   scene = await stage.startFleet({ nodes: 4, to: NEXT });
+  await scene.until(({ nodes }) => nodes.size === 4);
   for (const [pool, nodes] of Object.entries(POOLS)) await kubectl('label', 'node', ...nodes, `${POOL}=${pool}`);
   await kubectl('annotate', 'namespace', 'brupop-bottlerocket-aws', 'brupop.bottlerocket.aws/paused-');
 }, 120_000);

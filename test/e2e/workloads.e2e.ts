@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { shadowName } from '../../runtime/api/shadow/names.ts';
 import { policyNamed } from '../policies.ts';
 import { invariants } from './invariants.ts';
 import { apply, kubectl } from './kubectl.ts';
 import { atRest, isCordoned, isMarked, podsOn, shadowOf, verdict } from './looks.ts';
 import { Plugin } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
+import { leftOnNodes, takeAway } from './taking-away.ts';
 import { toldOf } from './told.ts';
 import { haltOf } from './undoing.ts';
 
@@ -14,6 +16,7 @@ const NODE = 'node-1';
 const POLICY = 'one';
 const BIG = 'big';
 const BATCH = 'batch';
+const NEWEST = '1.40.0';
 
 let stage: Stage;
 let scene: Scene;
@@ -43,6 +46,14 @@ function batch(): object {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName: NODE, containers } };
 }
 
+/** What `why`, `plan` and the page say of the node. */
+async function shown(reason: string, message: RegExp): Promise<void> {
+  for (const command of [['why', NODE], ['plan']])
+    expect((await plugin.run(...command)).out).toMatch(new RegExp(`${NODE} +${reason} .*${message.source}`));
+  const { nodes } = await plugin.page();
+  expect(nodes.find(({ name }) => name === NODE)).toMatchObject({ reason, message: expect.stringMatching(message) });
+}
+
 const says = (reason: string): Promise<unknown> => scene.until((history) => verdict(history, NODE)?.reason === reason);
 
 const told = (reason: string, text: string): Promise<void> => toldOf({ kind: 'Node', name: NODE }, reason, text);
@@ -56,7 +67,7 @@ const podsThere = (): readonly string[] =>
 beforeAll(async () => {
   stage = await Stage.set();
   plugin = await Plugin.installed(stage.cluster.dir);
-  await stage.installOperator();
+  await stage.installOperator(await stage.manifestsWith({ UPDATE_CHECK_INTERVAL_IN_SEC: '20' }));
   const drain = { waitFor: { matchLabels: { app: BATCH } }, upTo: '1h' };
   const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': NODE } };
   await apply(
@@ -80,7 +91,7 @@ test('no drain begins before there is room elsewhere, and it begins once its pol
     /no room for its pods elsewhere: 500(\.\d+)? CPU needed, .* free/,
   );
   await told('NoRoom', 'Not drained; on the nodes that match: 500');
-  expect((await plugin.run('why', NODE)).out).toMatch(/NoRoom.*500(\.\d+)? CPU needed/);
+  await shown('NoRoom', /500(\.\d+)? CPU needed/);
   expect([isCordoned(scene.history, NODE), isMarked(scene.history, NODE)]).toEqual([false, false]);
   await change({ capacity: null });
   await says('WorkFinishing');
@@ -91,7 +102,7 @@ test('pods that are meant finish before anybody is evicted, and a pause or a hal
   expect(verdict(scene.history, NODE)?.message).toContain(`default/${BATCH}`);
   expect(isCordoned(scene.history, NODE)).toBe(true);
   await told('DrainWaits', `default/${BATCH}`);
-  expect((await plugin.run('why', NODE)).out).toMatch(new RegExp(`WorkFinishing.*default/${BATCH}`));
+  await shown('WorkFinishing', new RegExp(`default/${BATCH}`));
   const paused = { say: () => change({ paused: true }), takeBack: () => change({ paused: false }) };
   for (const word of [paused, haltOf(scene.options.to)]) {
     await word.say();
@@ -113,7 +124,7 @@ test('the update ends once what it has displaced runs again, and until then it s
   await says('WorkloadsNotBack');
   const missing = new RegExp(`ReplicaSet default/${BIG}-\\w+: 0 of 1 ready \\(Unschedulable\\)`);
   await scene.until((history) => missing.test(verdict(history, NODE)?.message ?? ''));
-  expect((await plugin.run('why', NODE)).out).toMatch(missing);
+  await shown('WorkloadsNotBack', missing);
   expect((await plugin.run('status')).out).toMatch(new RegExp(`settling +1 +${NODE}.*${missing.source}`));
   expect([isCordoned(scene.history, NODE), isMarked(scene.history, NODE)]).toEqual([false, false]);
   await grow();
@@ -122,6 +133,19 @@ test('the update ends once what it has displaced runs again, and until then it s
   expect(scene.history.nodes.get(NODE)?.spec?.taints ?? []).toEqual([]);
 }, 180_000);
 
+test('what is still missing at the end of its time is told, and the place goes on', async () => {
+  await change({ settle: '10s' });
+  scene.fleet.releases.publish({ version: NEWEST });
+  await scene.until((history) => atRest(history, NEWEST).includes(NODE));
+  await toldOf({ kind: 'BottlerocketShadow', name: shadowName(NODE) }, 'WorkloadsNotBack', `default/${BIG}-`);
+  expect((await plugin.run('why', NODE)).out).toMatch(/not back in time after its update: ReplicaSet default\/big-/);
+}, 180_000);
+
 test('nothing that must hold was broken meanwhile', async () => {
   expect(await invariants(scene)).toEqual([]);
 }, 60_000);
+
+test('who takes the operator away finds nothing of it on any node', async () => {
+  await takeAway(stage.cluster);
+  expect(await leftOnNodes()).toEqual([]);
+}, 180_000);
