@@ -1,4 +1,4 @@
-import { bearsArriving, isArriving } from '../facts/arriving.ts';
+import { isArriving } from '../facts/arriving.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsRelease } from '../releases/os-release.ts';
 import { PASS } from '../facts/requeue.ts';
@@ -12,22 +12,6 @@ export function isAlone({ node, kind }: AssessedNode, release: OsRelease | undef
   if (kind === undefined || release?.book.failed.has(uid) || snapshot.ruledSince?.has(uid)) return true;
   if (snapshot.drainRefusals.has(shadowName) || withheld.refusalOf('start', shadowName)) return true;
   return isArriving(node, settings, now);
-}
-
-interface Apart {
-  readonly alone: readonly AssessedNode[];
-  readonly alike: readonly AssessedNode[];
-}
-
-/** Mostly nothing is known of any of thousands: then none is asked. @param those of one kind, which the release is offered to */
-export function apart(those: readonly AssessedNode[], release: OsRelease | undefined, world: World): Apart {
-  const { snapshot, settings } = world;
-  const [one] = those;
-  const { refusals, drainRefusals, ruledSince } = snapshot;
-  const isKnown = [release?.book.failed, refusals, drainRefusals, ruledSince].some((names) => names?.size);
-  if (one?.kind !== undefined && !isKnown && !bearsArriving(one.node, settings)) return { alone: [], alike: those };
-  const byAlone = Map.groupBy(those, (info) => isAlone(info, release, world));
-  return { alone: byAlone.get(true) ?? [], alike: byAlone.get(false) ?? [] };
 }
 
 /** What is left to ask of the nodes of one kind, none of which is alone. What passes is left out, and so is what comes after a finding on all. */

@@ -7,7 +7,7 @@ import {
 } from '../../../api/shadow/names.ts';
 import { claimsOf, termsOf } from '../groups/busy.ts';
 import type { Start } from '../facts/commands.ts';
-import { apart, isOfEach, leftBy } from './alike.ts';
+import { isAlone, isOfEach, leftBy } from './alike.ts';
 import { type Asking, askingOf, type World } from './asking.ts';
 import { Crowds, type Crowd } from './crowds.ts';
 import { firstOf, type Found, isNext, isOfAll, OWN, type Question, queueOf } from './gates.ts';
@@ -77,9 +77,11 @@ class Round {
   }
 
   consider(those: readonly AssessedNode[]): void {
-    const { release } = this.#asking(those[0]) ?? {};
-    const { alone, alike } = apart(those, release, this.#world);
-    for (const info of alone) this.#ask([info], OWN);
+    const first = this.#asking(those[0]);
+    if (!first) return;
+    const byAlone = Map.groupBy(those, (info) => isAlone(info, first.release, this.#world));
+    for (const info of byAlone.get(true) ?? []) this.#ask([info], OWN);
+    const alike = byAlone.get(false) ?? [];
     const one = this.#asking(alike[0]);
     if (!one) return;
     const left = leftBy(one, this.#world);

@@ -2,7 +2,7 @@ import { ownersDisplaced, settlesUntil, settlingOf, type Settled, type Settling 
 import { countNodes } from '../facts/node.ts';
 import { checkedBy, unclearUntilOf } from './checked.ts';
 import { Join } from './join.ts';
-import { byKind, kindsAfter } from './kinds.ts';
+import { byKind, kindOf } from './kinds.ts';
 import { isLeftOver, isSettled, type Standing, standingIn } from './standing.ts';
 import { type Soak, startable } from '../facts/machine.ts';
 import { dueAt, hasFlapped, type Measures, NO_TRIAL, trialOf, unstableUntilOf, wellSince } from './trial.ts';
@@ -112,7 +112,6 @@ export function assess(snapshot: Snapshot, rules: Rules): Fleet {
   const before = last?.claims === claims ? last.all : [];
   const join = new Join(snapshot, last?.join);
   const given = { ...rules, snapshot, join };
-  const kindOf = kindsAfter(last?.alike, rules.settings);
   const make = (info: NodeInfo, at: number): AssessedNode => {
     const ruling = claims.of(info.node);
     const health = isUnremarkable(info) ? WELL : healthOf(info, measuresOf(info, ruling, given), now);
@@ -121,7 +120,7 @@ export function assess(snapshot: Snapshot, rules: Rules): Fleet {
     const more = { at, zone: zoneOf(info.node, ruling.rules), ruling, health, offered, standing };
     // A copy that begins with the spread is several times as fast as any other way to add a field.
     const made = { ...info, ...more, wellSince: wellSince(info), isSettled: health === WELL && isSettled(info) };
-    return { ...made, kind: made.isSettled ? kindOf(made) : undefined };
+    return { ...made, kind: made.isSettled ? kindOf(made, rules.settings) : undefined };
   };
   const all = join.map(make, (node, shadow, at) => {
     const known = before[at];

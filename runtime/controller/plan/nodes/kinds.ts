@@ -12,24 +12,15 @@ interface OfKind {
   readonly kind: string | undefined;
 }
 
-type Alike<T> = readonly (readonly T[])[];
-
 /**
  * Tells settled nodes apart by all that counts and gates look at, but for who each is and its times. Undefined where several policies claim the node, or
- * it is ordered what it is not offered. @param last nodes of an earlier snapshot: ten thousand share some dozens of texts
+ * it is ordered what it is not offered.
  */
-export function kindsAfter(
-  last: Alike<OfKind> = [],
-  { ownNode }: Pick<Settings, 'ownNode'>,
-): (info: Settled) => string | undefined {
-  const known = new Map(last.map(([one]) => [one?.kind, one?.kind]));
-  return (info) => {
-    const { ruling, shadow, offered } = info;
-    const { order } = shadow ?? {};
-    if (!ruling.policy || (order && (order.stop ?? order.version !== offered))) return undefined;
-    const kind = textOf(info, ownNode);
-    return known.get(kind) ?? kind;
-  };
+export function kindOf(info: Settled, { ownNode }: Pick<Settings, 'ownNode'>): string | undefined {
+  const { ruling, shadow, offered } = info;
+  const { order } = shadow ?? {};
+  if (!ruling.policy || (order && (order.stop ?? order.version !== offered))) return undefined;
+  return textOf(info, ownNode);
 }
 
 function textOf({ node, shadow, zone, ruling, offered }: Settled, ownNode: string): string {
@@ -42,6 +33,6 @@ function textOf({ node, shadow, zone, ruling, offered }: Settled, ownNode: strin
 }
 
 /** Those of one kind together, every other alone, in the order of the first of each. */
-export const byKind = <T extends OfKind>(infos: readonly T[]): Alike<T> => [
+export const byKind = <T extends OfKind>(infos: readonly T[]): readonly (readonly T[])[] => [
   ...Map.groupBy(infos, (info) => info.kind ?? info).values(),
 ];
