@@ -1,4 +1,3 @@
-import type { At as Joining } from './facts/arriving.ts';
 import { arrivalsOf, countedIn } from './gates/arrivals.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { stopsOf, type Stops } from './gates/again.ts';
@@ -18,7 +17,7 @@ import { Books } from './releases/books.ts';
 import { EnteredLedgers } from './releases/entered.ts';
 import { Ledgers } from './facts/ledgers.ts';
 import { ledgerWrites, type ReleaseWrite } from './groups/ledger.ts';
-import { calledOff, progress, type Terms, withTerms } from './facts/machine.ts';
+import { calledOff, progress, withTerms } from './facts/machine.ts';
 import { answeredRequests } from './nodes/requests.ts';
 import { saidWith } from './nodes/onwards.ts';
 import { recover, recoverPermit } from './nodes/recovery.ts';
@@ -104,7 +103,9 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const policies = [...groups.all.flatMap((group) => reportOn(group, known) ?? []), ...rulings.lost.map(reportOnLost)];
   const preferences = preferencesOf(fleet.all, starts, world);
   const arrivals = arrivalsOf(fleet.all, starts, world);
-  const times = [healthChangesAt(unsettled, now), ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
+  // Of nodes that are no longer managed too: what they leave behind is cleaned up when its time has come.
+  const healthChangesAt = unsettled.map(({ health }) => health.changesAt);
+  const times = [...healthChangesAt, ...starts.changesAt.values(), ...stopsAt.values(), changesAt];
   times.push(...groups.all.map(releasesChangeAt), ...policies.map(({ nextChangeAt }) => nextChangeAt ?? NEVER));
   times.push(checks.changesAt, entered.changesAt, resting.changesAt, preferences.changesAt, arrivals.changesAt);
   const requeueAt = nextAfter(now, [...times, withheld.changesAt(wanted)]);
@@ -172,16 +173,6 @@ export function goingBackOf(...made: Parameters<typeof plan>): readonly GoingBac
   return goingBackIn(fleet.managed, world.groups);
 }
 
-/**
- * When time alone changes the health of a node. Nodes that are no longer managed count too: what they leave behind is cleaned up when its time
- * has come.
- */
-function healthChangesAt(unsettled: readonly AssessedNode[], now: number): number {
-  let next = NEVER;
-  for (const { health } of unsettled) if (health.changesAt !== NEVER) next = nextAfter(now, [next, health.changesAt]);
-  return next;
-}
-
 interface Decided {
   readonly starts: Starts;
   readonly stops: Stops;
@@ -191,57 +182,42 @@ interface Decided {
 function withoutConditions(
   { all, unsettled }: Fleet,
   { starts, stops }: Decided,
-  context: World,
+  world: World,
 ): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
-  const { withheld } = context;
-  const steps = upkeep(unsettled, stops, context);
+  const { withheld } = world;
+  const steps = upkeep(unsettled, stops, world);
   const writes = [...withheld.due(steps), ...starts.commands];
-  const rest = [
-    ...permitCommands(unsettled, context, writes),
-    ...adoptions(all, context),
-    ...answeredRequests(unsettled),
-  ];
+  const rest = [...permitCommands(unsettled, world, writes), ...adoptions(all, world), ...answeredRequests(unsettled)];
   return { wanted: [...steps, ...rest], commands: [...writes, ...withheld.due(rest)] };
 }
 
 /** Writes that need no permit: an update goes on, is called off, or is cleaned up after. */
-function upkeep(unsettled: readonly AssessedNode[], stops: Stops, context: World): Command[] {
-  const { entered, settings, now } = context;
-  const known = { at: { ...settings, now }, timestamp: rfc3339(now) };
+function upkeep(unsettled: readonly AssessedNode[], stops: Stops, world: World): Command[] {
   const commands: Command[] = [];
   for (const info of unsettled) {
-    if (!entered.mayRest(info)) continue;
+    if (!world.entered.mayRest(info)) continue;
     const recovery = recover(info);
     const goesOn = recovery === undefined || recovery.kind === 'disown';
-    const stop = stops.size > 0 ? stops.get(info.node.uid) : undefined;
-    const ahead = { ...known, stop, terms: () => termsFor(info, context) };
-    const step = goesOn ? nextStep(info, ahead) : undefined;
+    const step = goesOn ? nextStep(info, stops.get(info.node.uid), world) : undefined;
     if (step) commands.push(step);
     if (recovery) commands.push(recovery);
   }
   return commands;
 }
 
-interface Ahead {
-  readonly stop: Stop | undefined;
-  readonly terms: () => Terms;
-  readonly at: Joining;
-  /** The same instant, RFC 3339. */
-  readonly timestamp: string;
-}
-
-function nextStep(info: AssessedNode, { stop, terms, at, timestamp }: Ahead): SetSpec | CallOff | undefined {
+function nextStep(info: AssessedNode, stop: Stop | undefined, world: World): SetSpec | CallOff | undefined {
   const { node, shadow, health, phase } = info;
+  const { settings, now } = world;
   if (!node.managed || !shadow || shadow.stale || health.agentSilent) return undefined;
   if (stop?.kind === 'wait') return undefined;
   if (stop) {
-    const spec = calledOff(shadow, timestamp);
+    const spec = calledOff(shadow, rfc3339(now));
     return { ...stop, kind: 'call-off', node: node.name, shadow: shadow.name, spec };
   }
-  const onwards = progress({ shadow, phase }, health.soak, timestamp);
-  const spec = withTerms(onwards, { shadow, phase }, terms());
+  const onwards = progress({ shadow, phase }, health.soak, rfc3339(now));
+  const spec = withTerms(onwards, { shadow, phase }, termsFor(info, world));
   if (!spec) return undefined;
-  const more = saidWith(info, shadow, { spec, at });
+  const more = saidWith(info, shadow, { spec, at: { ...settings, now } });
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...more };
 }
 
