@@ -133,7 +133,7 @@ function start(snapshot: Snapshot, settings: Settings, { now, memory = {} }: At)
   Object.assign(memory, { rulings, fleet });
   const entered = new EnteredLedgers(ledgers, { snapshot, rulings, fleet, settings, now });
   const names = new Set(snapshot.policies.map(({ policy }) => policy.name ?? ''));
-  const books = new Books(entered, { names, isCurrent: snapshot.notCurrent === undefined, now });
+  const books = new Books(entered, { ledgers, names, isCurrent: snapshot.notCurrent === undefined, now });
   const groups = new Groups(rulings, fleet, { ...settings, now, books });
   const busy = busyNodes(fleet, snapshot, { ...settings, now });
   const limits = { ...settings, ...snapshot, members: fleet.size };

@@ -4,10 +4,11 @@ import type { Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { type CheckStates, isCheckEntry } from '../facts/checks.ts';
 import { saysOf } from './proving.ts';
 import type { EnteredLedgers } from './entered.ts';
-import { keyOf, type OsReleaseName, type ReleaseDecisions } from '../facts/ledgers.ts';
+import { keyOf, type Ledgers, type OsReleaseName, type ReleaseDecisions } from '../facts/ledgers.ts';
 import { type Place, placeOf } from '../facts/places.ts';
 
 interface Terms {
+  readonly ledgers: Pick<Ledgers, 'decisionsOn'>;
   readonly names: ReadonlySet<string>;
   /** While not all is known to be current, no halt ends. */
   readonly isCurrent: boolean;
@@ -107,18 +108,18 @@ function provenIn(
 
 /** Reads ledgers for the policies of a plan. */
 export class Books {
-  readonly #ledgers: EnteredLedgers;
+  readonly #entered: EnteredLedgers;
   readonly #terms: Terms;
   readonly #over = new Map<string, OverPolicies>();
 
-  constructor(ledgers: EnteredLedgers, terms: Terms) {
-    this.#ledgers = ledgers;
+  constructor(entered: EnteredLedgers, terms: Terms) {
+    this.#entered = entered;
     this.#terms = terms;
   }
 
   of(release: OsReleaseName, rules: Pick<UpdatePolicy, 'name' | 'proof' | 'checks'>, uid: string): Book {
     const { name = '' } = rules;
-    const ledger = this.#ledgers.of(release);
+    const ledger = this.#entered.of(release);
     const before = ledger.policies[name] ?? {};
     const wasProven = before.provenAt != null && (before.uid ?? '') === uid;
     const isProven = wasProven && before.met === saysOf(rules);
@@ -128,7 +129,7 @@ export class Books {
     const { isCurrent } = this.#terms;
     const own = entries.filter((entry) => this.#countsFor(name, isProven, entry));
     const ownChecks = own.filter(([key]) => isCheckEntry(key)).length;
-    const people = this.#ledgers.decisionsOn(release, name);
+    const people = this.#terms.ledgers.decisionsOn(release, name);
     const limit = before.haltedAt == null ? undefined : Number(before.limit);
     return {
       failed: new Set(ofNodes.map(([node]) => node)),
@@ -151,13 +152,13 @@ export class Books {
     if (isCheckEntry(key)) return failure.policy === name;
     const { names, now } = this.#terms;
     if (isProven && failure.reason === 'Gone' && (instantOf(failure.at) ?? 0) + DAY_MS <= now) return false;
-    const ruler = this.#ledgers.rulerOf(key, failure);
+    const ruler = this.#entered.rulerOf(key, failure);
     return ruler === name || !names.has(ruler);
   }
 
   /** When the last update under the policy was finished, on whichever node: it may be gone since. */
   lastFinishedAt(policy: string): number {
-    const known = [...this.#ledgers.all].map((one) => this.#ledgers.of(one).policies[policy]?.lastFinishedAt);
+    const known = [...this.#entered.all].map((one) => this.#entered.of(one).policies[policy]?.lastFinishedAt);
     return Math.max(-Infinity, ...known.flatMap((time) => Math.min(instantOf(time) ?? -Infinity, this.#terms.now)));
   }
 

@@ -18,7 +18,7 @@ import {
 } from '../nodes/gone.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import type { PermitView } from '../facts/permit.ts';
-import { keyOf, type Ledgers, type OsReleaseName, type ReleaseDecisions } from '../facts/ledgers.ts';
+import { keyOf, type Ledgers, type OsReleaseName } from '../facts/ledgers.ts';
 import { NEVER } from '../facts/requeue.ts';
 import type { Rulings } from '../facts/rulings.ts';
 import { seedsOf } from './seeds.ts';
@@ -66,10 +66,6 @@ export class EnteredLedgers {
 
   of(release: OsReleaseName): Ledger {
     return this.#all.get(keyOf(release))?.ledger ?? EMPTY;
-  }
-
-  decisionsOn(release: OsReleaseName, policy: string): ReleaseDecisions {
-    return this.#ledgers.decisionsOn(release, policy);
   }
 
   /** The policy that rules the node now, or that ruled it when it was there. */
