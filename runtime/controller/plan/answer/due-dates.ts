@@ -27,7 +27,6 @@ export interface DueDateKnown extends Pick<World, 'ledgers' | 'places'> {
 
 export interface DueDate {
   readonly condition: ConditionReport;
-  /** When time alone changes it. */
   readonly changesAt: number;
 }
 

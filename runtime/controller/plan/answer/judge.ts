@@ -30,7 +30,6 @@ import {
 import type { Warning } from './warnings.ts';
 import { withRefusal } from '../gates/withheld.ts';
 
-/** What was decided on the nodes. */
 interface Decisions {
   readonly starts: Starts;
   /** By UID of the node, what ends its update or keeps it where it is. */
@@ -52,7 +51,6 @@ export function judge(
 }
 
 class Judgement {
-  /** When time alone changes any of it. */
   changesAt = NEVER;
   readonly #decisions: Decisions;
   readonly #world: World;

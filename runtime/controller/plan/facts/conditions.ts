@@ -6,11 +6,9 @@ import { conditionOf } from './reasons.ts';
 import type { ShadowView } from './snapshot.ts';
 import { atTime, type Finding, type Verdict } from './verdict.ts';
 
-/** What decides which conditions are written. */
 interface ConditionRules {
   /** Names of shadows that are about to be written. */
   readonly written: ReadonlySet<string>;
-  /** How many at most. */
   readonly limit: number;
   readonly now: number;
 }

@@ -2,7 +2,7 @@ import type { Finding } from './verdict.ts';
 
 /**
  * When a plan has to be made again although nothing has happened: controller-runtime's requeueAfter, as an instant. Each decision that depends on
- * time also says when time alone would change it. The next plan is made at the nearest of these instants.
+ * time also says when time alone would change it: `changesAt`. The next plan is made at the nearest of these instants.
  */
 
 /** Time alone changes nothing. */
@@ -19,7 +19,6 @@ export function nextAfter(now: number, instants: readonly number[]): number {
 export interface GateResult {
   /** Undefined = pass. */
   readonly finding: Finding | undefined;
-  /** When time alone changes it. */
   readonly changesAt: number;
 }
 

@@ -114,7 +114,6 @@ interface Answer {
   readonly stop: Stop | undefined;
   /** It is told to drain, and is called off for nothing but that others take its place. */
   readonly isCrowded?: boolean;
-  /** When time alone changes it. */
   readonly changesAt: number;
 }
 

@@ -11,7 +11,6 @@ import type { Starts } from './starts.ts';
 interface Arrivals {
   /** Names of the nodes whose taint `arriving` is to go (rule P16). */
   readonly over: readonly string[];
-  /** When time alone ends another arrival. */
   readonly changesAt: number;
 }
 

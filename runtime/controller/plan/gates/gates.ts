@@ -183,7 +183,6 @@ export const findingsOf = (asking: Asking, world: World): readonly Finding[] =>
 
 /** Which other nodes keep it waiting. */
 export const queueOf = ({ gate = -1 }: Pick<Found, 'gate'>): Gate['queue'] => GATES[gate]?.queue;
-/** It may prepare its update meanwhile. */
 export const mayPrepare = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => gate >= OF_HINTS.length;
 export const isNext = ({ gate = -1 }: Pick<Found, 'gate'>): boolean => gate >= NEXT;
 /** It keeps all settled nodes of the same release and zone alike. */

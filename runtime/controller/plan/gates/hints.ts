@@ -16,7 +16,6 @@ import type { Ahead } from '../facts/verdict.ts';
 /** Which nodes prepare their update while they wait for their turn (rule H2). */
 interface Hints {
   readonly commands: readonly SetHint[];
-  /** When time alone changes which nodes these are. */
   readonly changesAt: number;
 }
 

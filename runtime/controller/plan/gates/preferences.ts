@@ -14,7 +14,6 @@ export interface Preference {
 interface Preferences {
   /** Nodes whose taint is not yet as it should be. */
   readonly due: readonly Preference[];
-  /** When time alone changes which nodes these are. */
   readonly changesAt: number;
 }
 

@@ -15,7 +15,6 @@ interface RestingWrites {
   readonly commands: readonly (SetHint | SetWish)[];
   /** Those that are withheld, too. */
   readonly wishes: readonly SetWish[];
-  /** When time alone changes any of it. */
   readonly changesAt: number;
 }
 

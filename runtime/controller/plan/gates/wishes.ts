@@ -12,7 +12,6 @@ import type { Starts } from './starts.ts';
 /** What is to be wanted of hosts from now on (rule P12). */
 interface Wishes {
   readonly commands: readonly SetWish[];
-  /** When time alone adds to them. */
   readonly changesAt: number;
 }
 

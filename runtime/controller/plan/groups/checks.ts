@@ -36,7 +36,6 @@ export interface Checks {
   readonly noted: (ledger: Ledger, group: Group, release: OsReleaseName) => Ledger;
   /** Those that are to be asked. A try is in the ledger first, so that another leader makes no second one. */
   readonly tries: readonly CheckTry[];
-  /** When time alone changes any of them. */
   readonly changesAt: number;
 }
 

@@ -27,7 +27,6 @@ import type { NodeView, Settings, Snapshot, WriteRefusal } from '../facts/snapsh
 /** What a node that is Ready has not recovered from. */
 const NOT_OF_READINESS: ReadonlySet<BadEnd | undefined> = new Set(['CheckFailed', 'WorkloadsNotBack']);
 
-/** What is decided on. */
 interface Known {
   readonly snapshot: Gone['snapshot'] & Pick<Snapshot, 'releases' | 'policies' | 'notCurrent'>;
   readonly rulings: Pick<Rulings, 'all' | 'claims'>;
