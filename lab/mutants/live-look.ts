@@ -87,4 +87,20 @@ export const liveLookMutants: readonly Mutant[] = [
     replace: 'isAway: false',
     tests: ['test/controller/control-plane.test.ts'],
   },
+  {
+    rule: 'L3',
+    does: 'gives back the permit of a node that was called off, though its reboot is asked for by now',
+    file: 'runtime/controller/writing/actions/fencing.ts',
+    find: "spec.state === 'Idle' && shadow.status?.reboot?.requested_at == null;",
+    replace: "spec.state === 'Idle';",
+    tests: ['test/controller/freed-permits.test.ts'],
+  },
+  {
+    rule: 'L4',
+    does: 'takes a shadow that was gone for one at rest',
+    file: 'runtime/controller/writing/actions/fencing.ts',
+    find: "return permit.because !== 'idle' || !foundNone(ports, permit) || restsLive(ports, permit, signal);",
+    replace: 'return true;',
+    tests: ['test/controller/freed-permits.test.ts'],
+  },
 ];
