@@ -106,7 +106,8 @@ const BY_NAME: Readonly<Record<VerdictAlert, Omit<Alert, 'name' | 'expression' |
     severity: 'warning',
     during: '15m',
     summary: 'The API server does not take what the controller writes for {{ $value }} node(s).',
-    description: 'kubectl brupop why names what was refused, and the answer: a policy, a webhook or a right.',
+    description:
+      'kubectl brupop why names what was refused, and the answer: a policy, a webhook or a right. Where a right is missing: apply the roles of this version (kubectl apply -f dist/brupop.k8s.yaml).',
   },
   BrupopAgentSilent: {
     severity: 'warning',
