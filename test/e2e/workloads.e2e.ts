@@ -16,7 +16,7 @@ const NODE = 'node-1';
 const POLICY = 'one';
 const BIG = 'big';
 const BATCH = 'batch';
-const NEWEST = '1.40.0';
+const [NEWEST, LAST] = ['1.40.0', '1.41.0'] as const;
 
 let stage: Stage;
 let scene: Scene;
@@ -95,6 +95,7 @@ test('no drain begins before there is room elsewhere, and it begins once its pol
   expect([isCordoned(scene.history, NODE), isMarked(scene.history, NODE)]).toEqual([false, false]);
   await change({ capacity: null });
   await says('WorkFinishing');
+  await told('NoRoom', 'Some pods may find no place; on the nodes that match when the drain began: 500');
 }, 120_000);
 
 test('pods that are meant finish before anybody is evicted, and a pause or a halt meanwhile leaves no cordon', async () => {
@@ -145,7 +146,12 @@ test('nothing that must hold was broken meanwhile', async () => {
   expect(await invariants(scene)).toEqual([]);
 }, 60_000);
 
-test('who takes the operator away finds nothing of it on any node', async () => {
+test('who takes the operator away while a node lets work finish finds nothing of it on any node', async () => {
+  await kubectl('delete', 'pod', BATCH);
+  await apply(batch());
+  scene.fleet.releases.publish({ version: LAST });
+  await says('WorkFinishing');
+  expect(isCordoned(scene.history, NODE)).toBe(true);
   await takeAway(stage.cluster);
   expect(await leftOnNodes()).toEqual([]);
-}, 180_000);
+}, 240_000);
