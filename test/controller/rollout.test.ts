@@ -33,7 +33,7 @@ describe('a rollout', () => {
   test('says of each node why it is where it is', async () => {
     stage = await Stage.with('a', 'b');
     stage.start();
-    await stage.pass();
+    await stage.pass(2000);
     const conditions = await Promise.all(
       ['a', 'b'].map(async (name) => (await stage.shadows.get(shadowName(name)))!.status!.conditions!),
     );

@@ -86,11 +86,11 @@ test('conditions come at most ten a second, after what moves updates on', async 
   const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
   stage = await Stage.with(...names);
   serve();
-  await stage.pass(1000);
+  await stage.pass(2000);
   const written = async (): Promise<number> =>
     (await stage.shadows.list()).filter(({ status }) => status?.conditions).length;
   expect(await written()).toBeLessThanOrEqual(11);
-  await stage.pass(2500);
+  await stage.pass(3000);
   expect(await written()).toBe(30);
 });
 

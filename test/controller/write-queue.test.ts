@@ -17,10 +17,14 @@ beforeEach(() => {
   stop = new AbortController();
   begun = [];
   told = 0;
-  const options = { clock, random: () => 0.5, logger: silentLogger, what: 'its label', atOnce: 2 };
+  start();
+});
+
+function start(quietMs = 0): void {
+  const options = { clock, random: () => 0.5, logger: silentLogger, what: 'its label', atOnce: 2, quietMs };
   queue = new WriteQueue({ ...options, onRefusals: () => (told += 1) });
   ended = queue.run(stop.signal);
-});
+}
 afterEach(async () => {
   stop.abort();
   for (const { end } of begun) end();
@@ -60,6 +64,19 @@ test('where as many hang as may be under way, all others wait', async () => {
   begun[1]?.end('2');
   await clock.advance(0);
   expect(begun.map(({ item }) => item)).toEqual(['a1', 'b1', 'c1']);
+});
+
+test('what somebody else is at work on is written once it has been left alone for a while, however often it is planned', async () => {
+  start(1000);
+  await wanted('a1');
+  await clock.advance(600);
+  await wanted('a2', 'b1');
+  await clock.advance(600);
+  expect(await wanted('a2', 'b2')).toEqual([]);
+  await clock.advance(400);
+  expect(begun.map(({ item }) => item)).toEqual(['a2']);
+  await clock.advance(600);
+  expect(begun.map(({ item }) => item)).toEqual(['a2', 'b2']);
 });
 
 test('a view from before the last write is not acted on, and a later one is at once', async () => {

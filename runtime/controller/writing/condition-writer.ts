@@ -11,6 +11,8 @@ import { WriteQueue } from './write-queue.ts';
 
 /** At most 10 writes a second: conditions can wait, and the writes that move updates on cannot. */
 const PACE_MS = 100;
+/** So long a shadow rests first. What is written to one that an agent and the apiserver work on makes them look at everything again. */
+const QUIET_MS = 1000;
 /** After this time one write tries whether a CRD that dropped conditions was replaced. */
 const LOOK_AGAIN_MS = 3_600_000;
 /** What can be written until the next plan, which is made at least once a minute. */
@@ -33,7 +35,8 @@ export class ConditionWriter {
 
   constructor(options: ConditionWriterOptions) {
     this.#options = options;
-    this.#queue = new WriteQueue({ ...options, what: 'its condition', atOnce: 10, paceMs: PACE_MS });
+    const bounds = { atOnce: 10, paceMs: PACE_MS, quietMs: QUIET_MS };
+    this.#queue = new WriteQueue({ ...options, ...bounds, what: 'its condition' });
   }
 
   /**

@@ -30,6 +30,8 @@ interface WriteQueueOptions {
   readonly paceMs?: number;
   /** Milliseconds between two writes with one key. @default 0 */
   readonly restMs?: number;
+  /** Milliseconds for which a view must have been the newest one: who is at work on the object is not met. @default 0 */
+  readonly quietMs?: number;
   /** Called when what is refused has changed. */
   readonly onRefusals?: () => void;
 }
@@ -44,6 +46,8 @@ export class WriteQueue {
   /** By key, what the newest plan wants. */
   #wanted: ReadonlyMap<string, Write> = new Map();
   #pending: readonly Write[] = [];
+  /** By key, the view that the newest plan has and when it came, monotonic. */
+  #views: ReadonlyMap<string, { readonly seen: string | undefined; readonly at: number }> = new Map();
   readonly #underWay = new Map<string, Promise<void>>();
   /** By key, the resourceVersion that the last write made. */
   readonly #made = new Map<string, string>();
@@ -69,6 +73,7 @@ export class WriteQueue {
     if (dropped.length > 0) this.#options.onRefusals?.();
     for (const key of this.#made.keys()) if (!keys.has(key) && !this.#underWay.has(key)) this.#made.delete(key);
     this.#pending = wanted.filter((write) => !this.#isOutdated(write));
+    this.#note(wanted);
     if (this.#pending.length > 0) this.#wakeup.ring();
   }
 
@@ -103,6 +108,18 @@ export class WriteQueue {
   #newLimiter(): WriteLimiter {
     const { what: wanted, ...access } = this.#options;
     return new WriteLimiter({ ...access, wanted });
+  }
+
+  #note(wanted: readonly Write[]): void {
+    if (!this.#options.quietMs) return;
+    const at = this.#options.clock.monotonic();
+    const before = this.#views;
+    this.#views = new Map(
+      wanted.map(({ key, seen }) => {
+        const known = before.get(key);
+        return [key, known && known.seen === seen ? known : { seen, at }];
+      }),
+    );
   }
 
   /** One that is gone, and is to be made anew, is not seen either, which is no reason to wait. */
@@ -152,7 +169,13 @@ export class WriteQueue {
 
   /** Rounded up: a timer for 0.4 ms fires early, and the loop would spin until the time has come. */
   #restMs({ key, seen, version = seen }: Write): number {
-    return Math.ceil(this.#limiter.restMs(key, version));
+    return Math.ceil(Math.max(this.#limiter.restMs(key, version), this.#unquietMs(key)));
+  }
+
+  #unquietMs(key: string): number {
+    const { clock, quietMs = 0 } = this.#options;
+    const { at = -Infinity } = this.#views.get(key) ?? {};
+    return at + quietMs - clock.monotonic();
   }
 
   /** Milliseconds until the first of the resting writes may begin. */
