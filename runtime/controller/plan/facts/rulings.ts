@@ -1,6 +1,6 @@
 import { type LabelSelector, selects } from '../../../lib/selector.ts';
 import { cyclesIn } from '../../../api/policy/cycles.ts';
-import type { InvalidPolicy, UpdatePolicy } from '../../../api/policy/policy.ts';
+import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { type BrokenPolicy, type PolicyView, variablesOf } from './policies.ts';
 import { compare, type NodeView, type Snapshot } from './snapshot.ts';
 import { type Finding, found, listed } from './verdict.ts';
@@ -19,11 +19,10 @@ export interface Ruling {
   readonly against: Finding | undefined;
 }
 
-interface Claim {
-  readonly selector: LabelSelector;
-  readonly priority: number;
-  readonly ruling: Ruling & { readonly policy: AnyPolicy };
-}
+/** It is known which nodes it claims. */
+type Claiming = AnyPolicy & { readonly selector: LabelSelector; readonly priority: number };
+/** That of one policy. */
+type Claim = Ruling & { readonly policy: Claiming };
 
 /** For so long a policy has to rule a node before anything is decided by it: a sync may delete it for a moment, and labels may come after their node. */
 export const RULED_FOR_MS = 30_000;
@@ -40,7 +39,7 @@ type Labelled = Pick<NodeView, 'labels'>;
 class Claims {
   readonly #policies: readonly AnyPolicy[];
   /** Highest priority first. The last is that of the variables, which select every node. */
-  readonly #all: readonly Claim[];
+  readonly all: readonly Claim[];
   /** The ruling of every node, where there is no policy but that of the variables. */
   readonly #only: Ruling | undefined;
   readonly #variables: UpdatePolicy;
@@ -53,10 +52,12 @@ class Claims {
       kind === 'valid' && policy.name !== undefined ? [[policy.name, policy.after] as const] : [],
     );
     const cycles = cyclesIn(new Map(named));
-    const claims = policies.map((view) => claimOf(view, { variables, cycles }));
     this.#policies = policies.map(({ policy }) => policy);
-    this.#all = claims.filter((claim) => claim !== undefined).toSorted(byPriority);
-    this.#only = this.#all.length === 1 ? this.#all[0]?.ruling : undefined;
+    this.all = this.#policies
+      .filter(isClaiming)
+      .map((policy) => claimOf(policy, { variables, cycles }))
+      .toSorted(byPriority);
+    this.#only = this.all.length === 1 ? this.all[0] : undefined;
     this.#variables = variables;
   }
 
@@ -65,10 +66,6 @@ class Claims {
     return (
       policies.length === this.#policies.length && policies.every(({ policy }, at) => policy === this.#policies[at])
     );
-  }
-
-  get rulings(): readonly Claim['ruling'][] {
-    return this.#all.map(({ ruling }) => ruling);
   }
 
   of(node: Labelled): Ruling {
@@ -83,8 +80,8 @@ class Claims {
   #select(node: Labelled): Ruling {
     const selected: Claim[] = [];
     let highest: number | undefined;
-    for (const claim of this.#all) {
-      const { selector, priority } = claim;
+    for (const claim of this.all) {
+      const { selector, priority } = claim.policy;
       if (highest !== undefined && priority !== highest) break;
       if (!selects(selector, node.labels)) continue;
       highest = priority;
@@ -92,17 +89,17 @@ class Claims {
     }
     const [claim] = selected;
     if (!claim) throw new TypeError('expected the policy of the variables to select every node');
-    return selected.length === 1 ? claim.ruling : this.#conflictOf(selected);
+    return selected.length === 1 ? claim : this.#conflictOf(selected);
   }
 
   #conflictOf(rivals: readonly Claim[]): Ruling {
-    const names = rivals.map(({ ruling }) => ruling.policy.name ?? '').toSorted();
+    const names = rivals.map(({ policy }) => policy.name ?? '').toSorted();
     const known = this.#conflicts.get(names.join());
     if (known) return known;
     const message = `policies of the same priority select it: ${names.join(', ')}`;
     const ruling = {
       policy: undefined,
-      rivals: rivals.map((rival) => rival.ruling.policy),
+      rivals: rivals.map(({ policy }) => policy),
       rules: this.#variables,
       against: found('PolicyConflict', message),
     };
@@ -128,11 +125,11 @@ export class Rulings {
     const claims = last?.claims.areOf(policies) ? last.claims : new Claims(policies, variablesOf(snapshot).policy);
     const views = new Map(policies.map((view) => [view.policy, view]));
     this.claims = claims;
-    this.all = claims.rulings.flatMap((ruling) => {
+    this.all = claims.all.flatMap((ruling) => {
       const view = views.get(ruling.policy);
       return view ? { ruling, view } : [];
     });
-    this.lost = policies.flatMap((view) => (view.kind === 'broken' && !isKnown(view.policy) ? view : []));
+    this.lost = policies.flatMap((view) => (view.kind === 'broken' && !isClaiming(view.policy) ? view : []));
     this.unknown = unreadable(this.lost);
   }
 }
@@ -142,33 +139,22 @@ interface Known {
   readonly cycles: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Undefined where it is not known which nodes the policy claims. */
-function claimOf(view: PolicyView, { variables, cycles }: Known): Claim | undefined {
-  if (view.kind === 'broken') {
-    const { name, faults, selector, priority } = view.policy;
-    if (!selector || priority === undefined) return undefined;
+function claimOf(policy: Claiming, { variables, cycles }: Known): Claim {
+  if ('faults' in policy) {
+    const { name, faults } = policy;
     const against = found('PolicyInvalid', `policy ${name} cannot be obeyed: ${faults.join('; ')}`);
-    return {
-      selector,
-      priority,
-      ruling: { policy: view.policy, rivals: NONE, rules: { ...variables, name }, against },
-    };
+    return { policy, rivals: NONE, rules: { ...variables, name }, against };
   }
-  const { policy } = view;
   const cycle = policy.name === undefined ? undefined : cycles.get(policy.name);
   const against = cycle && found('PolicyInvalid', `policies wait for each other: ${cycle.join(', ')}`);
-  return {
-    selector: policy.selector,
-    priority: policy.priority,
-    ruling: { policy, rivals: NONE, rules: policy, against },
-  };
+  return { policy, rivals: NONE, rules: policy, against };
 }
 
-const byPriority = (a: Claim, b: Claim): number =>
-  compare(b.priority, a.priority) || compare(a.ruling.rules.name ?? '', b.ruling.rules.name ?? '');
+const byPriority = ({ policy: a }: Claim, { policy: b }: Claim): number =>
+  compare(b.priority, a.priority) || compare(a.name ?? '', b.name ?? '');
 
-/** Whether it is known which nodes the policy claims. */
-const isKnown = ({ selector, priority }: InvalidPolicy): boolean => selector !== undefined && priority !== undefined;
+const isClaiming = (policy: AnyPolicy): policy is Claiming =>
+  policy.selector !== undefined && policy.priority !== undefined;
 
 function unreadable(lost: readonly PolicyView[]): Finding | undefined {
   if (lost.length === 0) return undefined;
