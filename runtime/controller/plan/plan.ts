@@ -162,7 +162,7 @@ export function keepersOf(...made: Parameters<typeof plan>): (node: string) => r
   return (name) => {
     const info = byName.get(name);
     const { shadow, offered: version } = info ?? {};
-    const isWaiting = info && shadow && version !== undefined && !starts.nodes.includes(info);
+    const isWaiting = info && shadow && version !== undefined && !starts.starting.has(info);
     return isWaiting ? findingsOf(askingOf(info, { shadow, version }, world), world) : [];
   };
 }

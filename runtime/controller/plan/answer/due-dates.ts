@@ -4,7 +4,7 @@ import { type Reason, traitsOf } from '../facts/reasons.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { atTime } from '../facts/verdict.ts';
 import type { World } from '../gates/asking.ts';
-import type { Starts } from '../gates/starts.ts';
+import { isStarting, type Starts } from '../gates/starts.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { OsRelease } from '../releases/os-release.ts';
@@ -96,7 +96,7 @@ interface Waiting {
 /** What has to pass before the last of them can start. */
 function waitOf({ release, nodes }: Waiting, group: Group, { starts }: DueDateKnown): { ms: number; because: string } {
   const { now, rules } = group;
-  const nearest = starts.starting.has(group) ? undefined : starts.nearest.get(group);
+  const nearest = isStarting(starts, group) ? undefined : starts.nearest.get(group);
   const because = nearest ? `${nearest.reason}${settingText(nearest.reason)}` : 'updates that are under way';
   const ms = Math.max(0, (nearest?.until ?? now) - now);
   const interval = release.book.people.isExpedited ? 0 : (rules.minIntervalMs ?? 0);

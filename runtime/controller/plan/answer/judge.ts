@@ -56,14 +56,11 @@ class Judgement {
   readonly #world: World;
   /** By family, the newest version that any of its hosts runs or is offered. */
   readonly #newest: ReadonlyMap<string, string>;
-  /** By UID of the node, the version of an update that is about to start. */
-  readonly #starting: ReadonlyMap<string, string | null | undefined>;
 
   constructor(decisions: Decisions, world: World) {
     this.#decisions = decisions;
     this.#world = world;
     this.#newest = world.groups.families.newest();
-    this.#starting = new Map(decisions.starts.commands.map(({ nodeUid, spec }) => [nodeUid, spec.version]));
   }
 
   on(info: AssessedNode): Verdict {
@@ -73,12 +70,11 @@ class Judgement {
   }
 
   #finding(info: AssessedNode): Finding {
-    const { uid } = info.node;
     const { starts } = this.#decisions;
+    const start = starts.starting.get(info);
+    if (start) return updatingTo(start.version);
     /** What keeps it from starting the update that it is offered. */
     const kept = starts.kept[info.at]?.finding;
-    const version = kept ? undefined : this.#starting.get(uid);
-    if (version) return updatingTo(version);
     const own = info.isSettled && info.offered !== undefined ? undefined : this.#own(info);
     const isUnderWay = own?.step !== undefined;
     const finding = isUnderWay ? this.#underWay(info, own, kept) : (own ?? kept ?? WAITING);

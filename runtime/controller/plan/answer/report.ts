@@ -10,7 +10,7 @@ import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { PHASES } from '../facts/phase.ts';
 import type { BrokenPolicy } from '../facts/policies.ts';
 import { haltedBecause } from '../releases/halted.ts';
-import type { Starts } from '../gates/starts.ts';
+import { isStarting, type Starts } from '../gates/starts.ts';
 import { listed } from '../facts/verdict.ts';
 
 /** What the status of a policy's resource is made of. */
@@ -211,10 +211,10 @@ function accepted({ view, against }: Group): ConditionReport {
   return { status: 'True', reason: 'Accepted', message: 'the policy is obeyed' };
 }
 
-function progressing(group: Group, active: number, { starting, nearest: under }: Starts): ConditionReport {
+function progressing(group: Group, active: number, starts: Starts): ConditionReport {
   const { members } = group;
-  const isUpdating = active > 0 || starting.has(group);
-  const nearest = under.get(group);
+  const isUpdating = active > 0 || isStarting(starts, group);
+  const nearest = starts.nearest.get(group);
   if (isUpdating) {
     const others = nearest ? `; others wait: ${nearest.message}` : '';
     return { status: 'True', reason: 'Updating', message: `nodes are being updated${others}` };

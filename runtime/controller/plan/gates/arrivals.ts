@@ -35,8 +35,8 @@ export function arrivalsOf(all: readonly AssessedNode[], starts: Starts, world: 
 }
 
 /** The nodes that start and that budgets count. */
-export const countedIn = ({ nodes }: Starts, { settings, now }: World): readonly AssessedNode[] =>
-  nodes.filter(({ node }) => !isArriving(node, settings, now));
+export const countedIn = ({ starting }: Starts, { settings, now }: World): readonly AssessedNode[] =>
+  [...starting.keys()].filter(({ node }) => !isArriving(node, settings, now));
 
 /** When nothing is to come of it any more: an instant that is past where that is so. NEVER while its update runs, or its agent has said nothing yet. */
 function endOf(info: AssessedNode, starts: Starts, world: World): number {

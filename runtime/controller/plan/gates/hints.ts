@@ -28,8 +28,7 @@ export function hintsFor(managed: readonly AssessedNode[], starts: Starts, world
   const right = deserving.filter(({ shadow, offered }) => shadow?.hint?.version === offered);
   const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(world.groups.of(info), info.node)));
   const next = nextOf(deserving, { right, room, world });
-  const starting = new Set(starts.commands.map(({ nodeUid }) => nodeUid));
-  const wrong = managed.filter((info) => info.shadow?.hint && !kept.has(info) && !starting.has(info.node.uid));
+  const wrong = managed.filter((info) => info.shadow?.hint && !kept.has(info) && !starts.starting.has(info));
   const named = new Map<AssessedNode, string | null>(wrong.map((info) => [info, null]));
   for (const { info, version } of next) named.set(info, version);
   return {

@@ -59,9 +59,9 @@ function isProven(info: AssessedNode, version: string | null | undefined, { grou
   );
 }
 
-function atRest(info: AssessedNode, { kept, nodes }: Starts): Wait {
+function atRest(info: AssessedNode, { kept, starting }: Starts): Wait {
   const gate = kept[info.at]?.gate;
-  return gate !== undefined || nodes.includes(info)
+  return gate !== undefined || starting.has(info)
     ? { ...(gate !== undefined && { gate }), changesAt: NEVER }
     : undefined;
 }

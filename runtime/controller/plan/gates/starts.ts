@@ -28,10 +28,8 @@ export interface Kept {
 
 export interface Starts {
   readonly commands: readonly Start[];
-  /** The nodes that these start. */
-  readonly nodes: readonly AssessedNode[];
-  /** The policies whose nodes these are. */
-  readonly starting: ReadonlySet<Group>;
+  /** The nodes that these start, each with what it starts on. */
+  readonly starting: ReadonlyMap<AssessedNode, Ruled>;
   /** By the place of the node, what keeps it from starting the update that it is offered. */
   readonly kept: readonly (Kept | undefined)[];
   /** Under each policy, what is nearest to a start of all that keeps its nodes; of several the first by name. */
@@ -57,9 +55,7 @@ type Placed = Found & { readonly position?: number | undefined };
 
 class Round {
   #world: World;
-  readonly #commands: Start[] = [];
-  readonly #nodes: AssessedNode[] = [];
-  readonly #starting = new Set<Group>();
+  readonly #starting = new Map<AssessedNode, Ruled>();
   readonly #kept: (Kept | undefined)[];
   readonly #nearest = new Map<Group, Kept & { readonly name: string }>();
   readonly #changesAt = new Map<Group, number>();
@@ -113,8 +109,7 @@ class Round {
     if (this.#own) this.#offer(this.#own);
     const unstarted = this.#explain();
     return {
-      commands: this.#commands,
-      nodes: this.#nodes,
+      commands: [...this.#starting.values()].map((one) => startOf(one, this.#world.now)),
       starting: this.#starting,
       kept: this.#kept,
       nearest: new Map([...this.#nearest].map(([group, { finding }]) => [group, finding])),
@@ -142,13 +137,11 @@ class Round {
       this.#left.push(candidate);
       return isNext(found) ? 'queued' : 'stopped';
     }
-    const { places, given, now } = this.#world;
+    const { places, given } = this.#world;
     const claims = [...claimsOf(candidate, places), ...proofClaims(candidate, 'moving')];
     this.#world = { ...this.#world, given: give(given, claims) };
     group.releases.begin(info, version);
-    this.#commands.push(startOf(candidate, now));
-    this.#nodes.push(info);
-    this.#starting.add(group);
+    this.#starting.set(info, candidate);
     return 'given';
   }
 
@@ -193,6 +186,10 @@ class Round {
     if (isNearer) this.#nearest.set(group, { ...kept, name });
   }
 }
+
+/** Nodes of the policy start. */
+export const isStarting = ({ starting }: Pick<Starts, 'starting'>, group: Group): boolean =>
+  [...starting.values()].some((one) => one.group === group);
 
 /** The version that the node would start on; undefined where it has no agent, or is not back from its last update. */
 function versionFor({ health, offered }: AssessedNode): string | undefined {

@@ -18,16 +18,19 @@ interface Wishes {
 const NONE: Wishes = { commands: [], changesAt: NEVER };
 
 /** Nothing changes for a host whose update is under way or starts, nor where nobody knows what is wanted. */
-export function wishesFor({ alike }: Pick<Fleet, 'alike'>, { nodes }: Pick<Starts, 'nodes'>, world: World): Wishes {
+export function wishesFor(
+  { alike }: Pick<Fleet, 'alike'>,
+  { starting }: Pick<Starts, 'starting'>,
+  world: World,
+): Wishes {
   const { snapshot, groups, now } = world;
   if (snapshot.paused || !isKnown(world)) return NONE;
   const known = new KnownVersions(world);
-  const starting = new Set(nodes.map(({ node }) => node.uid));
   const changeOf = (info: AssessedNode): Change | undefined => changeFor(info, known, groups);
   // Of one kind all are to be changed, or none.
   const those = alike.filter(([one]) => one && changeOf(one)).flat();
   const due = those.toSorted((a, b) => a.at - b.at);
-  const changing = due.flatMap((one) => (starting.has(one.node.uid) ? [] : (changeOf(one) ?? [])));
+  const changing = due.flatMap((one) => (starting.has(one) ? [] : (changeOf(one) ?? [])));
   const dueAt = ({ nodeUid }: Change): number => ruledFrom(snapshot, nodeUid);
   return {
     commands: changing.flatMap((one) => (dueAt(one) > now ? [] : one.command)),
