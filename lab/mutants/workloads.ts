@@ -99,6 +99,14 @@ export const workloadMutants: readonly Mutant[] = [
     tests: ['test/apiserver/drain/room.test.ts'],
   },
   {
+    rule: 'L8',
+    does: 'lets drains begin at once that take the same room',
+    file: 'runtime/controller/plan/gates/others.ts',
+    find: 'if (group?.rules.waitsForRoom !== true ||',
+    replace: 'if (true ||',
+    tests: ['test/controller/plan/room.test.ts'],
+  },
+  {
     rule: 'M1',
     does: 'sends pods to a node that is about to be drained itself',
     file: 'runtime/apiserver/drain/room.ts',

@@ -1,4 +1,4 @@
-import { claimsOf, termsOf } from '../groups/busy.ts';
+import { beginningOf, claimsOf, termsOf } from '../groups/busy.ts';
 import { type Again, type Asking, askingOf, type World } from './asking.ts';
 import { askAgainOf, firstOf, type Gate, GATES } from './gates.ts';
 import { crossingsOf, crossingStops } from './crossed.ts';
@@ -174,7 +174,9 @@ function isUnderAnother({ info, group, version }: Asking): boolean {
 
 /** Counts the node for the next ones. */
 function letThrough(asking: Asking, { places, given }: World): Given {
-  return isToldToDrain(asking.info.phase) ? given : give(given, claimsWith(asking, places));
+  return isToldToDrain(asking.info.phase)
+    ? given
+    : give(given, [...claimsWith(asking, places), beginningOf(asking.info, places)]);
 }
 
 const claimsWith = ({ group, ...asking }: Asking, places: World['places']): readonly Claim[] =>

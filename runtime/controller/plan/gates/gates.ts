@@ -4,6 +4,7 @@ import type { Again, Asking, World } from './asking.ts';
 import { unaskedBootOf } from '../nodes/blame.ts';
 import { checkedLately, onceChecked, uncheckedBefore } from './checks.ts';
 import {
+  anotherBegins,
   awaiting,
   fleetFull,
   listFull,
@@ -123,6 +124,7 @@ const OF_STARTS: readonly Gate[] = [
   { name: 'budget', of: 'node', again: 'wait', ...forPods(policyFull), queue: 'policy' },
   { name: 'budget over all', of: 'node', again: 'wait', ...forPods(fleetFull), queue: 'all' },
   { name: 'check', of: 'node', again: onceChecked, ask: () => PASS, askAgain: uncheckedBefore },
+  { name: 'room', of: 'node', again: 'wait', ask: () => PASS, askAgain: anotherBegins },
   { name: 'permit list', of: 'node', again: undefined, ask: listFull, queue: 'all' },
 ];
 

@@ -1,5 +1,5 @@
 import type { Asking, World } from './asking.ts';
-import { claimOf } from '../groups/busy.ts';
+import { beginningOf, claimOf } from '../groups/busy.ts';
 import type { Risk } from '../releases/books.ts';
 import { type Claim, freedAt, isHeldByTime, longestHolder, shortFor, zoneText } from '../facts/places.ts';
 import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
@@ -65,6 +65,19 @@ export function otherZones({ info, group, version }: Asking, { places, given }: 
   const where = zoneText(longestHolder(claim, given), group.rules);
   const finding = found('ZoneBusy', `nodes ${where} are being updated, or are not Ready`);
   return { finding, changesAt: freedAt(claim, given) };
+}
+
+const BEGINNING = found(
+  'WaitingForSlot',
+  'the drain of another node begins first, so that the room for its pods counts',
+);
+
+/** A drain that waits for room comes after those that are about to begin. A machine that has just joined moves nobody. */
+export function anotherBegins({ info, group, isArriving }: Asking, { places, given }: World): GateResult {
+  if (group?.rules.waitsForRoom !== true || isArriving) return PASS;
+  const claim = beginningOf(info, places);
+  if (shortFor(claim, given) <= 0) return PASS;
+  return { finding: BEGINNING, changesAt: freedAt(claim, given) };
 }
 
 const WAITING_IN_POLICY = found('WaitingForSlot', 'other nodes of the policy are being updated');

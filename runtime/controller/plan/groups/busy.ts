@@ -5,7 +5,7 @@ import { type AssessedNode, type Fleet, wasReady } from '../nodes/health.ts';
 import { isLeftOver } from '../nodes/standing.ts';
 import { type At, isSpared } from '../facts/arriving.ts';
 import { bytesOf, LIST_BYTES, type PermitTerms, type PermitKey } from '../facts/permit.ts';
-import { isCalledOff, isLetThrough, isUnderWay, PHASES } from '../facts/phase.ts';
+import { isCalledOff, isLetThrough, isRefused, isUnderWay, PHASES } from '../facts/phase.ts';
 import { type Claim, type Place, placeOf, zoneOf } from '../facts/places.ts';
 import { NEVER } from '../facts/requeue.ts';
 import { compare, type NodeInfo, type Settings, type Snapshot } from '../facts/snapshot.ts';
@@ -116,6 +116,8 @@ export interface Places {
   readonly all: Place;
   /** Bytes of the list on the Lease (rule L7). */
   readonly room: Place;
+  /** Drains that are about to begin, one at a time: none sees yet what the others move. */
+  readonly beginning: Place;
   readonly of: (group: Group) => GroupPlaces;
 }
 
@@ -133,9 +135,23 @@ export function placesOf(busy: readonly Busy[], groups: Groups, { maxConcurrent,
   return {
     all: placeOf(concurrency(maxConcurrent, members), new Map(busy.map(({ uid, until }) => [uid, until]))),
     room: placeOf(LIST_BYTES, new Map(), bytesOfAll(permits)),
+    beginning: placeOf(1, new Map(busy.flatMap((one) => beginsUntil(one, groups.now)))),
     of: (group) => places.get(group) ?? groupPlaces(group, []),
   };
 }
+
+/** A node that is told to drain bears marks, or is refused, within seconds; what takes longer delays no other. */
+const BEGINS_MS = 10_000;
+
+function beginsUntil({ uid, info }: Busy, now: number): [string, number][] {
+  const { phase, shadow } = info ?? {};
+  if (!phase || !shadow) return [];
+  if (phase.kind === 'staged') return shadow.stale ? [[uid, NEVER]] : [];
+  const until = shadow.stepBeganAt + BEGINS_MS;
+  return phase.kind === 'asked' && !isRefused(phase) && until > now ? [[uid, until]] : [];
+}
+
+export const beginningOf = ({ node: { uid: key } }: NodeInfo, { beginning: place }: Places): Claim => ({ place, key });
 
 const bytesOfAll = (permits: Snapshot['permits']): number => permits.reduce((sum, permit) => sum + bytesOf(permit), 0);
 
