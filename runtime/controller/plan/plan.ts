@@ -96,7 +96,7 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const { verdicts, changesAt } = judge(managed, decisions, world);
   const written = writtenShadows([...commands, ...resting.commands]);
   const checks = checksOf({ groups, entered, stops, answers: snapshot.checks, now });
-  const ledger = ledgerWrites(ledgers, entered, { groups, published: snapshot.releases.published, checks });
+  const ledger = ledgerWrites({ ...world, checks });
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
   const conditions = conditionCommands(managed, verdicts, { written, limit, now });
   const known = { ...world, starts, stopsAt };

@@ -1,7 +1,6 @@
 import { DAY_MS, instantOf, rfc3339 } from '../../../lib/clock.ts';
 import { mergePatch } from '../../../lib/json.ts';
 import { type Ledger, shown, under } from '../../../api/release/ledger.ts';
-import type { Decision, Publication } from '../../../api/release/model.ts';
 import { releaseObjectName } from '../../../api/release/names.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { Checks } from './checks.ts';
@@ -21,43 +20,39 @@ export interface ReleaseWrite extends OsReleaseName {
   readonly ledger: Ledger | undefined;
 }
 
+interface Seen {
+  readonly snapshot: Pick<Snapshot, 'releases'>;
+  readonly ledgers: Ledgers;
+  readonly entered: EnteredLedgers;
+  readonly groups: Groups;
+  readonly checks: Pick<Checks, 'noted'>;
+}
+
 /** What is to be written to the ledgers, at most one write for each release, in the order of their families. */
-export function ledgerWrites(
-  ledgers: Ledgers,
-  entered: EnteredLedgers,
-  { groups, published, checks }: Seen,
-): readonly ReleaseWrite[] {
+export function ledgerWrites(seen: Seen): readonly ReleaseWrite[] {
+  const { ledgers, entered, groups } = seen;
   const wanted = new Map<string, OsReleaseName>([...entered.all].map((one) => [keyOf(one), one]));
-  for (const release of ahead({ groups, published })) wanted.set(keyOf(release), release);
+  for (const release of ahead(seen)) wanted.set(keyOf(release), release);
   for (const { releases } of groups.all) {
     for (const release of releases.all) if (needsLedger(release)) wanted.set(keyOf(release), release);
   }
   const sorted = [...wanted].toSorted(([a], [b]) => compare(a, b));
   return sorted.flatMap(([, release]) => {
-    const seen = ledgers.of(release);
-    const kept = keptOf(
-      entered.of(release),
-      { release, decision: ledgers.decidedOn(release), isOfPeople: ledgers.isOfPeople(release) },
-      { groups, published, checks },
-    );
-    if (!kept && !seen) return [];
-    if (kept && seen && isSame(kept, seen.ledger)) return [];
-    return { family: release.family, version: release.version, name: releaseObjectName(release), seen, ledger: kept };
+    const before = ledgers.of(release);
+    const ledger = keptOf(release, seen);
+    if (!ledger && !before) return [];
+    if (ledger && before && isSame(ledger, before.ledger)) return [];
+    const { family, version } = release;
+    return { family, version, name: releaseObjectName(release), seen: before, ledger };
   });
-}
-
-interface Seen {
-  readonly groups: Groups;
-  readonly published: Snapshot['releases']['published'];
-  readonly checks: Pick<Checks, 'noted'>;
 }
 
 /** Releases of a family that get a ledger before anybody is offered them, at most: the newest. */
 const MOST_AHEAD = 20;
 
 /** Published releases that are newer than what their family runs, so that people can look at them, and halt them, first. */
-function ahead({ groups, published = new Map() }: Pick<Seen, 'groups' | 'published'>): readonly OsReleaseName[] {
-  return [...published].flatMap(([family, versions]) =>
+function ahead({ groups, snapshot }: Seen): readonly OsReleaseName[] {
+  return [...(snapshot.releases.published ?? [])].flatMap(([family, versions]) =>
     [...versions.keys()]
       .filter((version) => groups.families.isAhead(family, version))
       .toSorted((a, b) => compareSemver(b, a))
@@ -71,27 +66,18 @@ const isSame = (a: Ledger, b: Ledger): boolean => Object.keys(mergePatch({ ...a 
 /** Somebody waits for it or heads for it. */
 const needsLedger = ({ wanted, isUnderWay }: OsRelease): boolean => wanted || isUnderWay;
 
-interface Kept {
-  readonly release: OsReleaseName;
-  readonly decision: Decision;
-  readonly isOfPeople: boolean;
-}
-
 /** A release that nobody needs is forgotten after this time. */
 const UNUSED_MS = 7 * DAY_MS;
 
 /** Undefined where it is to be forgotten. What a person decides or says of it keeps it, and so do failures. */
-function keptOf(
-  before: Ledger,
-  { release, decision, isOfPeople }: Kept,
-  { groups, published, checks }: Seen,
-): Ledger | undefined {
+function keptOf(release: OsReleaseName, seen: Seen): Ledger | undefined {
+  const { ledgers, entered, groups } = seen;
   const { now } = groups;
-  const said = withPublished(before, published?.get(release.family), { release, now });
-  const ledger = counted(said, release, { groups, checks });
+  const ledger = counted(withPublished(entered.of(release), release, seen), release, seen);
+  const decision = ledgers.decidedOn(release);
   const unusedSince = isNeeded(ledger, release, groups) ? null : (ledger.unusedSince ?? rfc3339(now));
   const isForgotten = (instantOf(unusedSince) ?? now) + UNUSED_MS <= now;
-  const isKept = isOfPeople || decision !== 'Automatic' || hasFailed(ledger);
+  const isKept = ledgers.isOfPeople(release) || decision !== 'Automatic' || hasFailed(ledger);
   if (isForgotten && !isKept) return undefined;
   return shown({ ...ledger, unusedSince }, decision);
 }
@@ -106,34 +92,26 @@ const isNeeded = ({ published }: Ledger, release: OsReleaseName, groups: Groups)
   isUsed(release, groups) || (published != null && groups.families.isAhead(release.family, release.version));
 
 /** Of what is only published nothing is counted until somebody is offered it. */
-function counted(ledger: Ledger, release: OsReleaseName, { groups, checks }: Omit<Seen, 'published'>): Ledger {
+function counted(ledger: Ledger, release: OsReleaseName, { groups, checks }: Seen): Ledger {
   const { now, all } = groups;
   if (ledger.firstOfferedAt == null && !hasFailed(ledger) && !isUsed(release, groups)) return ledger;
   const firstOfferedAt = ledger.firstOfferedAt ?? rfc3339(now);
   const offered: Ledger = { ...ledger, firstOfferedAt };
-  return all.reduce((one, group) => checks.noted(underPolicy(one, group, { release, now }), group, release), offered);
+  return all.reduce((one, group) => checks.noted(underPolicy(one, group, release), group, release), offered);
 }
 
 /** What stood there stays while the repositories of the family have not been read. */
-function withPublished(
-  ledger: Ledger,
-  listed: ReadonlyMap<string, Publication> | undefined,
-  { release: { version }, now }: At,
-): Ledger {
+function withPublished(ledger: Ledger, { family, version }: OsReleaseName, { snapshot, groups }: Seen): Ledger {
+  const listed = snapshot.releases.published?.get(family);
   if (listed === undefined) return ledger;
   const publication = listed.get(version);
   if (!publication) return ledger.published == null ? ledger : { ...ledger, published: null };
-  const firstSeenAt = ledger.published?.firstSeenAt ?? rfc3339(now);
+  const firstSeenAt = ledger.published?.firstSeenAt ?? rfc3339(groups.now);
   return { ...ledger, published: { ...publication, firstSeenAt } };
 }
 
-interface At {
-  readonly release: OsReleaseName;
-  readonly now: number;
-}
-
-function underPolicy(ledger: Ledger, group: Group, { release, now }: At): Ledger {
-  const { rules, releases } = group;
+function underPolicy(ledger: Ledger, group: Group, release: OsReleaseName): Ledger {
+  const { rules, releases, now } = group;
   if (releases.family(release.family).members === 0) return ledger;
   const name = rules.name ?? '';
   const before = ledger.policies[name] ?? {};
