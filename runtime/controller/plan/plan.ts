@@ -85,8 +85,7 @@ interface At {
 /** Makes a plan. It depends on nothing but its arguments. */
 export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const { rulings, fleet, groups, busy, starts, world, out } = start(snapshot, settings, at);
-  const { now } = at;
-  const { withheld, ledgers, entered, places } = world;
+  const { withheld, ledgers, entered, places, now } = world;
   const { managed, unsettled } = fleet;
   const { stops, stopsAt } = stopsOf(fleet, starts, { ...world, places: out, given: NONE_GIVEN });
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, world);
@@ -99,7 +98,8 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const ledger = ledgerWrites({ ...world, checks });
   const limit = ledgers.awaits(ledger) ? 0 : settings.conditionWrites;
   const conditions = conditionCommands(managed, verdicts, { written, limit, now });
-  const known = { ...world, starts, stopsAt };
+  const offered = offers(groups, fleet);
+  const known = { ...world, starts, stopsAt, halted: offered.halted };
   const policies = [...groups.all.flatMap((group) => reportOn(group, known) ?? []), ...rulings.lost.map(reportOnLost)];
   const preferences = preferencesOf(fleet.all, starts, world);
   const arrivals = arrivalsOf(fleet.all, starts, world);
@@ -112,7 +112,7 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   return {
     commands: [...commands, ...resting.commands, ...conditions],
     verdicts,
-    ...offers(groups, fleet),
+    ...offered,
     warnings,
     ledger,
     tries: checks.tries,

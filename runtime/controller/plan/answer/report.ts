@@ -5,7 +5,7 @@ import { type ConditionReport, dueDateOf, type DueDateKnown } from './due-dates.
 import type { Group } from '../groups/groups.ts';
 import type { Dependencies, PassedOver } from '../groups/dependencies.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
-import type { OsRelease } from '../releases/os-release.ts';
+import type { Halted, OsRelease } from '../releases/os-release.ts';
 import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { PHASES } from '../facts/phase.ts';
 import type { BrokenPolicy } from '../facts/policies.ts';
@@ -77,6 +77,7 @@ interface Checked {
 /** What was decided on the nodes of all policies. */
 interface Decided extends DueDateKnown {
   readonly dependencies: Dependencies;
+  readonly halted: readonly Halted[];
   /** When time alone changes what becomes of updates that run. */
   readonly stopsAt: ReadonlyMap<Group | undefined, number>;
 }
@@ -98,7 +99,7 @@ export function reportOn(group: Group, decided: Decided): PolicyReport | undefin
     releases: view.kind === 'broken' ? [] : releases.all.map((one) => underPolicy(one, group, decided.starts)),
     accepted: accepted(group),
     progressing: progressing(group, active, decided.starts),
-    halted: halted(group),
+    halted: haltedOf(decided.halted.filter(({ policy }) => policy === rules.name)),
     deadline: deadline?.condition,
     passedOver: passed,
     nextChangeAt: nextChangeAt === NEVER ? undefined : nextChangeAt,
@@ -224,13 +225,11 @@ function progressing(group: Group, active: number, starts: Starts): ConditionRep
   return { status: 'False', reason: 'UpToDate', message: 'no node waits for an update' };
 }
 
-function halted({ releases }: Group): ConditionReport {
-  const stopped = releases.all.filter((release) => release.wanted && release.isStopped);
-  if (stopped.length === 0) return NOT_HALTED;
-  const names = stopped.map(({ family, version, book, proof }) => {
-    const failed = proof.spent?.entries.length ?? book.counted;
-    const isFailed = failed > 0 ? `, ${failed} failed` : '';
-    return `${haltedBecause(proof.whyHalted, version)} (${family}${isFailed})`;
+function haltedOf(those: readonly Halted[]): ConditionReport {
+  if (those.length === 0) return NOT_HALTED;
+  const names = those.map((one) => {
+    const isFailed = one.failures > 0 ? `, ${one.failures} failed` : '';
+    return `${haltedBecause(one, one.version)} (${one.family}${isFailed})`;
   });
   return { status: 'True', reason: 'RolloutHalted', message: listed(names) };
 }
