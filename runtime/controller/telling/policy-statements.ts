@@ -6,6 +6,7 @@ import { POLICY_API_VERSION, POLICY_KIND } from '../../api/policy/names.ts';
 import { type Planned, type Statement, type Statements, topicOf } from './statements.ts';
 import { nameOf, rolloutComplete, rolloutStarted } from './events.ts';
 import type { OsReleaseName } from '../plan/facts/ledgers.ts';
+import { ON_TIME } from '../plan/answer/due-dates.ts';
 import type { PolicyReport, ReleaseReport } from '../plan/answer/report.ts';
 
 /** What plans say of policies. Where the status of a policy says it already, this process or one before it has told people. */
@@ -68,10 +69,7 @@ function preference(said: Said): Statement {
 
 /** That a release will be late, and that none will be any more. By how much is in the condition. */
 function deadline(said: Said): readonly Statement[] {
-  const { status, message } = said.report.deadline ?? {
-    status: 'False',
-    message: 'no release is known to become late',
-  };
+  const { status, message } = said.report.deadline ?? ON_TIME;
   const before = conditionOf(said.status, 'WillMissDeadline')?.status ?? 'False';
   const event: EventText = status === 'True' ? ['Warning', 'WillMissDeadline', message] : ['Normal', 'OnTime', message];
   const statement = stated(said, { fact: 'deadline', value: status, isKnown: before === status, event });

@@ -30,7 +30,11 @@ export interface DueDate {
   readonly changesAt: number;
 }
 
-const ON_TIME: ConditionReport = { status: 'False', reason: 'OnTime', message: 'no release is known to become late' };
+export const ON_TIME: ConditionReport = {
+  status: 'False',
+  reason: 'OnTime',
+  message: 'no release is known to become late',
+};
 
 /** Undefined where the policy has no date. */
 export function dueDateOf(group: Group, known: DueDateKnown): DueDate | undefined {
