@@ -17,11 +17,11 @@ import { Books } from './releases/books.ts';
 import { EnteredLedgers } from './releases/entered.ts';
 import { Ledgers } from './facts/ledgers.ts';
 import { ledgerWrites, type ReleaseWrite } from './groups/ledger.ts';
-import { calledOff, progress, withTerms } from './facts/machine.ts';
+import { calledOff, progress } from './facts/machine.ts';
 import { answeredRequests } from './nodes/requests.ts';
 import { saidWith } from './nodes/onwards.ts';
 import { recover, recoverPermit } from './nodes/recovery.ts';
-import { termsFor } from './nodes/terms.ts';
+import { withTerms } from './nodes/terms.ts';
 import { offers } from './answer/offers.ts';
 import type { Halted, ReleaseUnderPolicy } from './releases/os-release.ts';
 import {
@@ -214,8 +214,7 @@ function nextStep(info: AssessedNode, stop: Stop | undefined, world: World): Set
     const spec = calledOff(shadow, rfc3339(now));
     return { ...stop, kind: 'call-off', node: node.name, shadow: shadow.name, spec };
   }
-  const onwards = progress({ shadow, phase }, health.soak, rfc3339(now));
-  const spec = withTerms(onwards, { shadow, phase }, termsFor(info, world));
+  const spec = withTerms(progress({ shadow, phase }, health.soak, rfc3339(now)), info, world);
   if (!spec) return undefined;
   const more = saidWith(info, shadow, { spec, at: { ...settings, now } });
   return { kind: 'set-spec', shadow: shadow.name, resourceVersion: shadow.resourceVersion, spec, ...more };

@@ -21,34 +21,6 @@ export function progress({ shadow, phase }: Progressing, soak: Soak, now: string
   return isStepOver(phase) && (spec.state !== 'MonitoringUpdate' || soak === 'passed') ? onwards(spec, now) : undefined;
 }
 
-/** What the apiserver needs to know of a policy. */
-export interface Terms {
-  /** The drain begins only once there is room for its pods. */
-  readonly waitsForRoom: boolean;
-  /** Until when the pods of the node are compared (RFC 3339); undefined = not at all. */
-  readonly comparedUntil: string | undefined;
-}
-
-/** The spec that is written, with what its policy says besides. */
-export function withTerms(next: Spec | undefined, progressing: Progressing, terms: Terms): Spec | undefined {
-  const spec = withCapacity(next, progressing, terms);
-  const { compare_until: before } = progressing.shadow.spec;
-  if (spec?.state !== 'MonitoringUpdate' || (terms.comparedUntil === undefined && before == null)) return spec;
-  return { ...spec, compare_until: terms.comparedUntil ?? null };
-}
-
-function withCapacity(
-  next: Spec | undefined,
-  { shadow: { spec }, phase }: Progressing,
-  { waitsForRoom: waits }: Terms,
-): Spec | undefined {
-  const isAsked = spec.capacity != null;
-  if (next && waits && next.state === 'RebootedIntoUpdate') return { ...next, capacity: 'wait' };
-  if (next) return isAsked ? { ...next, capacity: null } : next;
-  // It waits for room, which its policy no longer asks for.
-  return isAsked && !waits && phase.kind === 'asked' ? { ...spec, capacity: null } : undefined;
-}
-
 interface Progressing {
   readonly shadow: Pick<ShadowView, 'spec' | 'status'>;
   readonly phase: Phase;
