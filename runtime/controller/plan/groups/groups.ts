@@ -34,15 +34,20 @@ export class Groups {
   readonly #byPolicy: ReadonlyMap<PolicyView['policy'], Group>;
 
   constructor(
-    rulings: Rulings,
-    fleet: Pick<Fleet, 'managed' | 'alike'>,
-    { books, ...time }: Time & { readonly books: Books },
+    { all }: Rulings,
+    { managed, alike }: Pick<Fleet, 'managed' | 'alike'>,
+    time: Settings & { readonly books: Books; readonly now: number },
   ) {
     this.now = time.now;
-    const all = rulings.all.map((one) => ({ ...one, counted: noneCounted(one, books, time) }));
-    const byPolicy = new Map(all.map(({ view, counted }) => [view.policy, counted]));
-    assign(fleet, byPolicy, this.families);
-    this.all = all.map((one) => groupOf(one, books, time));
+    const members = Map.groupBy(managed, ({ ruling }) => ruling.policy);
+    const kinds = Map.groupBy(alike, ([one]) => one?.ruling.policy);
+    const contested = contestedBy(kinds.get(undefined) ?? []);
+    for (const those of alike) this.families.count(those);
+    this.all = all.map((one) => {
+      const { policy } = one.view;
+      const nodes = { members: members.get(policy) ?? [], kinds: kinds.get(policy) ?? [] };
+      return groupOf(one, { ...nodes, contested: contested.get(policy) ?? new Set() }, time);
+    });
     this.#byPolicy = new Map(this.all.map((group) => [group.view.policy, group]));
   }
 
@@ -62,55 +67,35 @@ export class Groups {
   }
 }
 
-type Time = Settings & { readonly now: number };
-
-/** What was counted of the nodes of one policy. */
-interface Counted {
-  readonly members: AssessedNode[];
-  /** Families of the nodes that others claim as well. */
-  readonly contested: Set<string>;
-  readonly releases: OsReleases;
+/** The nodes of one policy. */
+interface Nodes extends Pick<Group, 'members'> {
+  /** The same, those together that are alike. */
+  readonly kinds: Fleet['alike'];
+  /** Families of nodes that it would rule, but for others of its priority. */
+  readonly contested: ReadonlySet<string>;
 }
 
-function noneCounted({ ruling: { rules }, view }: Rulings['all'][number], books: Books, time: Time): Counted {
-  const contested = new Set<string>();
-  const { returnTimeoutMs, agentTimeoutMs, arrivingTaint, now } = time;
+/** By policy, of which families it claims nodes together with others. @param kinds of nodes that several claim */
+function contestedBy(kinds: Fleet['alike']): ReadonlyMap<PolicyView['policy'], ReadonlySet<string>> {
+  const claims = kinds
+    .flat()
+    .flatMap(({ node, ruling }) => ruling.rivals.map((rival) => [rival, node.family] as const));
+  const byRival = Map.groupBy(claims, ([rival]) => rival);
+  return new Map([...byRival].map(([rival, those]) => [rival, new Set(those.map(([, family]) => family))]));
+}
+
+function groupOf(
+  { ruling: { rules, against }, view }: Rulings['all'][number],
+  { members, kinds, contested }: Nodes,
+  { books, ...time }: Settings & { readonly books: Books; readonly now: number },
+): Group {
+  const { name = '', pauseBetweenMs } = rules;
   const uid = view.resource?.uid ?? '';
   const bookOf = (release: OsReleaseName): Book => books.of(release, rules, uid);
-  return {
-    members: [],
-    contested,
-    releases: new OsReleases({ ...rules, uid, bookOf, returnTimeoutMs, agentTimeoutMs, arrivingTaint, now }, contested),
-  };
-}
-
-type ByPolicy = ReadonlyMap<PolicyView['policy'], Counted>;
-
-/** Counts each node in the group that it belongs to, and in its family. */
-function assign({ managed, alike }: Pick<Fleet, 'managed' | 'alike'>, byPolicy: ByPolicy, families: Families): void {
-  for (const info of managed) if (info.ruling.policy) byPolicy.get(info.ruling.policy)?.members.push(info);
-  for (const those of alike) {
-    const [one] = those;
-    if (!one) continue;
-    families.count(one, those);
-    const { policy, rivals } = one.ruling;
-    if (policy) byPolicy.get(policy)?.releases.count(one, those);
-    else for (const rival of rivals) byPolicy.get(rival)?.contested.add(one.node.family);
-  }
-}
-
-interface CountedPolicy {
-  readonly ruling: Ruling;
-  readonly view: PolicyView;
-  readonly counted: Counted;
-}
-
-function groupOf({ ruling: { rules, against }, view, counted }: CountedPolicy, books: Books, { now }: Time): Group {
-  const { members, releases } = counted;
-  const { name = '', pauseBetweenMs } = rules;
-  const endedAt = pauseBetweenMs === 0 ? -Infinity : Math.max(lastEndOf(members), books.lastFinishedAt(name));
-  const pausesUntil = endedAt + pauseBetweenMs;
+  const releases = new OsReleases({ ...time, ...rules, uid, bookOf }, contested);
+  for (const those of kinds) releases.count(those);
   releases.settle();
+  const endedAt = pauseBetweenMs === 0 ? -Infinity : Math.max(lastEndOf(members), books.lastFinishedAt(name));
   return {
     view,
     rules,
@@ -118,8 +103,8 @@ function groupOf({ ruling: { rules, against }, view, counted }: CountedPolicy, b
     members,
     releases,
     capacity: concurrency(rules.maxConcurrent, countNodes(members)),
-    ...timesOf({ rules, view }, pausesUntil, now),
-    now,
+    ...timesOf({ rules, view }, endedAt + pauseBetweenMs, time.now),
+    now: time.now,
   };
 }
 
@@ -143,9 +128,10 @@ class Family {
 class Families {
   readonly #all = new Map<string, Family>();
 
-  /** @param those managed nodes that are alike: the one, and all */
-  count({ node, shadow }: AssessedNode, those: readonly AssessedNode[]): void {
-    if (!shadow?.status) return;
+  /** @param those managed nodes that are alike */
+  count(those: readonly AssessedNode[]): void {
+    const [{ node, shadow } = {}] = those;
+    if (!node || !shadow?.status) return;
     const { current_version: current, target_version: target } = shadow.status;
     const family = this.#of(node.family);
     family.running.add(current);

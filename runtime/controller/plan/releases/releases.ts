@@ -55,8 +55,10 @@ export class OsReleases {
     this.#family(info.node.family).tally(version).begin(info);
   }
 
-  /** @param those managed nodes that the policy rules and that are alike: the one, and all */
-  count(info: AssessedNode, those: readonly AssessedNode[]): void {
+  /** @param those managed nodes that the policy rules and that are alike */
+  count(those: readonly AssessedNode[]): void {
+    const [info] = those;
+    if (!info) return;
     const { node, shadow, phase } = info;
     const family = this.#family(node.family);
     family.join(node, countNodes(those));
