@@ -70,3 +70,19 @@ test('a release that people roll back is left by the whole fleet, and reached ag
   expect(came(AFTER, 65 * MINUTE, Infinity)).toEqual(NODES);
   expect(begun).toEqual({ 'rolled-back': 1, 'agent-crashes': 2 });
 });
+
+test('an agent whose shadow is deleted as it commits a lock sets what was on record, and nobody takes that lock for ours later', async () => {
+  const deleted = {
+    id: 2,
+    kind: 'delete-shadow',
+    when: { kind: 'moment', moment: 'locked', phase: 'before', from: MINUTE, delayMs: 0 },
+    forMs: 1000,
+    dice: 1,
+  } as const;
+  const { hosts, begun } = await played(40, {
+    comes: 10,
+    faults: [...storm('policy-pinned', 1, 30, { dice: 2, kills: [] }), deleted],
+  });
+  expect(begun).toEqual({ 'policy-pinned': 1, 'delete-shadow': 1 });
+  expect(hosts.some(({ event }) => event.kind === 'settings' && event.lock === BEFORE)).toBe(true);
+});

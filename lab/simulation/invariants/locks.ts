@@ -4,7 +4,7 @@ import type { Picture } from './picture.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { isLocked, type SeenLock } from './seen-locks.ts';
 
-/** An agent reads the settings right before it changes them, but hosts may be slow to answer. */
+/** An agent reads the settings, and its record, right before it changes them, but hosts may be slow to answer. */
 const SEEN_WITHIN = 60_000;
 /** Of what a wish has left, once nothing goes wrong any more: looks for updates come every two minutes. */
 const GIVEN_BACK_WITHIN = 900_000;
@@ -38,14 +38,16 @@ interface Change {
 
 function faultsOf({ locks: seen }: Picture, { node, last, now }: Change): readonly string[] {
   if (now.by !== 'agent') return NOTHING;
-  const record = seen.recordOf(node);
+  const records = seen.recordsOf(node, now.at - SEEN_WITHIN);
   const isNewLock = now.lock !== last.lock;
   const isSet = isNewLock && now.lock !== 'latest';
   const begins = now.ignoresWaves && !last.ignoresWaves;
   return [
     ...(isNewLock && isOwners(last, now) ? [`the agent of ${node} changes the lock of its host's owner`] : []),
-    ...(isSet && record.lock !== now.lock ? [`the agent of ${node} locks its host to what is not on record`] : []),
-    ...(begins && !record.ignoresWaves
+    ...(isSet && !records.some(({ lock }) => lock === now.lock)
+      ? [`the agent of ${node} locks its host to what is not on record`]
+      : []),
+    ...(begins && !records.some(({ ignoresWaves }) => ignoresWaves)
       ? [`the agent of ${node} has its host ignore waves, which is not on record`]
       : []),
   ];

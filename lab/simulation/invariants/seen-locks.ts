@@ -25,14 +25,20 @@ export class SeenLocks {
   readonly #hosts = new Map<string, SeenLock>();
   readonly #records = new Map<string, Record>();
   readonly #wished = new Set<string>();
-  /** Somebody has taken the record out of the cluster: what the agent has set then looks like the owner's (U7, U9). */
-  readonly #lost = new Set<string>();
+  /** What somebody has taken out of the cluster, and when: what the agent has set, or is about to, then looks like the owner's (U7, U9). */
+  readonly #lost = new Map<string, { readonly record: Record; readonly at: Instant }>();
 
   of(node: string): SeenLock | undefined {
     return this.#hosts.get(node);
   }
 
-  recordOf(node: string): Record {
+  /** What is on record, and what was until somebody has taken it away since then. */
+  recordsOf(node: string, since: Instant): readonly Record[] {
+    const { record, at = -Infinity } = this.#lost.get(node) ?? {};
+    return [this.#recordOf(node), ...(record && at >= since ? [record] : [])];
+  }
+
+  #recordOf(node: string): Record {
     return this.#records.get(node) ?? NO_RECORD;
   }
 
@@ -54,21 +60,23 @@ export class SeenLocks {
     const { lock, ignoresWaves, by } = event;
     const seen = { lock, ignoresWaves, by, at };
     this.#hosts.set(node, seen);
-    if (!isLocked(seen)) this.#lost.delete(node);
+    if (!isLocked(seen) || isSame(this.#recordOf(node), seen)) this.#lost.delete(node);
   }
 
-  #shadow({ name, by, after }: Write): void {
+  #shadow({ name, by, after, at }: Write): void {
     const node = name.replace(/^brs-/, '');
-    const before = this.recordOf(node);
+    const before = this.#recordOf(node);
     const ours = within(after, 'status', 'version_wish', 'ours');
     const record = { lock: text(within(ours, 'version_lock')), ignoresWaves: within(ours, 'ignore_waves') === true };
     this.#records.set(node, record);
-    const isLost = isMore(before, record) && isLocked(this.#hosts.get(node)) && !(isOperator(by) && after);
-    if (isLost) this.#lost.add(node);
+    if (isMore(before, record) && !(isOperator(by) && after)) this.#lost.set(node, { record: before, at });
     if (within(after, 'spec', 'version_wish') == null) this.#wished.delete(node);
     else this.#wished.add(node);
   }
 }
+
+const isSame = (record: Record, { lock, ignoresWaves }: SeenLock): boolean =>
+  (record.lock ?? 'latest') === lock && record.ignoresWaves === ignoresWaves;
 
 const isMore = (a: Record, b: Record): boolean =>
   (a.lock !== undefined && a.lock !== b.lock) || (a.ignoresWaves && !b.ignoresWaves);
