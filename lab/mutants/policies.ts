@@ -204,7 +204,7 @@ export const policyMutants: readonly Mutant[] = [
     rule: 'H3',
     does: 'does not say what a node ran when its update began',
     file: 'runtime/controller/plan/gates/starts.ts',
-    find: '...(shadow.status && { [UPDATED_FROM_ANNOTATION]: shadow.status.current_version }),',
+    find: '...(status && { [UPDATED_FROM_ANNOTATION]: status.current_version }),',
     replace: '...(shadow.status && { [UPDATED_FROM_ANNOTATION]: shadow.status.target_version }),',
     tests: ['test/controller/plan/hints.test.ts', 'test/controller/hints.test.ts'],
   },

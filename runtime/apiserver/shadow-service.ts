@@ -6,7 +6,7 @@ import { parseAgentStatus } from '../api/shadow/parse.ts';
 import type { State } from '../api/shadow/states.ts';
 import type { VerifiedAgent } from './auth/authenticator.ts';
 import type { Ports } from './ports.ts';
-import { type AheadPorts, drainAhead } from './drain/ahead.ts';
+import { type AheadPorts, preflightAhead } from './drain/ahead.ts';
 import { displacedOnReturn } from './drain/displaced.ts';
 import { notAllowed, RefusedError } from './refusal.ts';
 import { tellRefusedReport } from './refused-writes.ts';
@@ -68,7 +68,8 @@ export async function putStatus(
   const put = async (): Promise<Status> => {
     const { resourceVersion, ...stored } = await storedFor(ports, agent, { sent, version, state });
     if (version !== undefined && version !== resourceVersion) throw outdated();
-    const looked = { ...(await displacedOnReturn(ports, sent, stored)), ...(await drainAhead(ports, agent, sent)) };
+    const seen = { sent, before: stored.status?.current_state };
+    const looked = { ...(await displacedOnReturn(ports, sent, stored)), ...(await preflightAhead(ports, agent, seen)) };
     const patch = { metadata: { resourceVersion }, status: { ...statusPatch(sent, stored), ...looked } };
     const write = ports.shadows.patchStatus(shadowName(agent.nodeName), patch);
     return (await write.catch((error: unknown) => refuse(ports, agent, error))).status as Status;

@@ -1,4 +1,4 @@
-import type { Objects } from './objects.ts';
+import type { Client } from '../kube/client.ts';
 
 const path = (namespace: string): string => `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
 
@@ -14,13 +14,13 @@ export const NO_SPARE = {
 const SPARE = { ...NO_SPARE, disruptionsAllowed: 1, expectedPods: 2 };
 
 /** A budget over the pods of an app. */
-export async function addBudget(objects: Objects, name: string, namespace = 'shop', app = 'web'): Promise<void> {
+export async function addBudget(objects: Client, name: string, namespace = 'shop', app = 'web'): Promise<void> {
   const spec = { selector: { matchLabels: { app } }, minAvailable: 1 };
   await objects.create(path(namespace), { metadata: { name }, spec });
   await objects.patch(`${path(namespace)}/${name}/status`, { status: NO_SPARE });
 }
 
 /** Lets one pod of the budget go. */
-export function addSpare(objects: Objects, name: string): Promise<unknown> {
+export function addSpare(objects: Client, name: string): Promise<unknown> {
   return objects.patch(`${path('shop')}/${name}/status`, { status: SPARE });
 }

@@ -157,6 +157,26 @@ test('nothing is made anew of what has not changed', () => {
   expect(second!.shadow).toBe(first!.shadow);
 });
 
+test('the look at the pods of a node counts from when it says, but not from later than it was first seen', () => {
+  const lookedAt = (...ats: readonly (string | undefined)[]): (number | undefined)[] =>
+    looks(
+      ats.map((looked_at) => [
+        nodeFacts(),
+        shadowFacts({
+          status: { ...shadow('a').status!, ...(looked_at && { preflight: { looked_at, blocked_by: [] } }) },
+        }),
+      ]),
+    ).map((look) => look.shadow.lookedAt);
+  expect(lookedAt(undefined, moment(-5), moment(-5), undefined)).toEqual([
+    undefined,
+    minutes(-5),
+    minutes(-5),
+    undefined,
+  ]);
+  // Another clock is ahead.
+  expect(lookedAt(moment(9), moment(9))).toEqual([minutes(0), minutes(0)]);
+});
+
 describe('the end of an update', () => {
   const atRest = (more: Partial<ShadowFacts> = {}): ShadowFacts => shadowFacts({ ...shadow('a'), ...more });
   const ends = (...facts: readonly ShadowFacts[]): (number | undefined)[] =>

@@ -7,6 +7,7 @@ import type { Condition, Node, Pod } from '../../runtime/kube/objects.ts';
 import {
   LAST_UPDATE_FINISHED_ANNOTATION,
   MANAGED_LABEL,
+  ASKED_FOR_ANNOTATION,
   MOVED_NOBODY_ANNOTATION,
 } from '../../runtime/api/shadow/names.ts';
 
@@ -88,6 +89,12 @@ test('that an update moved nobody is said of that end alone: an older controller
   expect(movedNobody({ ...marked, [LAST_UPDATE_FINISHED_ANNOTATION]: one }, next)).toBeUndefined();
   expect(movedNobody(marked, one)).toBe(true);
   expect(movedNobody({})).toBeUndefined();
+});
+
+test('that somebody has asked for the update of a shadow is what its start has left there', () => {
+  const isAskedFor = (annotations: Record<string, string>) =>
+    viewOfShadow({ metadata: { ...META, annotations }, spec: { state: 'Idle' }, status: AT_REST }).isAskedFor;
+  expect([isAskedFor({ [ASKED_FOR_ANNOTATION]: 'ann' }), isAskedFor({})]).toEqual([true, undefined]);
 });
 
 test('a time that cannot be read is no time', () => {

@@ -83,6 +83,17 @@ const drainProgress = z
   })
   .describe('Progress of the drain that runs.');
 
+const preflight = z
+  .object({
+    looked_at: timestamp.describe('When they were looked at.'),
+    blocked_by: z
+      .array(z.string())
+      .describe(
+        'What no eviction could move, e.g. "PodDisruptionBudget shop/web (pod shop/web-1)". Empty for nothing.',
+      ),
+  })
+  .describe('What its pods were like once its update was prepared. Absent where nobody has looked.');
+
 /** Of the pods that a drain has left. */
 export const MAX_LEFT = 50;
 
@@ -213,6 +224,7 @@ export const statusV2 = z
     crash_count: z.int().min(0).max(MAX_CRASHES).describe('Failed attempts in a row.'),
     state_transition_failure_timestamp: timestamp.nullish().describe('When the last attempt failed.'),
     reboot: rebootRecord.nullish(),
+    preflight: preflight.nullish(),
     drain: drainProgress.nullish(),
     drain_refused: drainRefusal.nullish(),
     drain_failed: failedDrain.nullish(),

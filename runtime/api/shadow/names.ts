@@ -80,6 +80,8 @@ export const UPDATED_FROM_ANNOTATION = `${GROUP}/updated-from`;
 export const VERSION_BEFORE_ANNOTATION = `${GROUP}/version-before`;
 /** On a shadow: names the attempt that was the node's last complete update (rule F3). */
 export const LAST_ATTEMPT_ANNOTATION = `${GROUP}/last-attempt`;
+/** On a shadow: who has asked for the update that it is on, or was on last. */
+export const ASKED_FOR_ANNOTATION = `${GROUP}/asked-for`;
 /** On a shadow: the version that its node is to prepare at rest, and since when (rule H1). */
 export const STAGE_ANNOTATION = `${GROUP}/stage`;
 /** On a shadow: whose work its node's drain lets finish first (rule M11). */
@@ -107,6 +109,7 @@ export function nodeNameOf(shadow: string): string | undefined {
 /** Fields of the status that an agent neither sends nor touches: the controller's conditions, and what the apiserver says of drains. */
 export const NOT_OF_AGENTS = {
   conditions: true,
+  preflight: true,
   drain: true,
   drain_refused: true,
   drain_failed: true,

@@ -1,4 +1,5 @@
 import type { AgentStatus, Status } from '../../api/shadow/model.ts';
+import type { State } from '../../api/shadow/states.ts';
 import { filterPods, othersLeft, termsAhead } from '../../drain/filter.ts';
 import { podsOn } from '../../drain/pod.ts';
 import { allBudgets, unevictable } from '../../drain/preflight.ts';
@@ -6,29 +7,38 @@ import { listAll } from '../../kube/collection.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
 import type { Ports } from '../ports.ts';
-import { stamped } from '../refused-writes.ts';
-import { progressOf } from './status.ts';
+import { listedReasons } from './status.ts';
 
 export type AheadPorts = Pick<Ports, 'transport' | 'budgets' | 'namespace' | 'clock' | 'logger'>;
+type Sent = Pick<AgentStatus, 'current_state' | 'staged'>;
 
 /**
- * What the status says besides with which an agent at rest reports that its update is prepared (H1): which pods no eviction can move as things are, so
- * that other nodes come first (P6). Nothing where they all can go. Never rejects.
+ * What the status says besides with which an agent reports that its update is prepared, at rest (H1) or newly with a permit: which pods no eviction can
+ * move as things are, so that other nodes come first (P6, L8). What was found stays while its agent goes on from there, and no longer. Never rejects.
  */
-export async function drainAhead(
+export async function preflightAhead(
   ports: AheadPorts,
   { nodeName }: VerifiedAgent,
-  { current_state: state, staged }: Pick<AgentStatus, 'current_state' | 'staged'>,
-): Promise<Pick<Status, 'drain'>> {
-  if (state !== 'Idle' || staged?.version == null) return {};
-  const { transport, budgets, namespace, clock, logger } = ports;
+  { sent, before }: { readonly sent: Sent; readonly before: State | undefined },
+): Promise<Pick<Status, 'preflight'>> {
+  const { current_state: reached, staged } = sent;
+  const isStaged = reached === 'StagedAndPerformedUpdate';
+  if (isStaged && before === reached) return {};
+  const isPrepared = isStaged || (reached === 'Idle' && staged?.version != null);
+  return { preflight: isPrepared ? await look(ports, nodeName) : null };
+}
+
+async function look(
+  { transport, budgets, namespace, clock, logger }: AheadPorts,
+  nodeName: string,
+): Promise<Status['preflight']> {
   const now = clock.now();
   try {
     const pods = othersLeft(filterPods(await listAll(transport, podsOn(nodeName)), termsAhead(namespace, now)));
     const blocked = unevictable(pods, await budgets.get('all', () => allBudgets(transport)));
-    return blocked.size === 0 ? {} : { drain: stamped(progressOf(rfc3339(now), pods, blocked), now) };
+    return { looked_at: rfc3339(now), blocked_by: listedReasons(pods, blocked) };
   } catch (error) {
-    logger.debug('pods of a node at rest not checked', { node: nodeName, error });
-    return {};
+    logger.debug('pods of a node in service not checked', { node: nodeName, error });
+    return null;
   }
 }

@@ -19,8 +19,12 @@ const MAX_LISTED = 20;
 
 /** The value of `status.drain`. Its texts change only when the facts do. */
 export function progressOf(since: string, pods: readonly DrainPod[], blocked: Blocked): DrainProgress {
-  return { started_at: since, pods_left: pods.length, blocked_by: reasonsOf(pods, blocked).slice(0, MAX_LISTED) };
+  return { started_at: since, pods_left: pods.length, blocked_by: listedReasons(pods, blocked) };
 }
+
+/** As many reasons as a status holds. */
+export const listedReasons = (pods: readonly DrainPod[], blocked: Blocked): string[] =>
+  reasonsOf(pods, blocked).slice(0, MAX_LISTED);
 
 /** What it says besides while the drain lets work finish. */
 export function waitOf({ list, wait }: Pick<Drain, 'list' | 'wait'>): Pick<DrainProgress, 'waits_for' | 'waits_until'> {

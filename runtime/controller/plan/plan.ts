@@ -87,7 +87,7 @@ export function plan(snapshot: Snapshot, settings: Settings, at: At): Plan {
   const { rulings, fleet, groups, busy, starts, world, out } = start(snapshot, settings, at);
   const { withheld, ledgers, entered, places, now } = world;
   const { managed, unsettled } = fleet;
-  const { stops, stopsAt } = stopsOf(fleet, starts, { ...world, places: out, given: NONE_GIVEN });
+  const { stops, stopsAt } = stopsOf(fleet, { ...starts, places }, { ...world, places: out, given: NONE_GIVEN });
   const { wanted, commands } = withoutConditions(fleet, { starts, stops }, world);
   const warnings = warningsFor(fleet.all, groups, settings);
   const resting = restingWrites(fleet, { starts, commands }, world);

@@ -170,6 +170,7 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks
     stepBeganAt: stepBeganAt(facts, looks),
     stalledSince: stalledSince(facts, looks),
     rebootAskedAt: request === undefined ? undefined : askedAt(request, looks),
+    lookedAt: lookedAt(facts, looks),
     failedAt: failedAt(facts, looks),
     finishedAt: finishedAt(facts, looks),
     offeredAt: offeredAt(facts, looks),
@@ -218,6 +219,12 @@ function stillStalled({ started_at, pods_left }: DrainProgress, last: SeenShadow
   const before = last?.facts.status?.drain;
   const isSame = before?.started_at === started_at && before.pods_left === pods_left;
   return isSame ? last?.view.stalledSince : undefined;
+}
+
+function lookedAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
+  const text = status?.preflight?.looked_at;
+  if (text === undefined) return undefined;
+  return last?.facts.status?.preflight?.looked_at === text ? last.view.lookedAt : notLater(instantOf(text), now);
 }
 
 function failedAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {

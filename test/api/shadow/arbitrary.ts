@@ -43,6 +43,7 @@ export const required = {
 export const optional = {
   state_transition_failure_timestamp: maybe(time),
   reboot: maybe(some(fc.record({ boot_id: fc.uuid(), version }), { requested_at: maybe(time) })),
+  preflight: maybe(fc.record({ looked_at: time, blocked_by: fc.array(fc.string(), { maxLength: 3 }) })),
   drain: maybe(
     some(fc.record({ started_at: time, pods_left: fc.nat(), blocked_by: fc.array(fc.string()) }), {
       reported_at: maybe(time),

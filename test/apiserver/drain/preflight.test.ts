@@ -3,7 +3,7 @@ import type { VerifiedAgent } from '../../../runtime/apiserver/auth/authenticato
 import { rfc3339 } from '../../../runtime/lib/clock.ts';
 import { COMPONENT_LABEL, COMPONENTS, NAMESPACE } from '../../../runtime/api/shadow/names.ts';
 import { settle } from '../../../lab/sim/clock.ts';
-import { addBudget, addSpare } from '../budgets.ts';
+import { addBudget } from '../budgets.ts';
 import { outcome, type Replica, type ReplicaSettings, started, World } from '../world.ts';
 
 let world: World;
@@ -189,49 +189,4 @@ test('a budget refuses no drain that is as the API server stores it, before its 
   });
   const drain = started(world.replica({ preflight: 'refuse' }).service.cordonAndDrain(await world.agent()));
   expect(await outcome(drain)).toBe('pending');
-});
-
-describe('a node at rest that has prepared its update', () => {
-  const put = async (sent: object, { service } = world.replica()) => {
-    const status = {
-      current_version: '1.38.0',
-      target_version: '1.39.0',
-      current_state: 'Idle',
-      crash_count: 0,
-      ...sent,
-    };
-    await service.putStatus({ agent: await world.agent(), status, version: undefined });
-    return (await world.shadow()).status?.drain?.blocked_by;
-  };
-  const staged = { version: '1.39.0', boot_id: 'boot-1' };
-
-  beforeEach(async () => {
-    await world.setSpec({ state: 'Idle' });
-    await world.setStatus({ current_state: 'Idle' });
-    await addWeb();
-    await addBudget(world, 'web');
-  });
-
-  test('says with that which pods no eviction can move, and only then', async () => {
-    expect(await put({ staged: {} })).toBeUndefined();
-    expect(await put({ staged })).toEqual(['PodDisruptionBudget shop/web (pod shop/web-1)']);
-  });
-
-  test('costs no list of budgets for each of those that are prepared at the same time', async () => {
-    const replica = world.replica();
-    for (let times = 0; times < 3; times++) await put({ staged }, replica);
-    expect(replica.tap.requests.filter(({ path }) => path.endsWith('/poddisruptionbudgets'))).toHaveLength(1);
-  });
-
-  test('says nothing of pods that can go', async () => {
-    await addSpare(world, 'web');
-    expect(await put({ staged })).toBeUndefined();
-  });
-
-  test('says that it has where the pods cannot be read', async () => {
-    const refused = { kind: 'refuse', code: 403, reason: 'Denied', message: 'no' } as const;
-    world.cluster.disturb({ resource: 'pods', verbs: ['list'] }, refused);
-    expect(await put({ staged })).toBeUndefined();
-    expect((await world.shadow()).status?.staged).toEqual(staged);
-  });
 });

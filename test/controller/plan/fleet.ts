@@ -147,6 +147,12 @@ const NOT_KNOWN = {
   updatedFrom: undefined,
 } as const satisfies Partial<ShadowView>;
 
+const asSaid = ({ state_transition_failure_timestamp: failed, preflight, check }: NonNullable<Parts['status']>) => ({
+  failedAt: instantOf(failed),
+  lookedAt: instantOf(preflight?.looked_at),
+  cannotLookSince: instantOf(check?.failing_since),
+});
+
 /** At rest on 1.0.0 with 1.1.0 on offer, unless told otherwise. Times that it states were seen as they came to be. */
 export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}): ShadowView {
   const beganAt = instantOf(spec?.state_transition_timestamp) ?? NOW;
@@ -164,8 +170,7 @@ export function shadow(nodeName: string, { spec, status, ...more }: Parts = {}):
     stale: false,
     stateSeenAt: beganAt,
     stepBeganAt: Math.min(beganAt, more.stateSeenAt ?? NOW),
-    failedAt: instantOf(status?.state_transition_failure_timestamp),
-    cannotLookSince: instantOf(status?.check?.failing_since),
+    ...asSaid(status ?? {}),
     offeredAt: minutes(-60),
     ...more,
   };

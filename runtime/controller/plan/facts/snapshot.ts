@@ -191,6 +191,8 @@ export interface ShadowView {
   readonly stepBeganAt: number;
   /** Since when this process has seen its drain with as many pods left; undefined while it has none. */
   readonly stalledSince?: number | undefined;
+  /** When its pods were looked at ahead of its drain: as stated, but not later than first seen; undefined where they were not. */
+  readonly lookedAt?: number | undefined;
   /** Since when this process has seen that a reboot was requested in this attempt; undefined where none was. */
   readonly rebootAskedAt: number | undefined;
   /** When its last attempt failed, and when its last update was finished, but not later than first seen; undefined where that is not known. */
@@ -209,6 +211,8 @@ export interface ShadowView {
   readonly hint: Hint | undefined;
   /** For which drain its own was called off; undefined where that is over. */
   readonly crossed?: Crossed | undefined;
+  /** Somebody has asked for the update that it is on, or was on last. */
+  readonly isAskedFor?: boolean;
   /** Its last update was finished, or failed, as its machine joined: nobody pauses for that. */
   readonly movedNobody?: boolean;
   /** Names the attempt that was its last complete update; undefined where that is not known. */

@@ -92,6 +92,16 @@ export function drainBlockedFinding(status: Pick<Status, 'drain'> | undefined): 
   };
 }
 
+/** From `status.preflight`, of a node that is still in service. */
+export function preflightFinding({ status }: { readonly status: Pick<Status, 'preflight'> | undefined }): Finding {
+  const { looked_at, blocked_by = [] } = status?.preflight ?? {};
+  const since = instantOf(looked_at);
+  return {
+    ...found('DrainBlocked', `its drain would wait for ${listed(blocked_by)}`),
+    ...(since !== undefined && { since }),
+  };
+}
+
 function blockedBy(blocked_by: readonly string[]): Finding {
   if (isOfRoom(blocked_by)) return found('NoRoom', `there is no room for its pods elsewhere: ${lackIn(blocked_by)}`);
   return found('DrainBlocked', `the drain waits for ${listed(blocked_by)}`);

@@ -2,6 +2,7 @@ import { beginningOf, claimsOf, termsOf } from '../groups/busy.ts';
 import { type Again, type Asking, askingOf, type World } from './asking.ts';
 import { askAgainOf, firstOf, type Gate, GATES } from './gates.ts';
 import { crossingsOf, crossingStops } from './crossed.ts';
+import { type Started, type Way, waysGiven } from './giving-way.ts';
 import { hasJoined } from './joined.ts';
 import type { Group } from '../groups/groups.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
@@ -22,8 +23,8 @@ export type Stops = ReadonlyMap<string, Stop>;
  * @param before its places count who is out of service: those that are let through count for the next
  */
 export function stopsOf(
-  fleet: Pick<Fleet, 'all' | 'unsettled'>,
-  starts: Pick<Starts, 'waiting' | 'isCapped'>,
+  fleet: Pick<Fleet, 'all' | 'managed' | 'unsettled'>,
+  starts: Waiting & Started,
   before: World,
 ): { readonly stops: Stops; readonly stopsAt: ReadonlyMap<Group | undefined, number> } {
   const { unsettled } = fleet;
@@ -36,11 +37,10 @@ export function stopsOf(
     note(group, changesAt);
     if (stop) stops.set(info.node.uid, stop);
   }
-  for (const info of unsettled) {
-    const endsAt = isWaitedFor(info, starts, before) ? callOffAt(info, before) : NEVER;
-    if (stops.get(info.node.uid)?.kind === 'call-off') continue;
-    if (endsAt > before.now) note(before.groups.of(info), endsAt);
-    else stops.set(info.node.uid, { kind: 'call-off', because: becauseOf(info) });
+  for (const { of, stop, endsAt } of [...overdueWays(unsettled, starts, before), ...waysGiven(fleet, starts, before)]) {
+    if (stops.get(of.node.uid)?.kind === 'call-off') continue;
+    if (stop) stops.set(of.node.uid, stop);
+    note(before.groups.of(of), endsAt);
   }
   for (const crossing of crossingsOf(fleet, before)) {
     for (const [uid, stop] of crossingStops(crossing, before.now)) stops.set(uid, stop);
@@ -182,12 +182,24 @@ function letThrough(asking: Asking, { places, given }: World): Given {
 const claimsWith = ({ group, ...asking }: Asking, places: World['places']): readonly Claim[] =>
   group ? [...claimsOf({ ...asking, group }, places), ...proofClaims({ ...asking, group }, 'disturbed')] : [];
 
+/** Which nodes give their place to others that wait because their time is over, or when it will be. */
+function overdueWays(unsettled: readonly AssessedNode[], starts: Waiting, before: World): readonly Way[] {
+  return unsettled.flatMap((of): readonly Way[] => {
+    const endsAt = isWaitedFor(of, starts, before) ? callOffAt(of, before) : NEVER;
+    if (endsAt === NEVER) return [];
+    const stop = { kind: 'call-off', because: becauseOf(of) } as const;
+    return endsAt > before.now ? [{ of, stop: undefined, endsAt }] : [{ of, stop, endsAt: NEVER }];
+  });
+}
+
+type Waiting = Pick<Starts, 'waiting' | 'isCapped'>;
+
 const OVERDUE = found('ProgressDeadlineExceeded', 'its drain has not begun in time, and others wait for its permit');
 
 const becauseOf = ({ shadow, phase }: AssessedNode): Finding =>
   isRefused(phase) ? drainBlockedFinding(shadow?.status) : OVERDUE;
 
-function isWaitedFor(info: AssessedNode, starts: Pick<Starts, 'waiting' | 'isCapped'>, { groups }: World): boolean {
+function isWaitedFor(info: AssessedNode, starts: Waiting, { groups }: World): boolean {
   const group = groups.of(info);
   return starts.isCapped || (group !== undefined && starts.waiting.has(group));
 }

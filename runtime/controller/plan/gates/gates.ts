@@ -29,7 +29,7 @@ import {
 } from './fleet.ts';
 import { forPods, onlyProven } from './joined.ts';
 import { byWindow, isOneWindow } from './windows.ts';
-import { backingOff, crossedLately, refusedLately, updatedLately } from './pauses.ts';
+import { backingOff, crossedLately, refusedLately, updatedLately, wasCalledOff } from './pauses.ts';
 import { asOrdered, isBack, orderedOtherwise, pinned, tooYoung, unapproved, wouldLeave } from './versions.ts';
 import { haltedBecause } from '../releases/halted.ts';
 import { refused } from './withheld.ts';
@@ -247,9 +247,14 @@ function writeRefused({ info }: Asking, { withheld }: World): GateResult {
   return refusal ? { finding: refused(refusal), changesAt: refusal.retryAt } : PASS;
 }
 
-/** Nothing may be left of its last update: its end, which its permit still has to tell, or its last start, if that is in doubt. */
-function uncleaned({ info, shadow }: Asking, { entered }: World): GateResult {
-  const unwritten = info.permit && entered.unwritten(info);
+/**
+ * Nothing may be left of its last update: its end, which its permit still has to tell, or its last start, if that is in doubt. One that was called off
+ * gives its permit back first, or it would start with it again before those that it comes after.
+ */
+function uncleaned({ info, shadow, version }: Asking, { entered }: World): GateResult {
+  const { permit } = info;
+  const unwritten = permit && entered.unwritten(info);
   if (unwritten) return stoppedBy(refused(unwritten));
-  return shadow.stale || info.node.marks || info.permit?.writes === 'unknown' ? CLEANING_UP : PASS;
+  const isLeft = permit && (permit.writes === 'unknown' || wasCalledOff(shadow, version));
+  return shadow.stale || info.node.marks || isLeft ? CLEANING_UP : PASS;
 }

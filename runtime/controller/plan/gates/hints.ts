@@ -1,6 +1,7 @@
 import { countNodes } from '../facts/node.ts';
 import { concurrency } from '../../../api/policy/quantity.ts';
-import { askingOf, type World } from './asking.ts';
+import type { World } from './asking.ts';
+import { blockedUntil, isFoundBlocked } from './blocked.ts';
 import type { SetHint } from '../facts/commands.ts';
 import { mayPrepare } from './gates.ts';
 import type { Group } from '../groups/groups.ts';
@@ -10,7 +11,7 @@ import { NEVER, nextAfter } from '../facts/requeue.ts';
 import { type Claim, give, NONE_GIVEN, type Place, placeOf, shortFor } from '../facts/places.ts';
 import type { NodeInfo, NodeView, ShadowView } from '../facts/snapshot.ts';
 import type { Starts } from './starts.ts';
-import { inTurn, isLast, isRuled, isStagedAhead, type Ruled } from './turns.ts';
+import { candidateFor, inTurn, isLast, isStagedAhead, type Ruled } from './turns.ts';
 import type { Ahead } from '../facts/verdict.ts';
 
 /** Which nodes prepare their update while they wait for their turn (rule H2). */
@@ -26,14 +27,14 @@ export function hintsFor(managed: readonly AssessedNode[], starts: Starts, world
   const room = new Room(managed, world);
   // Those that have theirs keep it, or hints would go round.
   const right = deserving.filter(({ shadow, offered }) => shadow?.hint?.version === offered);
-  const kept = new Set(right.filter((info) => overdueAt(info) <= now || room.take(world.groups.of(info), info.node)));
+  const kept = new Set(right.filter((info) => takesNoRoom(info, now) || room.take(world.groups.of(info), info.node)));
   const next = nextOf(deserving, { right, room, world });
   const wrong = managed.filter((info) => info.shadow?.hint && !kept.has(info) && !starts.starting.has(info));
   const named = new Map<AssessedNode, string | null>(wrong.map((info) => [info, null]));
   for (const { info, version } of next) named.set(info, version);
   return {
     commands: [...named].flatMap(([{ shadow }, version]) => (shadow && !shadow.stale ? naming(shadow, version) : [])),
-    changesAt: nextAfter(now, [...kept].map(overdueAt)),
+    changesAt: nextAfter(now, [...[...kept].map(overdueAt), ...deserving.flatMap(comesForwardAt)]),
   };
 }
 
@@ -51,11 +52,22 @@ function isDeserving(info: AssessedNode, { kept }: Starts): boolean {
   return mayPrepare(kept[info.at] ?? {});
 }
 
+/** When it comes after others no more, though it was found blocked. */
+const comesForwardAt = ({ shadow }: NodeInfo): number | [] => (shadow?.status?.preflight ? blockedUntil(shadow) : []);
+
+/** It has shown nothing in time, or its drain would wait: it keeps what it was named, and others are named theirs. */
+const takesNoRoom = (info: AssessedNode, now: number): boolean =>
+  overdueAt(info) <= now || (info.shadow !== undefined && isFoundBlocked(info.shadow));
+
 /** When a node that has shown nothing gives its place to another; NEVER for one that has prepared what it was named. */
 function overdueAt({ node, shadow }: NodeInfo): number {
   if (!shadow?.hint || isStagedAhead(node, shadow)) return NEVER;
   return (shadow.hint.since ?? -Infinity) + PHASES.staging.givesBackMs;
 }
+
+/** It is named what it is yet to prepare, and may do so in time. */
+export const isPreparing = (info: NodeInfo, now: number): boolean =>
+  overdueAt(info) > now && info.shadow?.status?.staged?.version == null && info.shadow?.status?.staged?.error == null;
 
 /** Undefined where the node is named nothing, or its update is under way. */
 export function aheadOf({ node, shadow, phase }: NodeInfo): Ahead | undefined {
@@ -90,17 +102,11 @@ function nextOf(deserving: readonly AssessedNode[], { right, room, world }: Turn
     last.push(...candidates.filter((candidate) => isLast(candidate, world)));
     inTurn(
       candidates.filter((candidate) => !isLast(candidate, world)),
-      { group, places: world.places.of(group), offer },
+      { group, places: world.places.of(group), offer, now: world.now },
     );
   }
   last.forEach(offer);
   return next;
-}
-
-function candidateFor(info: AssessedNode, world: World): Ruled | undefined {
-  const { shadow, offered: version } = info;
-  const asking = shadow && version !== undefined ? askingOf(info, { shadow, version }, world) : undefined;
-  return asking && isRuled(asking) ? asking : undefined;
 }
 
 /** Who may prepare its update, over all and under each policy. */

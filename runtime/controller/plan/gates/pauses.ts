@@ -33,6 +33,10 @@ const pauseMs = ({ crash_count: crashes }: Status): number =>
 const leftUntil = ({ last_failure, drain_failed }: Status): number =>
   (last_failure?.reason === 'DrainFailed' ? instantOf(drain_failed?.due) : undefined) ?? -Infinity;
 
+/** Its update to this version was called off, and others come before it tries again. */
+export const wasCalledOff = ({ spec }: Asking['shadow'], version: string | undefined): boolean =>
+  spec.state === 'Idle' && version !== undefined && spec.version === version;
+
 /** Its update was called off because its drain was refused. */
 export function refusedLately(
   { shadow: { name, status } }: Asking,

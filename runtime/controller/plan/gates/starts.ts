@@ -1,5 +1,6 @@
 import { rfc3339 } from '../../../lib/clock.ts';
 import {
+  ASKED_FOR_ANNOTATION,
   MOVED_NOBODY_ANNOTATION,
   STAGE_ANNOTATION,
   UPDATED_FROM_ANNOTATION,
@@ -127,7 +128,8 @@ class Round {
       if (isOfAll(found) && !isNext(found)) this.#stopped.push(crowd);
       else for (const one of crowd.members.map((info) => this.#asking(info))) if (isRuled(one)) open.push(one);
     }
-    inTurn(open, { group, places: this.#world.places.of(group), offer: (candidate) => this.#offer(candidate) });
+    const { places, now } = this.#world;
+    inTurn(open, { group, places: places.of(group), offer: (candidate) => this.#offer(candidate), now });
   }
 
   #offer(candidate: Ruled): 'given' | 'queued' | 'stopped' {
@@ -206,12 +208,19 @@ function startOf(candidate: Ruled, now: number): Start {
     spec: { state: 'StagedAndPerformedUpdate', version, state_transition_timestamp: rfc3339(now) },
     ...termsOf(candidate),
     ...(askedBy !== undefined && { askedBy }),
-    annotations: {
-      ...(shadow.status && { [UPDATED_FROM_ANNOTATION]: shadow.status.current_version }),
-      ...(shadow.status && { [VERSION_BEFORE_ANNOTATION]: shadow.updatedFrom ?? null }),
-      ...(shadow.hint && { [STAGE_ANNOTATION]: null }),
-      ...(shadow.movedNobody && { [MOVED_NOBODY_ANNOTATION]: null }),
-      ...shadow.order?.annotations,
-    },
+    annotations: annotationsOf(candidate),
+  };
+}
+
+function annotationsOf({ shadow, info: { node } }: Ruled): Start['annotations'] {
+  const { status, hint, isAskedFor, movedNobody } = shadow;
+  const { askedBy } = node;
+  return {
+    ...(status && { [UPDATED_FROM_ANNOTATION]: status.current_version }),
+    ...(status && { [VERSION_BEFORE_ANNOTATION]: shadow.updatedFrom ?? null }),
+    ...(hint && { [STAGE_ANNOTATION]: null }),
+    ...((askedBy !== undefined || isAskedFor) && { [ASKED_FOR_ANNOTATION]: askedBy ?? null }),
+    ...(movedNobody && { [MOVED_NOBODY_ANNOTATION]: null }),
+    ...shadow.order?.annotations,
   };
 }

@@ -1,7 +1,10 @@
 import type { GroupPlaces } from '../groups/busy.ts';
-import type { Asking, World } from './asking.ts';
+import { type Asking, askingOf, type World } from './asking.ts';
+import { blockedUntil } from './blocked.ts';
 import type { Group } from '../groups/groups.ts';
+import type { AssessedNode } from '../nodes/health.ts';
 import type { OsRelease } from '../releases/os-release.ts';
+import { wasCalledOff } from './pauses.ts';
 import { compare, type NodeView, type ShadowView } from '../facts/snapshot.ts';
 
 /** A node with an update to start, and one policy that rules it. */
@@ -15,12 +18,20 @@ export interface Ruled extends Asking {
 export const isRuled = (asking: Asking | undefined): asking is Ruled =>
   asking?.version !== undefined && asking.group !== undefined && asking.release !== undefined;
 
+/** The node as one that would start on what it is offered; undefined where it would start on nothing, or several policies claim it. */
+export function candidateFor(info: AssessedNode, world: Pick<World, 'groups' | 'settings' | 'now'>): Ruled | undefined {
+  const { shadow, offered: version } = info;
+  const asking = shadow && version !== undefined ? askingOf(info, { shadow, version }, world) : undefined;
+  return isRuled(asking) ? asking : undefined;
+}
+
 /** The candidates of one policy. */
 interface Turns {
   readonly group: Group;
   readonly places: GroupPlaces;
   /** What becomes of a candidate: a place is given to it, or it waits for one and for nothing else, or something else stops it by now. */
   readonly offer: (candidate: Ruled) => 'given' | 'queued' | 'stopped';
+  readonly now: number;
 }
 
 /**
@@ -39,22 +50,15 @@ interface Turns {
  */
 export function inTurn(candidates: readonly Ruled[], turns: Turns): void {
   const started = new Map<string, number>();
-  const ranks = [...Map.groupBy(candidates, rankOf)].toSorted(([a], [b]) => a - b);
+  const ranks = [...Map.groupBy(candidates, (candidate) => rankOf(candidate, turns.now))].toSorted(([a], [b]) => a - b);
   for (const [, alike] of ranks) zoneByZone(alike.toSorted(byPreparation), turns, started);
 }
 
-/** The first two of the list: whole numbers are failures, and below them is who was asked for. */
-function rankOf({ info, shadow, version }: Ruled): number {
+/** The first two of the list: whole numbers are failures, and below them is who was asked for. The lowest comes first. */
+export function rankOf({ info, shadow, version }: Ruled, now: number): number {
   const failures = info.node.askedBy === undefined ? (shadow.status?.crash_count ?? 0) : -1;
-  return failures + (wasCalledOff(shadow, version) || isBlocked(shadow) ? 0.5 : 0);
+  return failures + (wasCalledOff(shadow, version) || blockedUntil(shadow) > now ? 0.5 : 0);
 }
-
-/** Its update to this version was called off, and others come before it tries again. */
-const wasCalledOff = ({ spec }: ShadowView, version: string): boolean =>
-  spec.state === 'Idle' && spec.version === version;
-
-/** Its last preflight, or its last drain, has named what does not let its pods go. Of most nodes nothing is known, and these are alike. */
-const isBlocked = ({ status }: ShadowView): boolean => (status?.drain?.blocked_by ?? []).length > 0;
 
 /** The node that the controller runs on: its drain interrupts the controller. Where somebody asks for it, it comes in its turn. */
 export const isLast = ({ info: { node } }: Asking, { settings }: Pick<World, 'settings'>): boolean =>
@@ -133,7 +137,7 @@ const byFewest: Order = (a, b) => a.moving - b.moving || byPreparation(a.head, b
 
 const byPreparation = (a: Ruled, b: Ruled): number => Number(isPrepared(b)) - Number(isPrepared(a)) || byAge(a, b);
 
-const isPrepared = ({ info: { node }, shadow, version }: Ruled): boolean =>
+export const isPrepared = ({ info: { node }, shadow, version }: Ruled): boolean =>
   shadow.hint?.version === version && isStagedAhead(node, shadow);
 
 /** What the node was named to prepare is in its inactive partition. */
