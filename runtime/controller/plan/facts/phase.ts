@@ -63,25 +63,17 @@ const OTHER_MS = 30 * MINUTE_MS;
 /** An agent whose update was called off has only to report that it is at rest. */
 const RETURNING_MS = 2 * MINUTE_MS;
 
-const atRest = {
+const atRest: Row = {
   isUnderWay: false,
   isLetThrough: false,
   isBlamed: false,
   limitMs: () => Infinity,
   givesBackMs: Infinity,
 };
-const inService = {
-  isUnderWay: true,
-  isLetThrough: false,
-  isBlamed: false,
-  limitMs: () => STAGING_MS,
-  givesBackMs: Infinity,
-};
+const inService: Row = { ...atRest, isUnderWay: true, limitMs: () => STAGING_MS };
 const outOfService: Row = {
-  givesBackMs: Infinity,
-  isUnderWay: true,
+  ...inService,
   isLetThrough: true,
-  isBlamed: false,
   limitMs: ({ drainTimeoutMs }) => (drainTimeoutMs === 0 ? Infinity : drainTimeoutMs + REBOOTING_MS),
 };
 
