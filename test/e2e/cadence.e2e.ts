@@ -37,7 +37,7 @@ beforeAll(async () => {
     completeWithin: '1s',
     windows: [{ start: '0 0 1 1 *', duration: '1m' }],
     freezes: [{ from: '2020-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z', reason: 'a fair', exceptExpedited: true }],
-    proof: { per: TYPE, soak: '5s', widen: 1 },
+    proof: { per: TYPE, soak: '15s', widen: 1 },
   };
   const file = join(stage.cluster.dir, 'all.json');
   const object = { apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, metadata: { name: 'all' }, spec };
@@ -88,6 +88,11 @@ test('a release in a freeze goes nowhere until it is expedited, and the command 
 }, 120_000);
 
 test('nodes of one type prove it first, each type proves it for itself, and all are updated in the end', async () => {
+  const waiting = await scene.until((history) => NODES.find((node) => verdict(history, node)?.reason === 'Unproven'));
+  const says = /Unproven +1\.39\.0 is yet to be proven/;
+  expect((await plugin.run('why', waiting)).out).toMatch(says);
+  expect((await plugin.run('plan')).out).toMatch(says);
+  expect((await plugin.page()).nodes.map(({ reason }) => reason)).toContain('Unproven');
   await scene.until((history) => NODES.every((node) => atRest(history, NEXT).includes(node)));
   const { status } = await ledger(NEXT);
   const { provenFor, provenAt } = status?.policies?.['all'] ?? {};

@@ -16,6 +16,12 @@ const NODE = 'node-1';
 const POLICY = 'one';
 const BIG = 'big';
 const BATCH = 'batch';
+const RULES = {
+  nodeSelector: { matchLabels: { 'kubernetes.io/hostname': NODE } },
+  priority: 10,
+  drain: { waitFor: { matchLabels: { app: BATCH } }, upTo: '1h' },
+  settle: '10m',
+};
 const [NEWEST, LAST] = ['1.40.0', '1.41.0'] as const;
 
 let stage: Stage;
@@ -68,11 +74,9 @@ beforeAll(async () => {
   stage = await Stage.set();
   plugin = await Plugin.installed(stage.cluster.dir);
   await stage.installOperator(await stage.manifestsWith({ UPDATE_CHECK_INTERVAL_IN_SEC: '20' }));
-  const drain = { waitFor: { matchLabels: { app: BATCH } }, upTo: '1h' };
-  const nodeSelector = { matchLabels: { 'kubernetes.io/hostname': NODE } };
   await apply(
     policyNamed('others', { nodeSelector: {}, paused: true }),
-    policyNamed(POLICY, { nodeSelector, priority: 10, paused: true, capacity: 'wait', drain, settle: '10m' }),
+    policyNamed(POLICY, { ...RULES, paused: true, capacity: 'wait' }),
   );
   scene = await stage.startFleet({ nodes: 2 });
   await says('Paused');
@@ -98,14 +102,16 @@ test('no drain begins before there is room elsewhere, and it begins once its pol
   await told('NoRoom', 'Some pods may find no place; on the nodes that match when the drain began: 500');
 }, 120_000);
 
-test('pods that are meant finish before anybody is evicted, and a pause or a halt meanwhile leaves no cordon', async () => {
+test('pods that are meant finish before anybody is evicted, and a pause, a halt or no policy meanwhile leaves no cordon', async () => {
   const before = podsThere();
   expect(verdict(scene.history, NODE)?.message).toContain(`default/${BATCH}`);
   expect(isCordoned(scene.history, NODE)).toBe(true);
   await told('DrainWaits', `default/${BATCH}`);
   await shown('WorkFinishing', new RegExp(`default/${BATCH}`));
   const paused = { say: () => change({ paused: true }), takeBack: () => change({ paused: false }) };
-  for (const word of [paused, haltOf(scene.options.to)]) {
+  // Another one rules the node then, which is paused.
+  const deleted = { say: () => kubectl('delete', 'bup', POLICY), takeBack: () => apply(policyNamed(POLICY, RULES)) };
+  for (const word of [paused, haltOf(scene.options.to), deleted]) {
     await word.say();
     await scene.until((history) => {
       const isIdle = shadowOf(history, NODE)?.spec.state === 'Idle';
