@@ -89,9 +89,9 @@ test('a release in a freeze goes nowhere until it is expedited, and the command 
 
 test('nodes of one type prove it first, each type proves it for itself, and all are updated in the end', async () => {
   const waiting = await scene.until((history) => NODES.find((node) => verdict(history, node)?.reason === 'Unproven'));
-  const says = /Unproven +1\.39\.0 is yet to be proven/;
-  expect((await plugin.run('why', waiting)).out).toMatch(says);
-  expect((await plugin.run('plan')).out).toMatch(says);
+  const unproven = /Unproven +1\.39\.0 is yet to be proven/;
+  expect((await plugin.run('why', waiting)).out).toMatch(unproven);
+  expect((await plugin.run('plan')).out).toMatch(unproven);
   expect((await plugin.page()).nodes.map(({ reason }) => reason)).toContain('Unproven');
   await scene.until((history) => NODES.every((node) => atRest(history, NEXT).includes(node)));
   const { status } = await ledger(NEXT);
