@@ -129,8 +129,8 @@ export const furtherFailures: readonly Mutant[] = [
     rule: 'F2',
     does: 'waits for a node to prove a release whose drain never gets on',
     file: 'runtime/controller/plan/releases/provers.ts',
-    find: 'Math.min(at, this.#stuckAt.get(uid) ?? at)',
-    replace: 'at',
+    find: 'Math.min(goneAt, stuckAt)',
+    replace: 'goneAt',
     tests: ['test/controller/plan/proof.test.ts'],
   },
 ];

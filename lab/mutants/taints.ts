@@ -54,8 +54,8 @@ export const taintMutants: readonly Mutant[] = [
     rule: 'P16',
     does: 'counts a machine that joins where a proven release widens',
     file: 'runtime/controller/plan/releases/provers.ts',
-    find: 'if (isSpared) this.#spared.add(node.uid);',
-    replace: '',
+    find: '({ isSpared }) => !isSpared',
+    replace: '() => true',
     tests: ['test/controller/plan/arrivals.test.ts'],
   },
   {

@@ -15,15 +15,16 @@ interface Times {
   readonly isSpared: boolean;
 }
 
+interface Coming extends Times {
+  /** By whose proof it goes. */
+  readonly key: string;
+}
+
 /** Who can prove a release to the nodes of one policy and family: those at rest on it, and those on their way. Who has failed on it is none of them. */
 export class Provers {
   readonly #rules: ProvingRules;
-  /** By UID, until when each counts: nodes on their way to it. */
-  readonly #at: Readonly<Record<Risk, Map<string, number>>> = { moving: new Map(), disturbed: new Map() };
-  /** By UID, with whom those on their way go by a proof, and until when they are waited for. */
-  readonly #with = new Map<string, string>();
-  readonly #stuckAt = new Map<string, number>();
-  readonly #spared = new Set<string>();
+  /** Nodes on their way to it, by UID. */
+  readonly #coming: Readonly<Record<Risk, Map<string, Coming>>> = { moving: new Map(), disturbed: new Map() };
   /** Nodes at rest on it, by whose proof they are. */
   readonly #resting = new Map<string, AssessedNode[]>();
 
@@ -42,12 +43,9 @@ export class Provers {
   }
 
   /** The node is on its way. */
-  risk(as: Risk, node: Proven, { goneAt, stuckAt, isSpared }: Times): void {
-    if (!this.#isThere(goneAt)) return;
-    if (isSpared) this.#spared.add(node.uid);
-    this.#stuckAt.set(node.uid, stuckAt);
-    this.#at[as].set(node.uid, goneAt);
-    this.#with.set(node.uid, provenWith(node, this.#rules.proof));
+  risk(as: Risk, node: Proven, times: Times): void {
+    if (!this.#isThere(times.goneAt)) return;
+    this.#coming[as].set(node.uid, { ...times, key: provenWith(node, this.#rules.proof) });
   }
 
   #isThere(goneAt: number): boolean {
@@ -60,22 +58,24 @@ export class Provers {
   }
 
   /** Those on their way, by UID, until when each counts. @param isMeant by whose proof they go. @default all */
-  atRisk(as: Risk, isMeant?: (key: string) => boolean): ReadonlyMap<string, number> {
-    if (!isMeant) return this.#at[as];
-    return new Map([...this.#at[as]].filter(([uid]) => isMeant(this.#with.get(uid) ?? '')));
+  atRisk(as: Risk, isMeant: (key: string) => boolean = () => true): ReadonlyMap<string, number> {
+    return new Map(this.#those(as, ({ key }) => isMeant(key)).map(([uid, { goneAt }]): Until => [uid, goneAt]));
   }
 
   /** Those of them that count once it is proven. */
   widening(as: Risk): ReadonlyMap<string, number> {
-    const all = this.#at[as];
-    return this.#spared.size === 0 ? all : new Map([...all].filter(([uid]) => !this.#spared.has(uid)));
+    return new Map(this.#those(as, ({ isSpared }) => !isSpared).map(([uid, { goneAt }]): Until => [uid, goneAt]));
+  }
+
+  #those(as: Risk, isMeant: (one: Coming) => boolean): readonly (readonly [uid: string, one: Coming])[] {
+    return [...this.#coming[as]].filter(([, one]) => isMeant(one));
   }
 
   /** Both together, of one proof or of all, but for those that are stuck. */
   all(as: Risk, key?: string): ReadonlyMap<string, number> {
     const resting = this.resting(key).map((info): Until => [info.node.uid, lostAt(info, this.#rules)]);
-    const atRisk = this.atRisk(as, key === undefined ? undefined : (one) => one === key);
-    const coming = [...atRisk].map(([uid, at]): Until => [uid, Math.min(at, this.#stuckAt.get(uid) ?? at)]);
+    const those = this.#those(as, (one) => key === undefined || one.key === key);
+    const coming = those.map(([uid, { goneAt, stuckAt }]): Until => [uid, Math.min(goneAt, stuckAt)]);
     return new Map([...resting, ...coming].filter(([, until]) => this.#isThere(until)));
   }
 
