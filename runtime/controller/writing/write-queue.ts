@@ -46,8 +46,8 @@ export class WriteQueue {
   /** By key, what the newest plan wants. */
   #wanted: ReadonlyMap<string, Write> = new Map();
   #pending: readonly Write[] = [];
-  /** By key, the view that the newest plan has and when it came, monotonic. */
-  #views: ReadonlyMap<string, { readonly seen: string | undefined; readonly at: number }> = new Map();
+  /** By key, the state that the newest plan has seen and when that came, monotonic. */
+  #views: ReadonlyMap<string, { readonly version: string | undefined; readonly at: number }> = new Map();
   readonly #underWay = new Map<string, Promise<void>>();
   /** By key, the resourceVersion that the last write made. */
   readonly #made = new Map<string, string>();
@@ -115,9 +115,9 @@ export class WriteQueue {
     const at = this.#options.clock.monotonic();
     const before = this.#views;
     this.#views = new Map(
-      wanted.map(({ key, seen }) => {
+      wanted.map(({ key, seen, version = seen }) => {
         const known = before.get(key);
-        return [key, known && known.seen === seen ? known : { seen, at }];
+        return [key, known && known.version === version ? known : { version, at }];
       }),
     );
   }
