@@ -1,5 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { fleet, MARKS, moment, node, NOW, type Parts, plan, POLICY, UNPROVEN_TOO, type World } from './fleet.ts';
+import {
+  fleet,
+  MARKS,
+  minutes,
+  moment,
+  node,
+  NOW,
+  type Parts,
+  plan,
+  POLICY,
+  UNPROVEN_TOO,
+  type World,
+} from './fleet.ts';
 
 /** Where a policy waits for room, drains begin one after the other: none sees what another moves before that one bears marks. */
 
@@ -35,4 +47,9 @@ test('it goes on once the first bears marks or is refused, and ten seconds after
   expect(letThrough(fleet({ a: told(0.1), b: staged }, marked))).toEqual(['brs-b']);
   const drain = { started_at: moment(-0.25), pods_left: 1, blocked_by: ['NoRoom: 14 CPU needed, 9 free'] };
   expect(letThrough(fleet({ a: told(0.1, { drain }), b: staged }))).toEqual(['brs-b']);
+});
+
+test('it does not wait for one that the API server does not let be told', () => {
+  const refusals = new Map([['brs-a', [{ kind: 'set-spec' as const, message: 'no', retryAt: minutes(5) }]]]);
+  expect(letThrough(fleet({ a: staged, b: staged }, { refusals }))).toEqual(['brs-b']);
 });

@@ -172,11 +172,12 @@ function isUnderAnother({ info, group, version }: Asking): boolean {
   return before.name !== policy?.name || before.uid !== policy.uid;
 }
 
-/** Counts the node for the next ones. */
-function letThrough(asking: Asking, { places, given }: World): Given {
-  return isToldToDrain(asking.info.phase)
-    ? given
-    : give(given, [...claimsWith(asking, places), beginningOf(asking.info, places)]);
+/** Counts the node for the next ones. Where it may not be told yet, its drain does not begin. */
+function letThrough(asking: Asking, { places, given, withheld }: World): Given {
+  const { info, shadow } = asking;
+  if (isToldToDrain(info.phase)) return given;
+  const isWithheld = withheld.refusalOf('set-spec', shadow.name) !== undefined;
+  return give(given, [...claimsWith(asking, places), ...(isWithheld ? [] : [beginningOf(info, places)])]);
 }
 
 const claimsWith = ({ group, ...asking }: Asking, places: World['places']): readonly Claim[] =>
