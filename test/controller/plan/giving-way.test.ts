@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { NodeView } from '../../../runtime/controller/plan/facts/snapshot.ts';
+import { ARRIVING_KEY } from '../../../runtime/api/marks/taints.ts';
 import { ASKED_FOR_ANNOTATION } from '../../../runtime/api/shadow/names.ts';
 import {
   fleet,
@@ -16,6 +17,7 @@ import {
   staging,
   started,
   UNPROVEN_TOO,
+  updated,
   type World,
 } from './fleet.ts';
 import { ZONE } from './members.ts';
@@ -120,8 +122,21 @@ describe('goes on, and is drained', () => {
       { ...atOnce(9), zones: { key: ZONE, atOnce: 1 } },
     ],
     ['is the node that the controller runs on', {}, { ownNode: 'b' }],
+    [
+      'has just joined, and takes no place of others',
+      on({ createdAt: minutes(-2), signs: [`taint ${ARRIVING_KEY}`] }),
+      PROVES_FIRST,
+    ],
   ])('where the other %s', (_where, more, rules) => {
     expect(becomes(beside(staged(), ahead(), more), rules)).toEqual(GOES_ON);
+  });
+
+  test('where its policy pauses, so that the other would not start', () => {
+    const done = { ...updated, endedAt: minutes(-2) };
+    const world = fleet({ a: staged(), b: ahead(), c: done }, { permits: [permit('a')] });
+    const rules = { ...PROVES_FIRST, proof: { nodes: { kind: 'count', count: 2 }, soakMs: 0 } } as const;
+    expect(becomes(world, rules)).toEqual(['call-off a']);
+    expect(becomes(world, { ...rules, pauseBetweenMs: 1_800_000 })).toEqual(GOES_ON);
   });
 
   test('where a place is free for the other anyway', () => {

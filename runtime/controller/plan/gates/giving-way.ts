@@ -80,9 +80,12 @@ function heirIn(info: AssessedNode, { kept }: Started, world: World): Heir | und
   return isReady || isPreparing(info, world.now) ? { node, isReady } : undefined;
 }
 
-/** What it would start on it is to prepare, and it does not come last of all. */
-const mayInherit = (node: Ruled, world: World): boolean =>
-  node.shadow.hint?.version === node.version && !isLast(node, world);
+/** What it would start on it is to prepare, it takes places of others and does not come last of all, and its policy does not pause. */
+function mayInherit(node: Ruled, world: World): boolean {
+  const { shadow, version, group, release, isArriving } = node;
+  const isPaused = group.pause.finding !== undefined && !release.book.people.isExpedited;
+  return shadow.hint?.version === version && !isArriving && !isPaused && !isLast(node, world);
+}
 
 /** Zones do not count: others of the same zone may keep it busy. */
 function takesPlaceOf(of: Ruled, heir: Ruled, { places, given, now }: Started & Pick<World, 'now'>): boolean {
