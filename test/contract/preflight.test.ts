@@ -79,3 +79,18 @@ play('before a drain that cannot end as things are', {
     await drained;
   },
 });
+
+play('once the update of a node is staged', {
+  'its status says what its drain would wait for, and nothing is disturbed': async () => {
+    await addStuckPod();
+    await on.world.addPod('free', { labels: {} });
+    await on.world.setStatus({ current_state: 'Idle' });
+    const { service } = on.world.replica();
+    const { current_version, target_version, crash_count } = (await on.world.shadow()).status ?? {};
+    const status = { current_version, target_version, crash_count, current_state: 'StagedAndPerformedUpdate' };
+    await service.putStatus({ agent: on.world.agent, status, version: undefined });
+    const { preflight, drain } = (await on.world.shadow()).status ?? {};
+    expect([preflight?.blocked_by, drain ?? null]).toEqual([[blocker()], null]);
+    expect(await on.world.isCordoned()).toBe(false);
+  },
+});
