@@ -28,17 +28,20 @@ const ZONE = 'topology.kubernetes.io/zone';
 const MANY = { ...POLICY, maxConcurrent: { kind: 'unlimited' } } as const;
 type Says = Partial<UpdatePolicy> & { window?: WindowState };
 
-function late(
+function worldOf(
   says: Says,
   nodes: Readonly<Record<string, Parts>>,
   said: Partial<ReleaseView> = {},
   more: Partial<World> = {},
-) {
+): World {
   const own = ledgerObject({ family: FAMILY, version: '1.1.0' }, { ...EMPTY, firstOfferedAt: moment(-60) });
   const releases = { objects: [{ ...own, ...said }], refused: new Map(), seeds: false };
   const policies = [ruling('prod', { ...UNPROVEN_TOO, selector: {}, ...says })];
-  const world: World = fleet(nodes, { policies, releases, ...more });
-  const { policies: reports, requeueAt } = plan(world, MANY, NOW);
+  return fleet(nodes, { policies, releases, ...more });
+}
+
+function late(...world: Parameters<typeof worldOf>) {
+  const { policies: reports, requeueAt } = plan(worldOf(...world), MANY, NOW);
   return { condition: reports[0]?.deadline, requeueAt };
 }
 
@@ -60,6 +63,12 @@ test('four updates of an hour, one after the other, are late by a date in three 
     status: 'False',
     reason: 'OnTime',
   });
+});
+
+test('they are late as well where one at a time goes over all policies, and that is named', () => {
+  const world = worldOf({ completeWithinMs: 4 * HOUR, maxConcurrent: { kind: 'unlimited' } }, four);
+  const { deadline } = plan(world, { ...MANY, maxConcurrent: one }, NOW).policies[0] ?? {};
+  expect(deadline).toMatchObject({ status: 'True', message: expect.stringContaining('goes to MAX_CONCURRENT_UPDATE') });
 });
 
 const CLOSED: WindowState = { open: false, triggeredAt: undefined, changesAt: minutes(600) };
