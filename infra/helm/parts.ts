@@ -148,7 +148,11 @@ const EXPIRY_SECONDS = call(
 );
 
 function asText(rule: Mapping): Mapping {
-  return placed(rule, 'annotations/summary', (text) => new Operand(JSON.stringify(text)));
+  const templates = ['annotations/summary', 'annotations/description'];
+  return changed(
+    rule,
+    templates.map((path) => [path, (text) => new Operand(JSON.stringify(text))]),
+  );
 }
 
 /** As much of an operator as what watches it needs. */

@@ -6,7 +6,7 @@ export interface Alert {
   readonly during: string;
   /** A template of Prometheus. The value is the number of nodes, unless the metric says otherwise. */
   readonly summary: string;
-  /** What it means and what to do, with the command that shows more. */
+  /** A template too: what it means and what to do, with the command that shows more. */
   readonly description: string;
   /** The section that says what to do: a file in `docs`, and a heading. */
   readonly runbook: string;

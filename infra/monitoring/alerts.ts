@@ -68,7 +68,7 @@ export function alertGroups(scope: Construct, settings: Pick<Settings, 'certific
     labels: { severity },
     annotations: {
       summary: templateText(scope, summary),
-      description,
+      description: templateText(scope, description),
       runbook_url: `${DOCUMENTS}/${runbook}`,
     },
   }));

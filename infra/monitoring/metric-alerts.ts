@@ -6,6 +6,8 @@ const NOTIFICATIONS = 'notifications.md#when-something-does-not-arrive';
 const AFTERWARDS = 'operating.md#workloads-after-an-update';
 /** The beginning of its addresses, which holds for every family. */
 const [PUBLIC = ''] = PUBLIC_REPOSITORY.metadata.split('{');
+/** Asked of the metric that says no reason: the reason may change within that time. */
+const LATE_FOR_LONG = `min_over_time(${highest('brupop_controller_policy_will_miss_deadline')}[15m:1m]) == 1`;
 
 export const METRIC_ALERTS: readonly Alert[] = [
   {
@@ -42,11 +44,12 @@ export const METRIC_ALERTS: readonly Alert[] = [
   {
     name: 'BrupopWillMissDeadline',
     severity: 'warning',
-    expression: `${highest('brupop_controller_policy_will_miss_deadline')} == 1`,
-    during: '15m',
-    summary: 'Under the policy {{ $labels.policy }} a release will not be complete by its date.',
+    expression: `${highest('brupop_controller_policy_late_seconds')} and ignoring (because) ${LATE_FOR_LONG}`,
+    during: '0m',
+    summary:
+      'Under the policy {{ $labels.policy }} a release will be late by {{ $value | humanizeDuration }} at least.',
     description:
-      'The condition WillMissDeadline of the policy says by how much, and which gate and setting take most of the time. Change that setting, or let the release start ahead of its time: kubectl brupop expedite VERSION.',
+      'Most of the time goes to {{ $labels.because }}. Change that setting, or let the release start ahead of its time: kubectl brupop expedite VERSION. The condition WillMissDeadline of the policy names the release.',
     runbook: 'policies.md#status',
   },
   {

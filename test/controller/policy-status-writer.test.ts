@@ -35,6 +35,7 @@ const report = ({ metadata: { name, uid } }: UpdatePolicyObject, waiting: number
   progressing: { status: 'True', reason: 'Waiting', message: '' },
   halted: { status: 'False', reason: 'NotHalted', message: '' },
   deadline: undefined,
+  late: undefined,
   passedOver: [],
   nextChangeAt: undefined,
 });

@@ -27,6 +27,7 @@ const report = (more: Partial<PolicyReport> = {}): PolicyReport => ({
   progressing: { status: 'True', reason: 'Updating', message: 'one node is being updated' },
   halted: { status: 'False', reason: 'NotHalted', message: 'no release is halted' },
   deadline: undefined,
+  late: undefined,
   passedOver: [],
   nextChangeAt: undefined,
   ...more,

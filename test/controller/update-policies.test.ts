@@ -139,11 +139,14 @@ test('a release that will miss its date is told, and no more once the policy has
     message: expect.stringMatching(/^1\.1\.0 on .* will be late by 1 h at least: .* goes to Paused$/),
   });
   const late = async () =>
-    /will_miss_deadline{policy="all"} (\d)/.exec(await controller.metrics.registry.metrics())?.[1];
-  expect(await late()).toBe('1');
+    (await controller.metrics.registry.metrics()).match(/(?<=policy_)(will_miss|late_)\w+{policy="all".* \d+/g);
+  expect(await late()).toEqual([
+    'will_miss_deadline{policy="all"} 1',
+    expect.stringMatching(/^late_seconds{policy="all",because="Paused"} [67]\d$/),
+  ]);
   await stage.patch(`${POLICIES_PATH}/all`, { spec: { completeWithin: null } });
   await stage.pass(10_000);
-  expect([await conditionOf('all', 'WillMissDeadline'), await late()]).toEqual([undefined, undefined]);
+  expect([await conditionOf('all', 'WillMissDeadline'), await late()]).toEqual([undefined, null]);
   expect(await told()).toEqual(['all Accepted 1', 'all WillMissDeadline 1', 'all OnTime 1']);
 });
 

@@ -107,6 +107,13 @@ const onMetric = (metric: string, [bad, good]: readonly [number, number], label?
   const series = constant(metric, label === undefined ? '' : `${label}="x",`);
   return { fires: series.is(bad), quiet: series.is(good), ...(label !== undefined && { labels: { [label]: 'x' } }) };
 };
+/** @param seconds by what most of the time goes to */
+function lateness(isLate: string, seconds: Readonly<Record<string, string>>): Series {
+  const late = Object.entries(seconds).map(([because, values]) =>
+    replicas('brupop_controller_policy_late_seconds', `policy="x",because="${because}",`, values),
+  );
+  return Object.assign(replicas('brupop_controller_policy_will_miss_deadline', 'policy="x",', isLate), ...late);
+}
 const EXPIRY = 'brupop_apiserver_certificate_expiry_timestamp_seconds';
 const DAYS = 24 * 3600;
 
@@ -115,7 +122,11 @@ const CASES: Readonly<Record<string, Case>> = {
   BrupopPolicyHalted: onMetric('brupop_controller_policy_halted_releases', [1, 0], 'policy'),
   BrupopPolicyNotAccepted: onMetric('brupop_controller_policy_accepted', [0, 1], 'policy'),
   BrupopArrivingTooLong: onMetric('brupop_controller_overdue_arrivals', [1, 0]),
-  BrupopWillMissDeadline: onMetric('brupop_controller_policy_will_miss_deadline', [1, 0], 'policy'),
+  BrupopWillMissDeadline: {
+    fires: lateness('1x90', { 'Frozen (freezes)': '7200x90' }),
+    quiet: lateness('0x90', {}),
+    labels: { policy: 'x', because: 'Frozen (freezes)' },
+  },
   BrupopWorkloadsWarned: onMetric('brupop_controller_workloads_warned', [1, 0]),
   BrupopWorkloadsNotBack: {
     fires: replicas('brupop_controller_workloads_not_back_total', '', '0x4 1x90', '0x90'),
@@ -185,6 +196,30 @@ withPromtool.each(names)('%s fires for the cluster that it is true of, once, and
   const cases = [...early, firing(name, `${minutes + 10}m`, [{ cluster: 'eu-1', ...labels }])];
   expect(unitTests([{ interval: '1m', input_series: input, promql_expr_test: cases }])).toBe('');
 });
+
+withPromtool(
+  'a release that has been late for a quarter of an hour is told with by how much and why, whatever that is by turns',
+  () => {
+    const minutes = Array.from({ length: 40 }, (_, minute) => minute);
+    const byTurns = (turn: number): string =>
+      minutes.map((minute) => (minute >= 10 && (minute % 4) >> 1 === turn ? '5400' : 'stale')).join(' ');
+    const series = lateness('0x9 1x30', { maxConcurrent: byTurns(0), 'Frozen (freezes)': byTurns(1) });
+    const told = (because: string): object => ({
+      exp_labels: { ...ruleOf('BrupopWillMissDeadline').labels, cluster: 'eu-1', policy: 'x', because },
+      exp_annotations: {
+        ...ruleOf('BrupopWillMissDeadline').annotations,
+        summary: 'Under the policy x a release will be late by 1h 30m 0s at least.',
+        description: ruleOf('BrupopWillMissDeadline').annotations.description.replace('{{ $labels.because }}', because),
+      },
+    });
+    const cases = [
+      { alertname: 'BrupopWillMissDeadline', eval_time: '24m', exp_alerts: [] },
+      { alertname: 'BrupopWillMissDeadline', eval_time: '26m', exp_alerts: [told('Frozen (freezes)')] },
+      { alertname: 'BrupopWillMissDeadline', eval_time: '28m', exp_alerts: [told('maxConcurrent')] },
+    ];
+    expect(unitTests([{ interval: '1m', input_series: inCluster('eu-1', series), alert_rule_test: cases }])).toBe('');
+  },
+);
 
 withPromtool('nobody is called where the public repository cannot be read', () => {
   const metadata = PUBLIC_REPOSITORY.metadata.replace('{variant}/{arch}', 'aws-k8s-1.33/x86_64');

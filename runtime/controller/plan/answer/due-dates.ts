@@ -27,7 +27,16 @@ export interface DueDateKnown extends Pick<World, 'ledgers' | 'places'> {
 
 export interface DueDate {
   readonly condition: ConditionReport;
+  /** Of the release that is late by the most. */
+  readonly late: Late | undefined;
   readonly changesAt: number;
+}
+
+export interface Late {
+  /** At least. */
+  readonly ms: number;
+  /** What most of the time goes to: a verdict and its setting, or either. */
+  readonly because: string;
 }
 
 export const ON_TIME: ConditionReport = {
@@ -44,10 +53,14 @@ export function dueDateOf(group: Group, known: DueDateKnown): DueDate | undefine
     .filter(({ wanted, isUnderWay }) => wanted || isUnderWay)
     .map((release) => estimateOf(release, group, known));
   const late = all.filter(({ endsAt, dueAt }) => endsAt > dueAt);
-  const [worst] = late.toSorted((a, b) => b.endsAt - b.dueAt - (a.endsAt - a.dueAt));
+  const [worst] = late.toSorted((a, b) => lateMs(b) - lateMs(a));
   const condition = worst ? { status: 'True' as const, reason: 'WillMissDeadline', message: textOf(worst) } : ON_TIME;
   const turns = late.map(({ turnsAt }) => turnsAt);
-  return { condition, changesAt: nextAfter(group.now, [...all.map(changesAtOf), ...turns]) };
+  return {
+    condition,
+    late: worst && { ms: lateMs(worst), because: worst.because },
+    changesAt: nextAfter(group.now, [...all.map(changesAtOf), ...turns]),
+  };
 }
 
 interface Estimate {
@@ -62,6 +75,8 @@ interface Estimate {
   readonly turnsAt: number;
   readonly because: string;
 }
+
+const lateMs = ({ endsAt, dueAt }: Estimate): number => endsAt - dueAt;
 
 function estimateOf(release: OsRelease, group: Group, known: DueDateKnown): Estimate {
   const { now, rules } = group;
@@ -121,12 +136,14 @@ function medianMs(nodes: readonly AssessedNode[]): number {
 }
 
 /** The same for an hour: it is written to the cluster. */
-function textOf({ release: { family, version }, left, dueAt, endsAt, because }: Estimate): string {
-  const hours = Math.ceil((endsAt - dueAt) / HOUR_MS);
+function textOf(estimate: Estimate): string {
+  const { left, dueAt, because } = estimate;
+  const { family, version } = estimate.release;
+  const hours = Math.ceil(lateMs(estimate) / HOUR_MS);
   const nodes = left === 1 ? '1 node is' : `${left} nodes are`;
   return `${version} on ${family} will be late by ${hours} h at least: it was due at ${atTime(dueAt)}, ${nodes} left, and most of the time goes to ${because}`;
 }
 
 /** When it becomes late, or later by an hour. */
-const changesAtOf = ({ endsAt, dueAt, movesFrom }: Estimate): number =>
-  movesFrom + Math.max(0, Math.ceil((endsAt - dueAt) / HOUR_MS)) * HOUR_MS - (endsAt - dueAt) + 1;
+const changesAtOf = (estimate: Estimate): number =>
+  estimate.movesFrom + Math.max(0, Math.ceil(lateMs(estimate) / HOUR_MS)) * HOUR_MS - lateMs(estimate) + 1;

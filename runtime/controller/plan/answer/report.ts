@@ -1,7 +1,7 @@
 import type { PolicyNodes } from '../../../api/policy/model.ts';
 import type { InvalidPolicy } from '../../../api/policy/policy.ts';
 import { attemptOf, nodesNamedIn, partsOf, type When } from '../facts/checks.ts';
-import { type ConditionReport, dueDateOf, type DueDateKnown } from './due-dates.ts';
+import { type ConditionReport, dueDateOf, type DueDateKnown, type Late } from './due-dates.ts';
 import type { Group } from '../groups/groups.ts';
 import type { Dependencies, PassedOver } from '../groups/dependencies.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
@@ -27,6 +27,7 @@ export interface PolicyReport {
   readonly halted: ConditionReport;
   /** Whether a release will be late; undefined where the policy has no date. */
   readonly deadline: ConditionReport | undefined;
+  readonly late: Late | undefined;
   /** Policies that it does not wait for, and of which family they have had no nodes for long. */
   readonly passedOver: readonly PassedOver[];
   /** When time alone changes something for its nodes, milliseconds since the Unix epoch; undefined = never. */
@@ -101,6 +102,7 @@ export function reportOn(group: Group, decided: Decided): PolicyReport | undefin
     progressing: progressing(group, active, decided.starts),
     halted: haltedOf(decided.halted.filter(({ policy }) => policy === rules.name)),
     deadline: deadline?.condition,
+    late: deadline?.late,
     passedOver: passed,
     nextChangeAt: nextChangeAt === NEVER ? undefined : nextChangeAt,
   };
@@ -120,6 +122,7 @@ export function reportOnLost({ policy, resource }: BrokenPolicy): PolicyReport {
     progressing: faults,
     halted: NOT_HALTED,
     deadline: undefined,
+    late: undefined,
     passedOver: [],
     nextChangeAt: undefined,
   };
