@@ -252,7 +252,7 @@ export class Reflector<T extends KubeObject, P> {
   }
 }
 
-/** Key of an object in a cache: `namespace/name`, or the name alone. */
+/** Key of an object in a cache: `namespace/name`, or the name alone. A text that is put together in other ways keeps its parts, too. */
 export function keyOf({ metadata: { namespace, name } }: KubeObject): string {
-  return namespace === undefined ? name : `${namespace}/${name}`;
+  return namespace === undefined ? name : [namespace, name].join('/');
 }
