@@ -176,7 +176,7 @@ export const controllerEnv = {
  * Arguments of Node itself. A small young generation: a list of large Nodes is garbage as soon as it is projected, and with the default
  * size it stays in memory for long. The old one has this share of the container's limit; Node's own program takes most of the rest.
  */
-export const CONTROLLER_NODE_FLAGS = ['--max-semi-space-size=4', '--max-old-space-size-percentage=65'] as const;
+export const CONTROLLER_NODE_FLAGS = ['--max-semi-space-size=2', '--max-old-space-size-percentage=65'] as const;
 
 /**
  * Variables that glibc reads, not this process (mallopt(3)). What a page of large Nodes is read into gets pages of its own, which go back at once;

@@ -64,6 +64,9 @@ export interface LiveNode {
 /** How often changes are observed where no plans are made, as in a stand-by, milliseconds. The cost of an observation grows with the fleet. */
 const OBSERVED_EACH_MS = 1000;
 
+/** Nodes are the largest of what is read. A page that is being parsed while V8 collects what is young counts as old from then on, and stays for long. */
+const NODE_PAGE_SIZE = 15;
+
 /** More than there can be permits. */
 const KEPT_DELETED = 1000;
 
@@ -98,7 +101,13 @@ export class Caches {
     this.#clock = ports.clock;
     const texts = new SharedTexts();
     this.#viewOfNode = (node) => viewOfNode(node, texts, manages);
-    const nodes = { ...access, path: NODES_PATH, project: this.#viewOfNode, keepsDeleted: KEPT_DELETED };
+    const nodes = {
+      ...access,
+      pageSize: NODE_PAGE_SIZE,
+      path: NODES_PATH,
+      project: this.#viewOfNode,
+      keepsDeleted: KEPT_DELETED,
+    };
     this.#nodes = freshness.informer('nodes', nodes);
     const onListed = (askedAt: number): void => expectations.listed(askedAt);
     const shown = { project: viewOfShadow, keepsDeleted: KEPT_DELETED, onListed };
