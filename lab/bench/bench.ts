@@ -2,7 +2,7 @@
 export interface Figure {
   readonly name: string;
   readonly value: number;
-  /** e.g. `ms`, `MB`. */
+  /** e.g. `ms`, `MiB`. */
   readonly unit: string;
   /** The value should not be above it. */
   readonly atMost?: number;

@@ -10,7 +10,7 @@ export async function cpuSeconds({ pid }: { readonly pid?: number | undefined })
   return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
 }
 
-/** Memory in megabytes that the process has now: all that is resident, and of that what no file stands behind, which a node cannot take back. */
+/** Memory in MiB that the process has now: all that is resident, and of that what no file stands behind, which a node cannot take back. */
 export async function footprintMb(pid: number): Promise<{ readonly rss: number; readonly anonymous: number }> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
   const megabytes = (field: string): number =>
@@ -18,7 +18,7 @@ export async function footprintMb(pid: number): Promise<{ readonly rss: number; 
   return { rss: megabytes('Rss'), anonymous: megabytes('Anonymous') };
 }
 
-/** Resident memory in megabytes. */
+/** Resident memory in MiB. */
 export async function memoryMb({
   pid,
 }: {

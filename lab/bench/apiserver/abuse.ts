@@ -104,7 +104,7 @@ async function measured(context: BenchContext, { name, begin }: Abuse): Promise<
     const failed = conversions.filter((ms) => ms === Infinity).length;
     return [
       { name: `${name}: replicas that ended`, value: replica.isRunning ? 0 : 1, unit: '', atMost: 0 },
-      { name: `${name}: memory at its highest`, value: memory.highest, unit: 'MB', atMost: MOST_MB },
+      { name: `${name}: memory at its highest`, value: memory.highest, unit: 'MiB', atMost: MOST_MB },
       {
         name: `${name}: conversions of others that failed`,
         value: failed,

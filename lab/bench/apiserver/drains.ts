@@ -72,10 +72,10 @@ function memoryFigures(rounds: readonly Round[], { megabytes }: MemoryCurve): Fi
     {
       name: `round ${round + 1}: memory at its highest`,
       value: Math.max(...megabytes.slice(round * quarter, (round + 1) * quarter)),
-      unit: 'MB',
+      unit: 'MiB',
       atMost: 200,
     },
-    { name: `round ${round + 1}: heap in use afterwards`, value: heapMb, unit: 'MB' },
+    { name: `round ${round + 1}: heap in use afterwards`, value: heapMb, unit: 'MiB' },
   ]);
 }
 

@@ -40,8 +40,8 @@ async function drainHeavy(stand: Stand, context: BenchContext): Promise<Figure[]
     { name: 'drains that did not finish', value: agents.length - seconds.length, unit: '', atMost: 0 },
     { name: 'slowest drain', value: Math.max(...seconds), unit: 's' },
     { name: 'slowest drain / time of a pod to end', value: (1000 * Math.max(...seconds)) / ENDING_MS, unit: '' },
-    { name: 'memory at its highest', value: (await replica.memoryMb()).highest, unit: 'MB', atMost: MOST_MB },
-    { name: 'heap in use afterwards', value: await replica.heapMb(), unit: 'MB' },
+    { name: 'memory at its highest', value: (await replica.memoryMb()).highest, unit: 'MiB', atMost: MOST_MB },
+    { name: 'heap in use afterwards', value: await replica.heapMb(), unit: 'MiB' },
     { name: 'CPU for a drain', value: (1000 * ((await replica.cpuSeconds()) - cpu)) / agents.length, unit: 'ms' },
     { name: 'requests for a drain', value: (metered.requests - requests) / agents.length, unit: '' },
   ];

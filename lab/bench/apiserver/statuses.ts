@@ -31,8 +31,8 @@ async function measured(context: BenchContext, way: Way): Promise<readonly Figur
     const { highest } = await stand.replica.memoryMb();
     return [
       ...figures,
-      { name: `${way.how}: memory at its highest`, value: highest, unit: 'MB', atMost: MOST_MEMORY },
-      { name: `${way.how}: heap in use afterwards`, value: await stand.replica.heapMb(), unit: 'MB' },
+      { name: `${way.how}: memory at its highest`, value: highest, unit: 'MiB', atMost: MOST_MEMORY },
+      { name: `${way.how}: heap in use afterwards`, value: await stand.replica.heapMb(), unit: 'MiB' },
     ];
   });
 }

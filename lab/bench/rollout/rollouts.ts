@@ -97,8 +97,8 @@ function figuresOf(scenario: Scenario, { wallMs, memory, requests }: RolloutResu
     named('wall', wallMs / 1000, 's'),
     named('efficiency', efficiency(scenario, wallMs), ''),
     ...Object.entries(memory).flatMap(([component, processes]) => [
-      named(`${component}, resident, at most of ${processes.length}`, most(processes.map(({ rss }) => rss)), 'MB'),
-      named(`${component}, anonymous, at most`, most(processes.map(({ anonymous }) => anonymous)), 'MB'),
+      named(`${component}, resident, at most of ${processes.length}`, most(processes.map(({ rss }) => rss)), 'MiB'),
+      named(`${component}, anonymous, at most`, most(processes.map(({ anonymous }) => anonymous)), 'MiB'),
     ]),
     named(
       'requests of an update',
