@@ -144,13 +144,15 @@ describe('goes on, and is drained', () => {
   });
 });
 
-test('that somebody has asked for an update is said by its start, and taken back by the next', () => {
+test('that somebody has asked for an update is said by its start, kept for a newer offer, and taken back by the next', () => {
   const said = (its: Partial<NodeView>, parts: Parts = {}) =>
     plan(fleet({ a: parts }, { nodes: [node('a', its)] }), POLICY, NOW).commands.map((one) =>
       one.kind === 'start' ? one.annotations?.[ASKED_FOR_ANNOTATION] : one.kind,
     );
   expect(said({ askedBy: 'ann' })).toEqual(['ann']);
   expect(said({}, { isAskedFor: true })).toEqual([null]);
+  const spec = { state: 'StagedAndPerformedUpdate', version: '1.0.5' } as const;
+  expect(said({}, { isAskedFor: true, spec })).toEqual([undefined]);
   expect(said({})).toEqual([undefined]);
 });
 

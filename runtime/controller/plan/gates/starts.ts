@@ -213,14 +213,19 @@ function startOf(candidate: Ruled, now: number): Start {
 }
 
 function annotationsOf({ shadow, info: { node } }: Ruled): Start['annotations'] {
-  const { status, hint, isAskedFor, movedNobody } = shadow;
-  const { askedBy } = node;
+  const { status, hint, movedNobody } = shadow;
   return {
     ...(status && { [UPDATED_FROM_ANNOTATION]: status.current_version }),
     ...(status && { [VERSION_BEFORE_ANNOTATION]: shadow.updatedFrom ?? null }),
     ...(hint && { [STAGE_ANNOTATION]: null }),
-    ...((askedBy !== undefined || isAskedFor) && { [ASKED_FOR_ANNOTATION]: askedBy ?? null }),
+    ...askedFor(shadow, node),
     ...(movedNobody && { [MOVED_NOBODY_ANNOTATION]: null }),
     ...shadow.order?.annotations,
   };
+}
+
+/** One that goes on to a newer offer is still what somebody has asked for. */
+function askedFor({ spec, isAskedFor }: Ruled['shadow'], { askedBy }: AssessedNode['node']): Start['annotations'] {
+  const isOver = isAskedFor && spec.state === 'Idle';
+  return askedBy !== undefined || isOver ? { [ASKED_FOR_ANNOTATION]: askedBy ?? null } : {};
 }
