@@ -14,7 +14,7 @@ const FORECAST_MS = 1000;
 export const status: Command = {
   name: 'status',
   args: '',
-  summary: 'show the whole fleet: what needs you, how far it is, what waits and why',
+  summary: 'show the whole fleet: what needs you, why releases are halted, how far it is, what waits and why',
   details: `The signs in a bar: # runs what it is offered, > is being updated, ! has failed, . waits.
 The end is that of plan --until-done: it assumes that updates take as long as the nodes' last ones, and that none fails.`,
   options: {

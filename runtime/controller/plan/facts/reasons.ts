@@ -44,9 +44,10 @@ const IN_TURN = { reason: 'WaitingForSlot', message: 'other nodes come first' };
  * the most urgent comes first. The order of the gates is not in here, because their list has it.
  *
  * A new one needs a row here and, where it keeps nodes from a start, one in `GATES`: `of` each `node` is always right. What it goes by on a Node is a
- * field of `NodeView` that `seeing/views.ts` reads. Where it lasts, nobody is to wait for the node: that is `neverStarts`, and nobody asks for it. The
- * compiler asks for the words of a new alert, and test/documents.test.ts for a row in the documents; `npm run synth` and
- * `npm test -- test/packed -u` write what is generated. All else that tells verdicts apart follows from the row.
+ * field of `NodeView` that `seeing/views.ts` reads. One that lasts until a person acts belongs into
+ * `neverStarts` too, so that nobody waits for the node; no test says so. The compiler asks for the words of a new alert, and test/documents.test.ts
+ * for a row in the documents; `npm run synth` and `npm test -- test/packed -u` write what is generated. All else that tells verdicts apart follows
+ * from the row.
  */
 const VERDICTS = {
   UpToDate: { ends: 'done' },
