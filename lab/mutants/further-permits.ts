@@ -256,4 +256,12 @@ export const furtherPermits: readonly Mutant[] = [
     replace: 'true ? failedAt',
     tests: ['test/controller/plan/starts.test.ts'],
   },
+  {
+    rule: 'L1',
+    does: 'writes a condition to a shadow that has just changed',
+    file: 'runtime/controller/writing/write-queue.ts',
+    find: 'known && known.version === version ? known',
+    replace: 'known ? known',
+    tests: ['test/controller/condition-writer.test.ts'],
+  },
 ];

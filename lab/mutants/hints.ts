@@ -76,6 +76,22 @@ export const hintMutants: readonly Mutant[] = [
   },
   {
     rule: 'L8',
+    does: 'calls off a node that was found blocked while its policy pauses',
+    file: 'runtime/controller/plan/gates/giving-way.ts',
+    find: ' && !isPaused',
+    replace: '',
+    tests: ['test/controller/plan/giving-way.test.ts'],
+  },
+  {
+    rule: 'L8',
+    does: 'calls off a node that was found blocked for a machine that has just joined, and takes no place',
+    file: 'runtime/controller/plan/gates/giving-way.ts',
+    find: ' && !isArriving',
+    replace: '',
+    tests: ['test/controller/plan/giving-way.test.ts'],
+  },
+  {
+    rule: 'L8',
     does: 'starts a node that was called off with the permit that it has, before those that it comes after',
     file: 'runtime/controller/plan/gates/gates.ts',
     find: ' || wasCalledOff(shadow, version)',

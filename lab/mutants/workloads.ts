@@ -107,6 +107,14 @@ export const workloadMutants: readonly Mutant[] = [
     tests: ['test/controller/plan/room.test.ts'],
   },
   {
+    rule: 'L8',
+    does: 'has drains wait for one that the API server does not let be told to begin',
+    file: 'runtime/controller/plan/gates/again.ts',
+    find: '...(isWithheld ? [] : [beginningOf(info, places)])',
+    replace: 'beginningOf(info, places)',
+    tests: ['test/controller/plan/room.test.ts'],
+  },
+  {
     rule: 'M1',
     does: 'sends pods to a node that is about to be drained itself',
     file: 'runtime/apiserver/drain/room.ts',
