@@ -19,7 +19,8 @@ export async function deploy(
     env: Object.entries(env).map(([name, value]) => ({ name, value })),
   });
   const controller = stage.start({ env, signal });
-  await stage.pass();
+  // Conditions are written once a shadow has been quiet for a second.
+  await stage.pass(2000);
   return controller;
 }
 

@@ -67,6 +67,7 @@ test('why names the nodes by which a release is halted, and who has halted it', 
   });
   await run('halt', '1.1.0');
   const at = rfc3339(stage.clock.now());
+  await stage.pass();
   expect((await linesOf('why', 'b')).join('\n')).toContain(`RolloutHalted: people have halted 1.1.0 by ann, ${at}`);
 });
 

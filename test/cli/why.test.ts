@@ -58,11 +58,12 @@ describe('a line for each node', () => {
     stage = await Stage.with('a', 'b');
     await deploy(stage, { SCHEDULER_CRON_EXPRESSION: '* * 2 * * * *' });
     await stage.patch('/api/v1/nodes/a', { metadata: { annotations: { [`${GROUP}/hold`]: '' } } });
+    await stage.pass();
     const answer = await why.run(requestOn(stage, ['a']));
     expect(answer.lines(PLAIN).slice(1)).toEqual([
       'a  Held  the node bears the hold annotation',
       '  then OutsideWindow: updates start again at 2026-01-01T02:00:00Z',
-      '  by its condition Held: the node bears the hold annotation, 1 s ago',
+      '  by its condition Held: the node bears the hold annotation, 3 s ago',
     ]);
   });
 
@@ -100,12 +101,12 @@ describe('who takes the places that others wait for', () => {
     await stage.pass(20 * 60_000);
     const now = await seen();
     expect(fleetLines(now).slice(0, -1)).toEqual([
-      'permits: 1 of 1 taken, by a (not Ready, for 39 min 59 s more)',
+      'permits: 1 of 1 taken, by a (not Ready, for 39 min 58 s more)',
       'a  UpToDate        the node runs the newest version that it is offered',
       'b  WaitingForSlot  nodes that are not Ready, or that others have out, take the permits (position 1)',
     ]);
     expect(nodeLine(now, 'b')).toBe(
-      'b  WaitingForSlot  nodes that are not Ready, or that others have out, take the permits (position 1, permits: 1 of 1 taken, by a (not Ready, for 39 min 59 s more))',
+      'b  WaitingForSlot  nodes that are not Ready, or that others have out, take the permits (position 1, permits: 1 of 1 taken, by a (not Ready, for 39 min 58 s more))',
     );
   });
 
