@@ -28,24 +28,21 @@ const STATUS_FIELDS: Readonly<Record<string, 'required' | 'optional'>> = {
   state_transition_failure_timestamp: 'optional',
 };
 
-/** The older implementation's apiserver and controller for the node `n1`, as its agents and its users know them. */
-export class OlderOperator {
-  /** Requests of agents, in order. */
-  readonly seen: Seen[] = [];
+interface Parts {
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+}
+
+/** The older implementation's apiserver and controller for the node `n1`, each for itself, as its agents and its users know them. */
+export class OlderParts {
   /** Specs that the controller wrote, in order. */
   readonly wanted: Spec[] = [];
-  readonly server: ScriptedServer;
   readonly #transport: KubeTransport;
   readonly #clock: Clock;
 
-  constructor(identity: Identity, parts: { readonly transport: KubeTransport; readonly clock: Clock }) {
-    this.#transport = parts.transport;
-    this.#clock = parts.clock;
-    this.server = new ScriptedServer(identity, (seen, response) => void this.#answer(seen, response));
-  }
-
-  get port(): number {
-    return (this.server.server.address() as AddressInfo).port;
+  constructor({ transport, clock }: Parts) {
+    this.#transport = transport;
+    this.#clock = clock;
   }
 
   async shadow(): Promise<ShadowObject> {
@@ -65,18 +62,8 @@ export class OlderOperator {
     await this.#patch(SHADOW, { spec });
   }
 
-  async #answer(seen: Seen, response: ServerResponse): Promise<void> {
-    this.seen.push(seen);
-    try {
-      const body = await this.#serve(seen);
-      if (body) json(response, 200, body);
-      else response.writeHead(200).end();
-    } catch (error) {
-      response.writeHead(500, { 'content-type': 'text/plain' }).end(String(error));
-    }
-  }
-
-  async #serve({ method, url, headers, body }: Seen): Promise<unknown> {
+  /** What the apiserver does. @throws Error where it answers with one */
+  async serve({ method, url, headers, body }: Seen): Promise<unknown> {
     for (const name of ['brupopnodename', 'brupopnodeuid', 'brupopk8sauthtoken'])
       if (!headers[name]) throw new Error(`Missing header ${name}`);
     const action = `${method} ${url.replace('/bottlerocket-node-resource', '')}`;
@@ -119,6 +106,33 @@ export class OlderOperator {
   #patch(path: string, body: object): Promise<unknown> {
     const contentType = 'application/merge-patch+json';
     return this.#transport.request({ method: 'PATCH', path, body, contentType });
+  }
+}
+
+/** Both over the wire. */
+export class OlderOperator extends OlderParts {
+  /** Requests of agents, in order. */
+  readonly seen: Seen[] = [];
+  readonly server: ScriptedServer;
+
+  constructor(identity: Identity, parts: Parts) {
+    super(parts);
+    this.server = new ScriptedServer(identity, (seen, response) => void this.#answer(seen, response));
+  }
+
+  get port(): number {
+    return (this.server.server.address() as AddressInfo).port;
+  }
+
+  async #answer(seen: Seen, response: ServerResponse): Promise<void> {
+    this.seen.push(seen);
+    try {
+      const body = await this.serve(seen);
+      if (body) json(response, 200, body);
+      else response.writeHead(200).end();
+    } catch (error) {
+      response.writeHead(500, { 'content-type': 'text/plain' }).end(String(error));
+    }
   }
 }
 

@@ -14,6 +14,7 @@ import type { Random } from '../../runtime/lib/random.ts';
 import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
 import type { Status } from '../../runtime/api/shadow/model.ts';
 import {
+  AGENT_SERVICE_ACCOUNT,
   API_VERSION,
   CONTROLLER_LEASE,
   GROUP,
@@ -152,7 +153,11 @@ export class Stage extends Client {
         labels: { [`${GROUP}/component`]: 'agent' },
         ownerReferences: [{ ...owner, name: 'brupop-agent', uid: this.#agents?.metadata.uid }],
       },
-      spec: { nodeName: node, containers: [{ name: 'agent', image: 'agent' }] },
+      spec: {
+        nodeName: node,
+        serviceAccountName: AGENT_SERVICE_ACCOUNT,
+        containers: [{ name: 'agent', image: 'agent' }],
+      },
     });
     await this.sayOfAgent(node, { running: { startedAt: rfc3339(this.clock.now()) } });
   }

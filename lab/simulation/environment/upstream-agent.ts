@@ -2,6 +2,7 @@ import { clusterView } from '../../../runtime/agent/cluster.ts';
 import type { HostTransport } from '../../../runtime/agent/hosts/bottlerocket/calls.ts';
 import type { RoundTrip } from '../../../runtime/agent/apiserver/client.ts';
 import { HEADERS, PATHS } from '../../../runtime/api/agent/protocol.ts';
+import type { KubeTransport } from '../../../runtime/kube/transport.ts';
 import { silentLogger } from '../../../runtime/lib/log.ts';
 import type { ShadowObject } from '../../../runtime/api/resources.ts';
 import { type Clock, rfc3339 } from '../../../runtime/lib/clock.ts';
@@ -34,32 +35,41 @@ interface UpstreamParts {
   readonly signal: AbortSignal;
 }
 
+interface UpstreamAgentOptions extends Omit<UpstreamParts, 'nodeUid' | 'host'> {
+  readonly transport: KubeTransport;
+  /** The way to the host's API. */
+  readonly connect: () => HostTransport;
+}
+
 /**
  * The older operator's agent, as its behaviour was recorded: it knows five fields of a status, goes where spec says, activates as it prepares,
  * keeps no record of a reboot, and puts every failure down as one more crash.
  */
-export const upstreamAgent: Program = async (surroundings) => {
-  const { container, member, network, clock, random, signal } = surroundings;
-  const { node: nodeName, host } = container;
-  if (!host) throw new Error('an agent has a host');
-  const transport = network.kube(member);
+export async function runUpstreamAgent({ transport, connect, ...parts }: UpstreamAgentOptions): Promise<never> {
+  const { nodeName, clock, random, signal } = parts;
   const view = clusterView({ transport, namespace: NAMESPACE, nodeName, clock, random, logger: silentLogger });
   const nodeUid = await uidOf(view, { clock, signal });
-  const agent = new UpstreamAgent({
+  const agent = new UpstreamAgent({ ...parts, nodeUid, host: connect() });
+  const watch = async (): Promise<never> => {
+    for await (const shadow of view.watchShadow(signal)) agent.shadow = shadow;
+    throw new Error('the watch has ended');
+  };
+  return Promise.race([watch(), agent.run()]);
+}
+
+export const upstreamAgent: Program = async ({ container, member, network, clock, random, signal }) => {
+  const { node: nodeName, host } = container;
+  if (!host) throw new Error('an agent has a host');
+  return runUpstreamAgent({
     nodeName,
-    nodeUid,
-    host: network.host(member, host.connect(clock)),
+    transport: network.kube(member),
+    connect: () => network.host(member, host.connect(clock)),
     exchange: network.exchange(member),
     token: () => host.token(),
     clock,
     random,
     signal,
   });
-  const watch = async (): Promise<never> => {
-    for await (const shadow of view.watchShadow(signal)) agent.shadow = shadow;
-    throw new Error('the watch has ended');
-  };
-  return Promise.race([watch(), agent.run()]);
 };
 
 /** A Node that is not there, or cannot be read, is looked for again. */
