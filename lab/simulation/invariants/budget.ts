@@ -36,7 +36,9 @@ export const concurrency: Rule = {
       see(entry) {
         if (entry.kind !== 'write') return NOTHING;
         if (entry.resource === 'nodes') capacity.add(entry.at, picture.terms.maxConcurrent(picture.managed()));
-        return startIn(entry) ? tooMany(counted(picture, busy(picture), entry.at), capacity.most(entry.at)) : NOTHING;
+        if (!startIn(entry)) return NOTHING;
+        const names = new Set([...busy(picture), ...lost(picture, entry.sentAt)]);
+        return tooMany(counted(picture, names, entry.at), capacity.most(entry.at));
       },
     };
   },
@@ -67,6 +69,15 @@ const busy = ({ lease, updates, nodes }: Picture): ReadonlySet<string> =>
     ...[...updates.values()].map(({ node }) => node),
     ...[...nodes].filter(([, { facts }]) => facts.marks).map(([name]) => name),
   ]);
+
+/** L6: machines that were Ready, and surely take a place still. */
+const lost = ({ nodes, sight, terms }: Picture, now: Instant): readonly string[] =>
+  [...nodes.values()]
+    .filter(
+      ({ facts, readyAt, madeAt }) => facts.managed && !facts.ready && readyAt > madeAt && sight.known(readyAt, now),
+    )
+    .filter(({ readyAt }) => now - readyAt < terms.notReadyHoldMs - sight.apartMs - SEEN_AFTER)
+    .map(({ facts }) => facts.name);
 
 /**
  * What users of the cluster see: nodes that the operator keeps from them, or has down for a reboot that it asked for. Updates that an older

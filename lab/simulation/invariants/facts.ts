@@ -104,9 +104,10 @@ function marksIn(json: string | undefined) {
 export type ShadowFacts = Readonly<ReturnType<typeof shadowFacts>>;
 
 export const shadowFacts = once((shadow) => {
-  const { name, uid, ownerReferences = [] } = shadow.metadata;
+  const { name, uid, annotations = {}, ownerReferences = [] } = shadow.metadata;
   const state = text(at(shadow, 'spec', 'state')) ?? 'Idle';
   const status = statusIn(at(shadow, 'status'));
+  const [hint, since = ''] = annotations[`${GROUP}/stage`]?.split(' ') ?? [];
   const condition = list(at(shadow, 'status', 'conditions')).find((one) => at(one, 'type') === 'UpToDate');
   return {
     name,
@@ -119,6 +120,9 @@ export const shadowFacts = once((shadow) => {
     version: text(at(shadow, 'spec', 'version')),
     status,
     verdict: condition as { readonly reason: string } | undefined,
+    /** The version that it is to prepare ahead; and since when, milliseconds since the Unix epoch. */
+    hint,
+    hintedAt: Date.parse(since),
     /** It has a status, and is or is wanted to be elsewhere than at rest. */
     active: status !== undefined && (state !== 'Idle' || status.state !== 'Idle'),
   };
@@ -147,6 +151,10 @@ function statusIn(status: unknown) {
     failed: list(at(status, 'failed_versions')).flatMap((one) => (one === sound ? [] : String(one))),
     record: record ? recordIn(record) : undefined,
     draining: Boolean(at(status, 'drain')),
+    /** Its agent prepares updates ahead. */
+    prepares: at(status, 'staged') != null,
+    /** A look has found pods that cannot be evicted. */
+    isBlocked: list(at(status, 'preflight', 'blocked_by')).length > 0,
     reason: text(at(status, 'last_failure', 'reason')),
   };
 }
@@ -159,14 +167,27 @@ const recordIn = (record: unknown) => ({
 });
 
 export type LeaseFacts = Readonly<ReturnType<typeof leaseFacts>>;
+export type PermitFacts = LeaseFacts['permits'][number];
 
 export const leaseFacts = once((lease) => {
-  const permitsText = lease.metadata.annotations?.[`${GROUP}/slots`] ?? '[]';
+  const listed = lease.metadata.annotations?.[`${GROUP}/slots`];
+  const permitsText = listed ?? '[]';
   const permits = list(parsed(permitsText)).map((permit) => ({
     shadow: String(at(permit, 'shadow')),
     nodeUid: String(at(permit, 'nodeUid')),
+    /** Of the attempt, and what it is to install; an older controller names neither. */
+    id: text(at(permit, 'id')),
+    version: text(at(permit, 'version')),
+    /** The bad end of the attempt, and that a reboot was asked for, as the controllers have noted them. */
+    ended: text(at(permit, 'ended', 'reason')),
+    isAsked: text(at(permit, 'rebootAskedAt')) !== undefined,
   }));
-  return { holder: text(at(lease, 'spec', 'holderIdentity')) ?? '', permits, permitsText };
+  return {
+    holder: text(at(lease, 'spec', 'holderIdentity')) ?? '',
+    permits,
+    permitsText,
+    hasList: listed !== undefined,
+  };
 });
 
 export type PodFacts = Readonly<ReturnType<typeof podFacts>>;

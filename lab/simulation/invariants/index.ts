@@ -4,6 +4,8 @@ import { concurrency, outOfService } from './budget.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
 import { current } from './current.ts';
 import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
+import { entered } from './entered.ts';
+import { hints } from './hints.ts';
 import { kept, leadership } from './leadership.ts';
 import { liveness } from './liveness.ts';
 import { load } from './load.ts';
@@ -21,6 +23,8 @@ export const RULES: readonly Rule[] = [
   concurrency,
   outOfService,
   permits,
+  entered,
+  hints,
   drainedBeforeReboot,
   recordBeforeReboot,
   budgets,

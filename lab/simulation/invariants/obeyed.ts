@@ -1,19 +1,21 @@
 import type { Instant } from '../types.ts';
 import { isController, isStart, shadowFacts, type ShadowFacts } from './facts.ts';
+import { hintIn } from './hints.ts';
+import { haltedByFailures } from './halted.ts';
 import type { Picture } from './picture.ts';
 import { ofWrites, NOTHING, type Rule, type Write } from './rule.ts';
 import type { SeenNode } from './seen-node.ts';
-import { isBack, notWell, pinned, tooYoung, unapproved, type Wish } from './versions-obeyed.ts';
+import { isBack, notWell, pinned, tooYoung, unapproved, wanted, type Wish } from './versions-obeyed.ts';
 
 /**
- * What people have said, and what a Node says of itself, is obeyed by each write of spec by which a node begins its update, or by which its drain
- * may begin, from the time on that its author must know (`Sight`).
+ * What people have said, what a Node says of itself, and a halt, is obeyed by each write by which a node begins its update, or its drain may, or it
+ * is named what to prepare ahead, from the time on that its author must know (`Sight`).
  */
 export const obeyed: Rule = {
   name: 'obeyed',
   begin: (picture) =>
     ofWrites('bottlerocketshadows', (write) => {
-      const step = stepIn(picture, write);
+      const step = stepIn(picture, write) ?? namedIn(picture, write);
       if (!step) return NOTHING;
       const { node, what } = step;
       return WISHES.flatMap((wish) => {
@@ -44,7 +46,8 @@ const WISHES: readonly ((picture: Picture, node: SeenNode, write: Write) => Wish
   ({ pausedAt }) => (pausedAt === undefined ? undefined : { what: 'everything is paused', since: pausedAt }),
   (_, { facts, heldAt }) => (facts.held ? { what: 'it is held', since: heldAt } : undefined),
   (picture, node, write) => (isBack(picture, node, write) ? undefined : notWell(picture, node)),
-  (picture, node, { after }) => halted(picture, node, after && shadowFacts(after).version),
+  (picture, node, write) => halted(picture, node, wanted(write)),
+  (picture, node, write) => haltedByFailures(picture, node, wanted(write)),
   (picture, node) => ruled(picture, node),
   (picture, node, { sentAt, by }) => frozen(picture, node, sentAt, picture.sight.clockOf(by)),
   (picture, node, write) => pinned(picture, node, write),
@@ -63,7 +66,7 @@ export function isForbidden(picture: Picture, node: SeenNode, version: string, n
   return wishes.some((wish) => wish !== undefined);
 }
 
-/** People forbid the release. Failures may halt it as well: what comes of them is judged by the hosts (`reach`). */
+/** People forbid the release. */
 function halted(picture: Picture, node: SeenNode, version: string | undefined): Wish | undefined {
   const { facts } = node;
   const { name = '' } = picture.rulings.groupOf(facts) ?? {};
@@ -106,6 +109,13 @@ export function stepIn(picture: Picture, write: Write): Step | undefined {
   const node = picture.nodes.get(shadow.node);
   const what = stepOf(before && shadowFacts(before), shadow);
   return node && what && shadow.owners.includes(node.facts.uid) ? { node, what } : undefined;
+}
+
+/** The node that is named by this write what it is to prepare ahead (H2). */
+function namedIn({ nodes }: Picture, write: Write): Step | undefined {
+  const { node: name, owners } = (hintIn(write) !== undefined && write.after && shadowFacts(write.after)) || {};
+  const node = name === undefined ? undefined : nodes.get(name);
+  return node && owners?.includes(node.facts.uid) ? { node, what: 'named its update to' } : undefined;
 }
 
 function stepOf(before: ShadowFacts | undefined, after: ShadowFacts): string | undefined {

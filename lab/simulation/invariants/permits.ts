@@ -1,24 +1,61 @@
-import { isOperator } from './facts.ts';
+import { isController, isOperator, LEASE, leaseFacts } from './facts.ts';
+import type { Entry, Instant } from '../types.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import { isReboot } from './seen-host.ts';
-import { nodesOf } from './seen-node.ts';
+import { nodeIn, nodesOf, type SeenNode } from './seen-node.ts';
 
 /**
- * L1 to L4, as far as the world shows them: an update begins, a node is marked and a host is asked to reboot only while the Lease names the node.
+ * L1 to L4 and L12, as far as the world shows them: an update begins, a node is marked and a host is asked to reboot only while the Lease names the node.
  * Of an update that an older operator began nobody has written that.
  */
 export const permits: Rule = {
   name: 'permits',
-  begin: (picture) => ({
-    see(entry) {
-      if (entry.kind === 'host') return isReboot(entry.event) ? unpermitted(picture, entry.node) : NOTHING;
-      if (entry.kind !== 'write') return NOTHING;
-      const name = startIn(entry)?.node ?? markedIn(entry);
-      return name === undefined ? NOTHING : unpermitted(picture, name);
-    },
-  }),
+  begin(picture) {
+    const since = new Map<string, Instant>();
+    return {
+      see(entry) {
+        noteUnderWay(picture, entry, since);
+        if (entry.kind === 'host') return isReboot(entry.event) ? unpermitted(picture, entry.node) : NOTHING;
+        if (entry.kind !== 'write') return NOTHING;
+        if (entry.resource === 'leases') return entry.name === LEASE ? leftOff(picture, entry, since) : NOTHING;
+        const name = startIn(entry)?.node ?? markedIn(entry);
+        return name === undefined ? NOTHING : unpermitted(picture, name);
+      },
+    };
+  },
 };
+
+/** @param since by UID of the node, since when an update is under way there, whoever began it */
+function noteUnderWay(picture: Picture, entry: Entry, since: Map<string, Instant>): void {
+  const node = picture.nodes.get(nodeIn(entry) ?? '');
+  if (!node) return;
+  const { uid } = node.facts;
+  if (!isUnderWay(picture, node)) since.delete(uid);
+  else if (!since.has(uid)) since.set(uid, entry.at);
+}
+
+/** It bears marks, or is told to go on and its agent runs. */
+function isUnderWay(picture: Picture, { facts }: SeenNode): boolean {
+  const isTold = (picture.shadowOf(facts)?.state ?? 'Idle') !== 'Idle';
+  const goesOn = isTold && facts.ready && picture.agentOf(facts.name).runs;
+  return facts.managed && (facts.marks !== undefined || goesOn);
+}
+
+/** L12: where an update is under way without a permit, the swap that makes the list gives it one, or one before any other node's. */
+function leftOff({ nodes, sight }: Picture, write: Write, since: ReadonlyMap<string, Instant>): readonly string[] {
+  const { by, before, after, sentAt } = write;
+  if (!isController(by) || !before || !after) return NOTHING;
+  const [old, made] = [leaseFacts(before), leaseFacts(after)];
+  const had = new Set(old.permits.map(({ nodeUid }) => nodeUid));
+  const isMade = made.hasList && !old.hasList;
+  const isStart = made.permits.some(({ nodeUid }) => !had.has(nodeUid) && !since.has(nodeUid));
+  if (!isMade && !isStart) return NOTHING;
+  const listed = new Set(made.permits.map(({ nodeUid }) => nodeUid));
+  return [...nodes.values()]
+    .filter(({ facts: { uid } }) => !listed.has(uid) && sight.known(since.get(uid) ?? Infinity, sentAt))
+    .map(({ facts: { name } }) => `an update is under way on ${name}, and it is left off the list`);
+}
 
 /** The node that is marked by this write, and was not. */
 function markedIn(write: Write): string | undefined {

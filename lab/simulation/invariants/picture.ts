@@ -44,7 +44,7 @@ const DEFINED_WITHIN = 120_000;
 
 const POLICIES = 'bottlerocketupdatepolicies.brupop.bottlerocket.aws';
 
-const NOBODY: LeaseFacts = { holder: '', permits: [], permitsText: '[]' };
+const NOBODY: LeaseFacts = { holder: '', permits: [], permitsText: '[]', hasList: false };
 
 /** What judges look at: the world after an entry. */
 export class Picture {
@@ -70,7 +70,9 @@ export class Picture {
   readonly policies = new Map<string, PolicyFacts>();
   /** What is known of releases, by name of the resource. */
   readonly releases = new Map<string, ReleaseFacts>();
-  /** When that was last changed. */
+  /** When the last of these was deleted. */
+  releaseGoneAt: Instant = -Infinity;
+  /** When policies were last changed. */
   policiesAt: Instant = -Infinity;
   /** Who rules which node. */
   rulings: Rulings;
@@ -155,7 +157,10 @@ export class Picture {
     bottlerocketreleases: ({ name, before, after, at }) => {
       const last = before && this.releases.get(name);
       if (after) this.releases.set(name, releaseFacts(after, last, at));
-      else this.releases.delete(name);
+      else {
+        this.releases.delete(name);
+        this.releaseGoneAt = at;
+      }
     },
     pods: (write) => this.#pod(write),
     [`leases/${LEASE}`]: (write) => this.#leaseWritten(write),

@@ -3,7 +3,7 @@ import { isOperator, shadowFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import type { Group } from './rulings.ts';
 import { NOTHING, type Rule } from './rule.ts';
-import type { SeenNode } from './seen-node.ts';
+import { nodeIn, type SeenNode } from './seen-node.ts';
 
 /** One release for the nodes of one group and family. */
 interface Release {
@@ -119,12 +119,6 @@ const triedBy = ({ status, version }: ShadowFacts): readonly string[] => [
   ...(version === undefined ? [] : [version]),
 ];
 
-function nodeIn(entry: Entry): string | undefined {
-  if (entry.kind !== 'write') return undefined;
-  if (entry.resource === 'nodes') return entry.name;
-  return entry.resource === 'bottlerocketshadows' ? entry.name.replace(/^brs-/, '') : undefined;
-}
-
 /** Nodes that were not Ready, or without their agent, for so long that nobody counts on them. */
 class Absences {
   readonly #picture: Picture;
@@ -139,8 +133,7 @@ class Absences {
   }
 
   see(entry: Entry): void {
-    const name = entry.kind === 'process' ? /agent-(.*)$/.exec(entry.process)?.[1] : nodeIn(entry);
-    const node = name === undefined ? undefined : this.#picture.nodes.get(name);
+    const node = this.#picture.nodes.get(nodeIn(entry) ?? '');
     if (!node) return;
     const { uid, ready } = node.facts;
     const isThere = ready && this.#picture.agentOf(node.facts.name).runs;

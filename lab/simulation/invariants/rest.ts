@@ -1,5 +1,7 @@
-import type { Entry, Instant } from '../types.ts';
+import { BEGINS_AT, type Entry, type Instant } from '../types.ts';
+import { MINUTE } from '../units.ts';
 import { isController, isOperator, type ShadowFacts } from './facts.ts';
+import { haltedByFailures } from './halted.ts';
 import { isForbidden } from './obeyed.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule } from './rule.ts';
@@ -11,6 +13,8 @@ const REST_WITHIN = 900_000;
 
 /** So soon who can takes a taint of ours from a node, once nothing is to come of it, milliseconds. */
 const UNTAINTED_WITHIN = 180_000;
+/** A hint that shows nothing takes a place for so long, milliseconds. */
+const SHOWS = 180 * MINUTE;
 /** No machine is kept from pods for longer from when its Node was made, milliseconds. */
 const ARRIVES = 600_000;
 
@@ -62,7 +66,7 @@ export const atRest: Rule = {
       see(entry) {
         const { at } = entry;
         const isJudged = entry.kind === 'write' || entry.kind === 'process' || entry.kind === 'fault';
-        if (isJudged) tainted.note(leads(entry) ? taintsIn(picture, at) : NOTHING, at);
+        if (isJudged) tainted.note(leads(entry) ? [...taintsIn(picture, at), ...hintsIn(picture, at)] : NOTHING, at);
         if (picture.calmAt !== undefined && picture.standing !== known) {
           known = picture.standing;
           left.note(isDeserted(picture) ? NOTHING : leftIn(picture), at);
@@ -95,6 +99,26 @@ function taintsIn(picture: Picture, now: Instant): readonly string[] {
       .map((taint) => `${node.facts.name} (${node.facts.uid}) bears ${taint}, and nothing is to come of it`),
   );
 }
+
+/** H2: no node is named an update that people, its policy or a halt forbid, nor are more than may be updating. */
+function hintsIn(picture: Picture, now: Instant): readonly string[] {
+  if (!picture.sight.isClear(now)) return NOTHING;
+  const named = [...picture.nodes.values()].flatMap((node) => {
+    const shadow = picture.shadowOf(node.facts);
+    const isNamed = shadow?.hint !== undefined && shadow.state === 'Idle' && !node.facts.marks;
+    return isNamed ? [{ node, shadow, version: shadow.hint }] : [];
+  });
+  const vain = named
+    .filter(({ node, version }) => isForbidden(picture, node, version, now) || haltedByFailures(picture, node, version))
+    .map(({ node, version }) => `${node.facts.name} is named ${version}, which is not to come`);
+  const most = picture.mostAtOnce;
+  const isMany = named.filter(({ shadow }) => takesPlace(picture, shadow, now)).length > most;
+  return isMany ? [...vain, `more than ${most} nodes are named what to prepare`] : vain;
+}
+
+/** Neither for so long that it might have shown nothing in time, nor found blocked. */
+const takesPlace = ({ sight }: Picture, { status, hintedAt }: ShadowFacts, now: Instant): boolean =>
+  !status?.isBlocked && now + BEGINS_AT - hintedAt < SHOWS - sight.apartMs;
 
 const isOverdue = ({ sight }: Picture, { madeAt }: SeenNode, now: Instant): boolean =>
   now - madeAt > ARRIVES + sight.apartMs;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Instant } from '../types.ts';
+import type { Entry, Instant } from '../types.ts';
 import { isOperator, nodeFacts, type NodeFacts } from './facts.ts';
 import type { Write } from './rule.ts';
 
@@ -121,6 +121,14 @@ export function proofSetBy(write: Write): string | undefined {
   const { old, made } = nodesOf(write);
   const proof = made?.marks?.proof;
   return proof === old?.marks?.proof ? undefined : proof;
+}
+
+/** Name of the node that the entry is about: its Node, its shadow or its agent. */
+export function nodeIn(entry: Entry): string | undefined {
+  if (entry.kind === 'process') return /agent-(.*)$/.exec(entry.process)?.[1];
+  if (entry.kind !== 'write') return undefined;
+  if (entry.resource === 'nodes') return entry.name;
+  return entry.resource === 'bottlerocketshadows' ? entry.name.replace(/^brs-/, '') : undefined;
 }
 
 /** The node of a write, after it and before it. */

@@ -1,4 +1,5 @@
 import { compareVersions, shadowFacts } from './facts.ts';
+import { hintIn } from './hints.ts';
 import type { Picture } from './picture.ts';
 import type { ReleaseFacts } from './release-facts.ts';
 import type { Group } from './rulings.ts';
@@ -13,6 +14,10 @@ export interface Wish {
   readonly since: number;
 }
 
+/** The version that the write sends the node to, or has it prepare ahead. */
+export const wanted = (write: Write): string | undefined =>
+  hintIn(write) ?? (write.after && shadowFacts(write.after).version);
+
 export function notWell(picture: Picture, node: SeenNode): Wish | undefined {
   const { facts, readyAt, troubledAt } = node;
   if (!facts.ready) return { what: 'it is not Ready', since: readyAt };
@@ -22,8 +27,9 @@ export function notWell(picture: Picture, node: SeenNode): Wish | undefined {
 }
 
 /** It leaves what it runs, because that has failed or people take it back, and need not be well for that. */
-export function isBack(picture: Picture, { facts }: SeenNode, { after }: Write): boolean {
-  const { version, status } = (after && shadowFacts(after)) ?? {};
+export function isBack(picture: Picture, { facts }: SeenNode, write: Write): boolean {
+  const version = wanted(write);
+  const { status } = (write.after && shadowFacts(write.after)) ?? {};
   if (version === undefined || !status || compareVersions(version, status.current) >= 0) return false;
   const { name = '', rollsBack = false } = picture.rulings.groupOf(facts) ?? {};
   return rollsBack || releasesOf(picture, facts, status.current).some((one) => one.halted(name));
@@ -33,9 +39,9 @@ const releasesOf = ({ releases }: Picture, { family }: SeenNode['facts'], versio
   [...releases.values()].filter((one) => one.version === version && one.isOf(family));
 
 /** The policy takes other versions. */
-export function pinned(picture: Picture, node: SeenNode, { after }: Write): Wish | undefined {
+export function pinned(picture: Picture, node: SeenNode, write: Write): Wish | undefined {
   const { name = '', version: says } = picture.rulings.groupOf(node.facts) ?? {};
-  const version = after && shadowFacts(after).version;
+  const version = wanted(write);
   if (!says || version === undefined) return undefined;
   const isOther = says.exact !== undefined && says.exact !== version;
   const isAbove = says.max !== undefined && compareVersions(version, says.max) > 0;
@@ -49,9 +55,10 @@ interface Newer {
 }
 
 /** Undefined where it is not newer than what the node runs. */
-function newerBy(picture: Picture, { facts }: SeenNode, { after }: Write): Newer | undefined {
+function newerBy(picture: Picture, { facts }: SeenNode, write: Write): Newer | undefined {
   const group = picture.rulings.groupOf(facts);
-  const { version, status } = (after && shadowFacts(after)) ?? {};
+  const version = wanted(write);
+  const { status } = (write.after && shadowFacts(write.after)) ?? {};
   if (!group || version === undefined || !status || compareVersions(version, status.current) <= 0) return undefined;
   return { group, version, known: releasesOf(picture, facts, version) };
 }

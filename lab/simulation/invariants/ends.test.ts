@@ -1,0 +1,236 @@
+import { expect, test } from '@jest/globals';
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
+import type { Entry, Scenario } from '../types.ts';
+import { MINUTE } from '../units.ts';
+import { concurrency } from './budget.ts';
+import { entered } from './entered.ts';
+import { hints } from './hints.ts';
+import { obeyed } from './obeyed.ts';
+import { permits } from './permits.ts';
+import { Picture } from './picture.ts';
+import { atRest } from './rest.ts';
+import type { Rule } from './rule.ts';
+
+const GROUP = 'brupop.bottlerocket.aws';
+const [OLD, NEW] = ['1.38.0', '1.39.0'];
+const SCENARIO: Scenario = {
+  seed: 1,
+  nodes: 3,
+  stormMs: MINUTE,
+  settings: { controller: {}, apiserver: {}, agent: {} },
+  policies: { definedAt: undefined, policies: {} },
+  releases: [],
+  faults: [],
+};
+
+const object = (name: string, annotations: Record<string, string>, rest: object): KubeObject => ({
+  metadata: { name, uid: `uid of ${name}`, resourceVersion: '1', annotations },
+  ...rest,
+});
+
+interface Stated {
+  readonly version?: string;
+  readonly ready?: boolean;
+  readonly marks?: string;
+}
+
+function node(name: string, { version = OLD, ready = true, marks }: Stated = {}): KubeObject {
+  const nodeInfo = { osImage: `Bottlerocket OS ${version} (aws-k8s-1.33)` };
+  const conditions = [{ type: 'Ready', status: ready ? 'True' : 'Unknown' }];
+  const made = object(name, marks === undefined ? {} : { [`${GROUP}/marks`]: marks }, {
+    status: { nodeInfo, conditions },
+  });
+  const labels = { 'bottlerocket.aws/updater-interface-version': '2.0.0', 'kubernetes.io/arch': 'amd64' };
+  return { ...made, metadata: { ...made.metadata, labels } };
+}
+const FAMILY = 'aws-k8s-1.33/amd64';
+
+interface Said {
+  readonly spec?: string;
+  readonly reached?: string;
+  readonly hint?: string;
+  readonly status?: object;
+}
+
+function shadow(of: string, { spec = 'Idle', reached = 'Idle', hint, status }: Said = {}): KubeObject {
+  const made = object(`brs-${of}`, hint === undefined ? {} : { [`${GROUP}/stage`]: `${hint} 2026-03-02T00:00:00Z` }, {
+    spec: { state: spec, version: NEW },
+    status: { current_state: reached, current_version: OLD, target_version: NEW, staged: {}, ...status },
+  });
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: of, uid: `uid of ${of}` }];
+  return { ...made, metadata: { ...made.metadata, ownerReferences } };
+}
+
+const permit = { shadow: 'brs-node-1', nodeUid: 'uid of node-1', id: 'this attempt', version: NEW, family: FAMILY };
+
+const OTHER = { ...permit, shadow: 'brs-node-2', nodeUid: 'uid of node-2' };
+
+const UNLISTED = object('brupop-controller', {}, { spec: { holderIdentity: 'one' } });
+
+const lease = (list: readonly object[]): KubeObject => ({
+  ...UNLISTED,
+  metadata: { ...UNLISTED.metadata, annotations: { [`${GROUP}/slots`]: JSON.stringify(list) } },
+});
+
+const release = (status: object, spec: object = {}): KubeObject =>
+  object('a-release', {}, { spec: { family: FAMILY, version: NEW, ...spec }, status });
+
+const RESOURCES: Readonly<Record<string, string>> = {
+  'brs-': 'bottlerocketshadows',
+  node: 'nodes',
+  brup: 'leases',
+  'a-re': 'bottlerocketreleases',
+};
+
+/** What the last of these writes breaks, ten minutes after those before it: objects as a controller makes them, each on what it was. */
+function broken(
+  rule: Rule,
+  objects: readonly (KubeObject | { readonly gone: string })[],
+  controller: Readonly<Record<string, string>> = {},
+): readonly string[] {
+  const scenario = { ...SCENARIO, settings: { ...SCENARIO.settings, controller } };
+  const picture = new Picture(scenario);
+  const judge = rule.begin(picture, scenario);
+  const stored = new Map<string, KubeObject>();
+  const entries = objects.map((after, index): Entry => {
+    const name = 'gone' in after ? after.gone : after.metadata.name;
+    const now = (index === objects.length - 1 ? 10 : 0) * MINUTE + index;
+    const entry = { kind: 'write', at: now, sentAt: now, by: 'controller-0', name, version: '1' } as const;
+    const before = stored.get(name);
+    const made = 'gone' in after ? undefined : after;
+    if (made) stored.set(name, made);
+    return { ...entry, resource: RESOURCES[name.slice(0, 4)]!, before, after: made };
+  });
+  return entries.flatMap((entry) => {
+    picture.see(entry);
+    return judge.see?.(entry) ?? [];
+  });
+}
+
+const failure = (attempt: string) => ({ node: 'node-1', policy: '', attempt, reason: 'BootFailed' });
+const UPDATING = shadow('node-1', { spec: 'RebootedIntoUpdate', reached: 'StagedAndPerformedUpdate' });
+const FAILED = { crash_count: 1, failed_versions: [NEW], last_failure: { reason: 'BootFailed' } };
+const HAS_FAILED = [
+  node('node-1'),
+  shadow('node-1'),
+  lease([permit]),
+  UPDATING,
+  shadow('node-1', { spec: 'RebootedIntoUpdate', reached: 'ErrorReset', status: FAILED }),
+];
+
+test.each([
+  ['no ledger', [], 1],
+  ['a ledger of another attempt', [release({ failures: { 'uid of node-1': failure('another') } })], 1],
+  ['a ledger', [release({ failures: { 'uid of node-1': failure('this attempt') } })], 0],
+  ['what a person has cleared', [release({ cleared: { 'uid of node-1': failure('this attempt') } })], 0],
+])('a permit is given back after a failed boot, with %s', (_, known, breaches) => {
+  const idle = shadow('node-1', { status: FAILED });
+  expect(broken(entered, [...HAS_FAILED, ...known, idle, lease([])])).toHaveLength(breaches);
+});
+
+test('a failure that somebody has taken out of the cluster is none, nor is one that is at its end', () => {
+  expect(broken(entered, [...HAS_FAILED, shadow('node-1'), lease([])])).toEqual([]);
+  expect(broken(entered, [...HAS_FAILED, lease([permit, { ...permit, nodeUid: 'another' }])])).toEqual([]);
+});
+
+test.each([
+  ['asked to reboot, as its permit says', { rebootAskedAt: '2026-03-02T00:00:00Z' }, UPDATING, 1],
+  [
+    'asked to reboot, as its shadow says',
+    {},
+    shadow('node-1', {
+      spec: 'RebootedIntoUpdate',
+      status: { reboot: { boot_id: 'a', version: NEW, requested_at: '2026-03-02T00:00:00Z' } },
+    }),
+    1,
+  ],
+  ['not asked to reboot', {}, UPDATING, 0],
+])('the permit of a node that is gone is given back, %s', (_, asked, last, breaches) => {
+  const history = [node('node-1'), shadow('node-1'), lease([{ ...permit, ...asked }]), last, { gone: 'node-1' }];
+  expect(broken(entered, [...history, lease([])])).toHaveLength(breaches);
+});
+
+test('an end that stands on the permit is in the ledger before that is given back', () => {
+  const noted = lease([{ ...permit, ended: { reason: 'BootFailed', at: '2026-03-02T00:00:00Z' } }]);
+  expect(broken(entered, [node('node-1'), shadow('node-1'), noted, lease([])])).toHaveLength(1);
+});
+
+test('who starts is named nothing any more, and who does not rest, or prepares nothing ahead, is not named anything', () => {
+  const named = shadow('node-1', { hint: NEW });
+  expect(broken(hints, [shadow('node-1'), named])).toEqual([]);
+  expect(broken(hints, [named, shadow('node-1', { spec: 'StagedAndPerformedUpdate' })])).toEqual([]);
+  expect(broken(hints, [named, shadow('node-1', { spec: 'StagedAndPerformedUpdate', hint: NEW })])).toHaveLength(1);
+  const begun = { spec: 'StagedAndPerformedUpdate' };
+  expect(broken(hints, [shadow('node-1', begun), shadow('node-1', { ...begun, hint: NEW })])).toHaveLength(1);
+  const older = { status: { staged: null } };
+  expect(broken(hints, [shadow('node-1', older), shadow('node-1', { ...older, hint: NEW })])).toHaveLength(1);
+});
+
+test('more nodes than may be updating are named what to prepare, for longer than it takes to see', () => {
+  const leads = { kind: 'process', process: 'controller-0', event: 'starts', at: 0 } as const;
+  const names = ['node-1', 'node-2'];
+  const judgedFor = (named: readonly string[]): readonly string[] => {
+    const picture = new Picture(SCENARIO);
+    const judge = atRest.begin(picture, SCENARIO);
+    const objects = [
+      ...names.map((name) => node(name)),
+      ...named.map((name) => shadow(name, { hint: NEW })),
+      lease([]),
+    ];
+    const writeAt = (minute: number, after: KubeObject): Entry => {
+      const [at, { name }] = [minute * MINUTE, after.metadata];
+      return { kind: 'write', at, sentAt: at, by: 'controller-0', name, resource: RESOURCES[name.slice(0, 4)]!, after };
+    };
+    const minutes = [20, 21, 22, 26];
+    const writes = [...objects.map((one) => writeAt(0, one)), ...minutes.map((minute) => writeAt(minute, lease([])))];
+    return [leads, ...writes].flatMap((entry) => {
+      picture.see(entry);
+      return judge.see?.(entry) ?? [];
+    });
+  };
+  expect(judgedFor(['node-1'])).toEqual([]);
+  expect(judgedFor(names)).toEqual(['more than 1 nodes are named what to prepare']);
+});
+
+const HALT = {
+  failures: { 'uid of node-1': failure('this attempt') },
+  policies: { '': { haltedAt: 'then', limit: '1' } },
+};
+const FLEET = [node('node-1'), node('node-2'), shadow('node-1'), shadow('node-2')];
+const STARTS = { spec: 'StagedAndPerformedUpdate' };
+
+test.each([
+  ['starts nowhere', [release(HALT)], shadow('node-2', STARTS), 1],
+  ['is prepared nowhere', [release(HALT)], shadow('node-2', { hint: NEW }), 1],
+  ['may be tried where it has failed', [release(HALT)], shadow('node-1', STARTS), 0],
+  ['starts where a person allows it', [release(HALT, { decision: 'Allow' })], shadow('node-2', STARTS), 0],
+  ['starts once a person has cleared the failure', [release({ ...HALT, failures: {} })], shadow('node-2', STARTS), 0],
+  [
+    'starts once the node runs it after all',
+    [release(HALT), node('node-1', { version: NEW })],
+    shadow('node-2', STARTS),
+    0,
+  ],
+])('a release that failures have halted %s', (_, known, written, breaches) => {
+  expect(broken(obeyed, [...FLEET, ...known, written])).toHaveLength(breaches);
+});
+
+test('where an update is under way without a permit, the list is made with it, and no other node comes before it', () => {
+  const marked = [node('node-1', { marks: '{}' }), node('node-2')];
+  expect(broken(permits, [...marked, UNLISTED, lease([])])).toHaveLength(1);
+  expect(broken(permits, [...marked, UNLISTED, lease([permit])])).toEqual([]);
+  expect(broken(permits, [...marked, lease([]), lease([OTHER])])).toHaveLength(1);
+  expect(broken(permits, [...marked, lease([]), lease([permit])])).toEqual([]);
+  expect(broken(permits, [node('node-1'), node('node-2'), lease([]), lease([OTHER])])).toEqual([]);
+});
+
+test('a machine that is down takes a place, for as long as the settings say, where it was Ready before', () => {
+  const others = [node('node-2'), shadow('node-2'), lease([OTHER])];
+  const [up, down] = [node('node-1'), node('node-1', { ready: false })];
+  const starts = shadow('node-2', STARTS);
+  expect(broken(concurrency, [up, ...others, down, starts])).toHaveLength(1);
+  expect(broken(concurrency, [up, ...others, starts])).toEqual([]);
+  expect(broken(concurrency, [down, ...others, down, starts])).toEqual([]);
+  expect(broken(concurrency, [up, ...others, down, starts], { NOT_READY_HOLD_IN_SEC: '600' })).toEqual([]);
+  expect(broken(concurrency, [up, ...others, down, starts], { MAX_CONCURRENT_UPDATE: '2' })).toEqual([]);
+});
