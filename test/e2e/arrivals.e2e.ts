@@ -4,11 +4,12 @@ import { WORKLOAD_NAMESPACE } from '../../lab/sim/world/workload.ts';
 import { ARRIVING_KEY } from '../../runtime/api/marks/taints.ts';
 import { MANAGED_LABEL, MANAGED_LABEL_VALUE } from '../../runtime/api/shadow/names.ts';
 import { NODES_PATH } from '../../runtime/kube/resources.ts';
+import { policyNamed } from '../policies.ts';
 import { comesTrue } from './come-true.ts';
 import type { History } from './history.ts';
 import { invariants } from './invariants.ts';
-import { kubectl } from './kubectl.ts';
-import { atRest, podsOn, versionOf } from './looks.ts';
+import { apply, kubectl } from './kubectl.ts';
+import { atRest, podsOn, verdict, versionOf } from './looks.ts';
 import { Plugin, type Verdicts } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
 import { leftOnNodes, takeAway } from './taking-away.ts';
@@ -46,10 +47,13 @@ async function joins(name: string): Promise<void> {
 
 const tainted = (name: string): Promise<unknown> => kubectl('taint', 'node', name, `${ARRIVING_KEY}=true:NoSchedule`);
 
+const says = 'arriving: no pod comes yet';
+const keepsPodsAway = (name: string): Promise<unknown> =>
+  comesTrue(async () => (await plugin.run('why', name)).out.includes(says));
+
 /** Wherever people look while it keeps pods away: for half a minute it is new, and starts nothing. */
 async function saidOf(name: string): Promise<void> {
-  const says = 'arriving: no pod comes yet';
-  await comesTrue(async () => (await plugin.run('why', name)).out.includes(says));
+  await keepsPodsAway(name);
   const { nodes } = await plugin.page();
   expect(nodes.find((one) => one.name === name)?.meanwhile).toContain(says);
   const planned = await plugin.json<Verdicts>(['plan']);
@@ -57,11 +61,12 @@ async function saidOf(name: string): Promise<void> {
   await toldOf({ kind: 'Node', name }, 'Arriving', 'no pod comes before it is updated');
 }
 
-/** The taint is given to it, and taken away. */
-async function isLetGo(name: string): Promise<void> {
+/** The taint is given to it, and taken away. @param undo what ends its arrival, where nothing does yet */
+async function isLetGo(name: string, undo?: () => Promise<unknown>): Promise<void> {
   const came = scene.until((history) => isArriving(history, name));
   await tainted(name);
   await came;
+  await undo?.();
   await scene.until((history) => !isArriving(history, name));
 }
 
@@ -94,6 +99,21 @@ test('a hold, a pause and a halt each let pods come to a machine that has joined
   expect(isOld(scene.history, LATE)).toBe(true);
   // One in the turn of the fleet, and both that have joined.
   expect(await invariants(scene, { concurrency: 1 + SPARES.length })).toEqual([]);
+});
+
+test('the end of the policy that was to update it lets pods come too: the next one waits', async () => {
+  const rules = { nodeSelector: {} };
+  await apply(policyNamed('next', { ...rules, paused: true }));
+  await haltOf('1.39.0').takeBack();
+  await isLetGo(LATE);
+  await apply(policyNamed('all', { ...rules, priority: 10 }));
+  // Half a minute passes before one that it rules starts. Meanwhile its condition says that it is not its turn.
+  await scene.until((history) => verdict(history, LATE)?.reason === 'WaitingForSlot');
+  await isLetGo(LATE, async () => {
+    await keepsPodsAway(LATE);
+    await kubectl('delete', 'bup', 'all');
+  });
+  expect(isOld(scene.history, LATE)).toBe(true);
 });
 
 test('who takes the operator away as documented in the middle of a rollout finds nothing of it on any node', async () => {
