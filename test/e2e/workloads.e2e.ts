@@ -16,6 +16,7 @@ const NODE = 'node-1';
 const POLICY = 'one';
 const BIG = 'big';
 const BATCH = 'batch';
+const STUBBORN = 'stubborn';
 const RULES = {
   nodeSelector: { matchLabels: { 'kubernetes.io/hostname': NODE } },
   priority: 10,
@@ -46,9 +47,12 @@ function big(): object {
   return { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: BIG, namespace: 'default' }, spec };
 }
 
-function batch(): object {
-  const containers = [{ name: BATCH, image: 'example.com/batch:1' }];
-  const metadata = { name: BATCH, namespace: 'default', labels: { app: BATCH } };
+const batch = (): object => podOf({ name: BATCH, labels: { app: BATCH } });
+const stubborn = (): object => podOf({ name: STUBBORN, annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
+
+function podOf(meta: { readonly name: string; readonly [field: string]: unknown }): object {
+  const containers = [{ name: meta.name, image: 'example.com/batch:1' }];
+  const metadata = { ...meta, namespace: 'default' };
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName: NODE, containers } };
 }
 
@@ -140,10 +144,16 @@ test('the update ends once what it has displaced runs again, and until then it s
   expect(scene.history.nodes.get(NODE)?.spec?.taints ?? []).toEqual([]);
 }, 180_000);
 
-test('what is still missing at the end of its time is told, and the place goes on', async () => {
-  await change({ settle: '10s' });
+test('a pod that is not to be disrupted is evicted at the end of its time; what is still missing at the end of its own is told', async () => {
+  await apply(stubborn());
+  await kubectl('wait', '--for=condition=Ready', `pod/${STUBBORN}`, '--timeout=60s');
+  await change({ settle: '10s', drain: { honorDoNotDisrupt: true, upTo: '30s' } });
   scene.fleet.releases.publish({ version: NEWEST });
+  await says('WorkFinishing');
+  expect(verdict(scene.history, NODE)?.message).toContain(`default/${STUBBORN}`);
+  expect(podsThere().filter((pod) => pod.startsWith(STUBBORN))).toEqual([expect.stringMatching(/never$/)]);
   await scene.until((history) => atRest(history, NEWEST).includes(NODE));
+  expect(podsThere().filter((pod) => pod.startsWith(STUBBORN))).toEqual([]);
   await toldOf({ kind: 'BottlerocketShadow', name: shadowName(NODE) }, 'WorkloadsNotBack', `default/${BIG}-`);
   expect((await plugin.run('why', NODE)).out).toMatch(/not back in time after its update: ReplicaSet default\/big-/);
 }, 180_000);
@@ -153,6 +163,7 @@ test('nothing that must hold was broken meanwhile', async () => {
 }, 60_000);
 
 test('who takes the operator away while a node lets work finish finds nothing of it on any node', async () => {
+  await change({ drain: RULES.drain });
   await kubectl('delete', 'pod', BATCH);
   await apply(batch());
   scene.fleet.releases.publish({ version: LAST });
