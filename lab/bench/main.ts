@@ -14,7 +14,7 @@ import { controllerFootprint } from './controller/footprint.ts';
 import { planCost } from './controller/plan-cost.ts';
 import { blocked } from './rollout/blocked.ts';
 import { evidence } from './rollout/evidence.ts';
-import { moves, rollouts, settling } from './rollout/rollouts.ts';
+import { moves, rollouts, gentle } from './rollout/rollouts.ts';
 
 const BENCHES: readonly Bench[] = [
   agentMemory,
@@ -28,7 +28,7 @@ const BENCHES: readonly Bench[] = [
   controlPlaneDrain,
   rollouts,
   moves,
-  settling,
+  gentle,
   evidence,
   blocked,
   cliStatus,

@@ -15,7 +15,7 @@ import { type Scene, Stage } from '../../../test/e2e/scene.ts';
 import { footprintMb } from '../process.ts';
 import { ContainerLimits } from './limits.ts';
 import { type RequestCount, requestsOf } from './requests.ts';
-import { MOVES, type Scenario, SCENARIOS, SETTLING, TIMES } from './scenarios.ts';
+import { MOVES, type Scenario, SCENARIOS, GENTLE, TIMES } from './scenarios.ts';
 
 /** What a rollout was, on the control plane that this process was started in. */
 export interface RolloutResult {
@@ -110,7 +110,7 @@ async function memoryOf({ fleet }: Scene): Promise<RolloutResult['memory']> {
 }
 
 const [name, file = ''] = process.argv.slice(2);
-const all = [...SCENARIOS, ...MOVES, ...SETTLING];
+const all = [...SCENARIOS, ...MOVES, ...GENTLE];
 const scenario = all.find((one) => one.name === name);
 if (!scenario) throw new Error(`expected one of ${all.map((one) => one.name).join('; ')}`);
 await writeFile(file, JSON.stringify(await rollOut(scenario)));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bench, BenchContext, Figure } from '../bench.ts';
 import type { RolloutResult } from './program.ts';
-import { efficiency, MOVES, type Scenario, SCENARIOS, SETTLING } from './scenarios.ts';
+import { efficiency, MOVES, type Scenario, SCENARIOS, GENTLE } from './scenarios.ts';
 
 const needsRoot = (): string | undefined =>
   process.getuid?.() === 0 ? undefined : 'needs root, for the memory cgroups of the processes';
@@ -44,25 +44,25 @@ export const moves: Bench = {
 };
 
 /** What `settle` may cost a rollout whose workloads come back by themselves. */
-const MOST_FOR_SETTLING = 1 / 0.95;
+const MOST_FOR_GENTLE = 1 / 0.95;
 
-export const settling: Bench = {
-  name: 'settle',
-  what: 'the time of a rollout that waits for what its drains have displaced, as a share of the same without that',
+export const gentle: Bench = {
+  name: 'gentle',
+  what: 'the time of a rollout that waits for what its drains have displaced and widens, as a share of the same without that',
   skipped: needsRoot,
   run: async (context) => {
     const walls: number[] = [];
-    for (const scenario of SETTLING) {
+    for (const scenario of GENTLE) {
       context.progress(`${scenario.name}: minutes`);
       const { wallMs } = await onControlPlane(context, scenario);
       walls.push(wallMs / 1000);
     }
     const [on = NaN, off = NaN] = walls;
-    const [{ name }, { name: without }] = SETTLING;
+    const [{ name }, { name: without }] = GENTLE;
     return [
       { name, value: on, unit: 's' },
       { name: without, value: off, unit: 's' },
-      { name: 'with it, of without it', value: on / off, unit: '', atMost: MOST_FOR_SETTLING },
+      { name: 'with it, of without it', value: on / off, unit: '', atMost: MOST_FOR_GENTLE },
     ];
   },
 };

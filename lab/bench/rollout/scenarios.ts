@@ -50,10 +50,18 @@ export const MOVES: readonly Scenario[] = [
 
 const THIRTY_BY_TEN: Omit<Scenario, 'name'> = { nodes: 30, places: 10, zones: 1 };
 
-/** The same rollout with and without a wait for what drains have displaced. */
-export const SETTLING: readonly [on: Scenario, off: Scenario] = [
-  { ...THIRTY_BY_TEN, name: '30 by 10, settle', policy: { nodeSelector: {}, settle: '5m' } },
-  { ...THIRTY_BY_TEN, name: '30 by 10, no settle', policy: { nodeSelector: {}, settle: '0s' } },
+/** The same rollout with and without a wait for what drains have displaced, and with few nodes first, then more. Four prove the release in both. */
+export const GENTLE: readonly [on: Scenario, off: Scenario] = [
+  {
+    ...THIRTY_BY_TEN,
+    name: '30 by 10, settle and widen',
+    policy: { nodeSelector: {}, settle: '5m', proof: { nodes: 4, widen: 2 } },
+  },
+  {
+    ...THIRTY_BY_TEN,
+    name: '30 by 10, neither',
+    policy: { nodeSelector: {}, settle: '0s', proof: { nodes: 4 } },
+  },
 ];
 
 /** Hosts' work, one node after the other at each place, in the time that the rollout took: more than 1 where nodes prepare while others boot. */
