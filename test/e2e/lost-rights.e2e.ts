@@ -56,11 +56,12 @@ test('a pause that the controller may not read stops whatever is not disturbed y
   const { history, until, cluster, options } = scene;
   const node = await until((seen) => updating(seen));
   turns.push(node);
-  await guard(cluster, node);
+  // All of them: a node that can be drained would go in its place.
+  for (const one of NODES) await guard(cluster, one);
   await until(() => verdict(history, node)?.reason === 'DrainBlocked');
   const giveBack = await withoutRight('namespaces');
   await kubectl('annotate', 'namespace', NAMESPACE, `${PAUSED_ANNOTATION}=ann`);
-  await relaxGuard(node);
+  for (const one of NODES) await relaxGuard(one);
   await until(() => atRest(history, options.to).includes(node));
   await giveBack();
   await until(() => waiting().every((other) => verdict(history, other)?.reason === 'Paused'));

@@ -1,10 +1,19 @@
 import { expect, test } from '@jest/globals';
 import type { Rollout } from '../../lab/sim/rollout.ts';
 import { applyAll } from '../../lab/sim/world/manifests.ts';
-import { HOLD_ANNOTATION, NAMESPACE, PAUSED_ANNOTATION, shadowName } from '../../runtime/api/shadow/names.ts';
+import {
+  COMPONENT_LABEL,
+  COMPONENTS,
+  NAMESPACE,
+  PAUSED_ANNOTATION,
+  shadowName,
+} from '../../runtime/api/shadow/names.ts';
+import { listAll } from '../../runtime/kube/collection.ts';
+import type { Node, Pod } from '../../runtime/kube/objects.ts';
+import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import { until, withRollout } from './support.ts';
 
-/** A node that no eviction can empty, with real processes on an embedded cluster: the others do not wait for it. */
+/** A node that no eviction can empty, with real processes on an embedded cluster: the next does not wait for it. */
 
 const shadowOf = ({ recorder }: Rollout, node: string) => recorder.shadows.get(shadowName(node));
 const isUpdated = (rollout: Rollout, node: string): boolean => {
@@ -12,8 +21,6 @@ const isUpdated = (rollout: Rollout, node: string): boolean => {
   return status?.current_version === '1.39.0' && spec?.state === 'Idle';
 };
 
-const [FIRST, ...OTHERS] = ['node-1', 'node-2', 'node-3'] as const;
-const MERGE = 'application/merge-patch+json';
 const metadata = { name: 'guard', namespace: 'shop', labels: { app: 'guard' } };
 const BUDGET = {
   apiVersion: 'policy/v1',
@@ -29,27 +36,41 @@ const guardOn = (nodeName: string) => ({
   spec: { nodeName, containers: [{ name: 'a', image: 'a' }] },
 });
 
-test('the first to start gives its place to the others before it is disturbed, and is drained once they are done', () =>
-  // Slow enough for the others to be let go while the first one prepares its update.
+/** Names of nodes, in the order in which they start. The controller's own is last, whatever blocks the others, and left out. */
+async function byAge({ world }: Rollout): Promise<readonly string[]> {
+  const { transport } = world;
+  const [nodes, pods] = await Promise.all([
+    listAll(transport, { path: NODES_PATH, project: (node: Node) => node }),
+    listAll(transport, { path: '/api/v1/pods', project: (pod: Pod) => pod }),
+  ]);
+  const own = pods.find((pod) => pod.metadata.labels?.[COMPONENT_LABEL] === COMPONENTS.controller)?.spec?.nodeName;
+  const keys = nodes.map((node) => `${node.metadata.creationTimestamp} ${node.metadata.name}`).toSorted();
+  return keys.map((key) => key.slice(key.indexOf(' ') + 1)).filter((name) => name !== own);
+}
+
+test('the first to start gives its place to the next before it is disturbed, and is drained once that is done', () =>
+  // Slow enough for the next one to be told to prepare its update while the first one does.
   withRollout({ options: { speed: 10 } }, async (rollout) => {
     const { transport } = rollout.world;
-    const note = (path: string, annotations: object) =>
-      transport.request({ method: 'PATCH', path, body: { metadata: { annotations } }, contentType: MERGE });
-    const pause = (value: '' | null) => note(`/api/v1/namespaces/${NAMESPACE}`, { [PAUSED_ANNOTATION]: value });
-    const hold = (value: '' | null) =>
-      Promise.all(OTHERS.map((node) => note(`/api/v1/nodes/${node}`, { [HOLD_ANNOTATION]: value })));
+    const pause = (value: '' | null) => {
+      const body = { metadata: { annotations: { [PAUSED_ANNOTATION]: value } } };
+      const path = `/api/v1/namespaces/${NAMESPACE}`;
+      return transport.request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
+    };
     await pause('');
-    await until(rollout, () => rollout.recorder.shadows.size === 3);
-    await Promise.all([hold(''), applyAll(transport, [BUDGET, guardOn(FIRST)])]);
+    const offered = () =>
+      [...rollout.recorder.shadows.values()].filter(({ status }) => status?.target_version === '1.39.0');
+    await until(rollout, () => offered().length === 3);
+    const [first = '', next = ''] = await byAge(rollout);
+    await applyAll(transport, [BUDGET, guardOn(first)]);
     await pause(null);
-    await until(rollout, () => shadowOf(rollout, FIRST)?.spec.state === 'StagedAndPerformedUpdate');
-    await hold(null);
+    await until(rollout, () => shadowOf(rollout, first)?.spec.state === 'StagedAndPerformedUpdate');
     const went = new Set<string>();
     await until(rollout, () => {
-      const { spec, status } = shadowOf(rollout, FIRST) ?? {};
+      const { spec, status } = shadowOf(rollout, first) ?? {};
       went.add(`${spec?.state}${status?.drain ? ', drained' : ''}`);
-      return OTHERS.every((node) => isUpdated(rollout, node));
+      return isUpdated(rollout, next);
     });
     expect([...went]).toEqual(['StagedAndPerformedUpdate', 'Idle']);
-    await until(rollout, () => shadowOf(rollout, FIRST)?.status?.drain?.blocked_by.join().includes('guard') === true);
+    await until(rollout, () => shadowOf(rollout, first)?.status?.drain?.blocked_by.join().includes('guard') === true);
   }));
