@@ -6,6 +6,7 @@ import type { History } from './history.ts';
 import { invariants } from './invariants.ts';
 import { apply, kubectl } from './kubectl.ts';
 import { Plugin, type Verdicts } from './plugin.ts';
+import { updating } from './looks.ts';
 import { type Scene, Stage } from './scene.ts';
 import { leftOnNodes, takeAway } from './taking-away.ts';
 import { haltOf, holdOf, pause } from './undoing.ts';
@@ -31,10 +32,11 @@ const bearing = ({ nodes }: History): readonly string[] =>
 const bear = (least: number): Promise<unknown> => scene.until((history) => bearing(history).length >= least);
 const noneBears = (): Promise<unknown> => scene.until((history) => bearing(history).length === 0);
 
-/** Wherever people look. A node may be done meanwhile, and bear it no more. */
+/** Wherever people look. One that is being updated bears it as well, until it is done. */
 async function saidOfOne(): Promise<void> {
   const says = 'new pods prefer other nodes';
-  const name = bearing(scene.history).at(-1) ?? '';
+  const { history } = scene;
+  const name = bearing(history).findLast((one) => one !== updating(history)) ?? '';
   expect((await plugin.run('why', name)).out).toContain(says);
   const { nodes } = await plugin.page();
   expect(nodes.find((one) => one.name === name)?.meanwhile).toContain(says);
