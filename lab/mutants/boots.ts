@@ -1,165 +1,104 @@
-import type { Mutant } from './mutant.ts';
+import { type Mutant, mutantsOf } from './mutant.ts';
 
 /** Rules B: what happened to the host. */
 export const bootMutants: readonly Mutant[] = [
-  {
-    rule: 'B1',
-    does: 'reboots without a record',
-    file: 'runtime/agent/steps/reboot.ts',
-    find: 'isKept &&= await recordRequest(context, version, signal);\n',
-    replace: '',
-    tests: ['test/agent/boots.test.ts'],
-  },
-  {
-    rule: 'B1',
-    does: 'reboots by a drain of long ago',
-    file: 'runtime/agent/steps/reboot.ts',
-    find: 'if (!isOld(at)) return;',
-    replace: 'return;',
-    tests: ['test/agent/boots.test.ts'],
-  },
-  {
-    rule: 'B1',
-    does: 'takes a drain for the last one that came before the probe',
-    file: 'runtime/agent/steps/reboot.ts',
-    find: 'drainedAt: isProbed ? drainedAt : -Infinity',
-    replace: 'drainedAt',
-    tests: ['test/agent/boots.test.ts'],
-  },
-  {
-    rule: 'B3',
-    does: 'disturbs a node for what its host is not offered any more',
-    file: 'runtime/agent/steps/reboot.ts',
-    find: '  await expectOffered(context, version, signal);\n',
-    replace: '',
-    tests: ['test/agent/last-look.test.ts'],
-  },
-  {
-    rule: 'B3',
-    does: 'downloads again on a drained node what an agent that was killed had checked',
-    file: 'runtime/agent/steps/reboot.ts',
-    find: "  if (hasStaged(status, version) && (await wasDisturbed(context, signal))) return 'staged';\n",
-    replace: '',
-    tests: ['test/agent/last-look.test.ts'],
-  },
-  {
-    rule: 'B2',
-    does: 'goes on after a boot that nobody asked for without a probe',
-    file: 'runtime/agent/steps/reboot.ts',
-    find: ' await expectProbe(context, version, signal);\n',
-    replace: ' await Promise.resolve();\n',
-    tests: ['test/agent/boots.test.ts'],
-  },
-  {
-    rule: 'B2',
-    does: 'takes a probe for the record of a reboot',
-    file: 'runtime/agent/decide.ts',
-    find: 'reboot?.requested_at != null && reboot.version === version;',
-    replace: 'reboot != null && reboot.version === version;',
-    tests: ['test/agent/decide.test.ts'],
-  },
-  {
-    rule: 'B3',
-    does: 'activates whatever is staged',
-    file: 'runtime/agent/steps/stage.ts',
-    find: ' && status.staging?.image.version === version',
-    replace: '',
-    tests: ['test/agent/other-image.test.ts'],
-  },
-  {
-    rule: 'B3',
-    does: 'prepares on a host that is activated',
-    file: 'runtime/agent/steps/stage.ts',
-    find: 'host.deactivate(signal)',
-    replace: 'host.status(signal)',
-    tests: ['test/agent/traces.test.ts'],
-  },
-  {
-    rule: 'B4',
-    does: 'obeys the shadow of an earlier Node of its name',
-    file: 'runtime/agent/decide.ts',
-    find: "  if (!belongsTo(shadow, view.nodeUid)) return { kind: 'identify' };\n",
-    replace: '',
-    tests: ['test/agent/traces.test.ts'],
-  },
-  {
-    rule: 'B4',
-    does: 'goes by the shadow that a node had when it was last planned on',
-    file: 'runtime/controller/plan/nodes/health.ts',
-    find: 'known.node === node && known.shadow === shadow ? known',
-    replace: 'known.node === node && shadow ? known',
-    tests: ['test/controller/plan/remembered.test.ts'],
-  },
-  {
-    rule: 'B4',
-    does: 'goes by what a node was when it was last planned on',
-    file: 'runtime/controller/plan/nodes/health.ts',
-    find: 'known.node === node && known.shadow === shadow ? known',
-    replace: 'known.shadow === shadow ? known',
-    tests: ['test/controller/plan/remembered.test.ts'],
-  },
-  {
-    rule: 'B4',
-    does: 'goes by the permit and the agent that a node had when it was last planned on',
-    file: 'runtime/controller/plan/nodes/join.ts',
-    find: 'const known = rest === NOTHING ? kept(node, shadow, at) : undefined;',
-    replace: 'const known = kept(node, shadow, at);',
-    tests: ['test/controller/plan/remembered.test.ts'],
-  },
-  {
-    rule: 'B6',
-    does: 'deactivates the host before the record is cleared',
-    file: 'runtime/agent/loop.ts',
-    find: "  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...currentStatus(now), reboot: null }), signal);\n",
-    replace: '',
-    tests: ['test/agent/failing-paths.test.ts'],
-  },
-  {
-    rule: 'B6',
-    does: 'leaves the host activated where an update is given up',
-    file: 'runtime/agent/loop.ts',
-    find: 'await hostWork.tryToDeactivate(signal);\n',
-    replace: 'undefined as HostError | undefined;\n',
-    tests: ['test/agent/traces.test.ts'],
-  },
-  {
-    rule: 'B6',
-    does: 'asks a host once to be deactivated, and never again',
-    file: 'runtime/agent/steps/offer.ts',
-    find: "state === 'Ready' || hostWork.owesDeactivation",
-    replace: 'false',
-    tests: ['test/agent/deactivation.test.ts'],
-  },
-  {
-    rule: 'B8',
-    does: 'reboots though the record was refused',
-    file: 'runtime/agent/status.ts',
-    find: 'addsRecord(status, view) ? [] : [inOlderContract(status, view)]',
-    replace: '[inOlderContract(status, view)]',
-    tests: ['test/agent/refused-status.test.ts'],
-  },
-  {
-    rule: 'B5',
-    does: 'writes a status to a shadow on which the agent did not act',
-    file: 'runtime/apiserver/shadow-service.ts',
-    find: 'version !== undefined && version !== resourceVersion',
-    replace: 'false',
-    tests: ['test/apiserver/late-status.test.ts'],
-  },
-  {
-    rule: 'B5',
-    does: 'takes a status for one that newly reaches its state, where nobody has said so',
-    file: 'runtime/apiserver/status-patch.ts',
-    find: 'return before === undefined || isOfOlder(sent)',
-    replace: 'return isOfOlder(sent)',
-    tests: ['test/apiserver/late-status.test.ts'],
-  },
-  {
-    rule: 'B4',
-    does: "takes the shadow of an earlier Node for this one's",
-    file: 'runtime/controller/writing/actions/ports.ts',
-    find: 'belongsTo(found, nodeUid)',
-    replace: 'found',
-    tests: ['test/controller/stale-caches.test.ts', 'test/controller/views.test.ts'],
-  },
+  ...mutantsOf('runtime/agent/steps/reboot.ts', ['test/agent/boots.test.ts'], {
+    'B1: reboots without a record': ['isKept &&= await recordRequest(context, version, signal);\n', ''],
+    'B1: reboots by a drain of long ago': ['if (!isOld(at)) return;', 'return;'],
+    'B1: takes a drain for the last one that came before the probe': [
+      'drainedAt: isProbed ? drainedAt : -Infinity',
+      'drainedAt',
+    ],
+    'B2: goes on after a boot that nobody asked for without a probe': [
+      ' await expectProbe(context, version, signal);\n',
+      ' await Promise.resolve();\n',
+    ],
+  }),
+  ...mutantsOf('runtime/agent/steps/reboot.ts', ['test/agent/last-look.test.ts'], {
+    'B3: disturbs a node for what its host is not offered any more': [
+      '  await expectOffered(context, version, signal);\n',
+      '',
+    ],
+    'B3: downloads again on a drained node what an agent that was killed had checked': [
+      "  if (hasStaged(status, version) && (await wasDisturbed(context, signal))) return 'staged';\n",
+      '',
+    ],
+  }),
+  ...mutantsOf('runtime/agent/decide.ts', ['test/agent/decide.test.ts'], {
+    'B2: takes a probe for the record of a reboot': [
+      'reboot?.requested_at != null && reboot.version === version;',
+      'reboot != null && reboot.version === version;',
+    ],
+  }),
+  ...mutantsOf('runtime/agent/steps/stage.ts', ['test/agent/other-image.test.ts'], {
+    'B3: activates whatever is staged': [' && status.staging?.image.version === version', ''],
+  }),
+  ...mutantsOf('runtime/agent/steps/stage.ts', ['test/agent/traces.test.ts'], {
+    'B3: prepares on a host that is activated': ['host.deactivate(signal)', 'host.status(signal)'],
+  }),
+  ...mutantsOf('runtime/agent/decide.ts', ['test/agent/traces.test.ts'], {
+    'B4: obeys the shadow of an earlier Node of its name': [
+      "  if (!belongsTo(shadow, view.nodeUid)) return { kind: 'identify' };\n",
+      '',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/nodes/health.ts', ['test/controller/plan/remembered.test.ts'], {
+    'B4: goes by the shadow that a node had when it was last planned on': [
+      'known.node === node && known.shadow === shadow ? known',
+      'known.node === node && shadow ? known',
+    ],
+    'B4: goes by what a node was when it was last planned on': [
+      'known.node === node && known.shadow === shadow ? known',
+      'known.shadow === shadow ? known',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/nodes/join.ts', ['test/controller/plan/remembered.test.ts'], {
+    'B4: goes by the permit and the agent that a node had when it was last planned on': [
+      'const known = rest === NOTHING ? kept(node, shadow, at) : undefined;',
+      'const known = kept(node, shadow, at);',
+    ],
+  }),
+  ...mutantsOf('runtime/agent/loop.ts', ['test/agent/failing-paths.test.ts'], {
+    'B6: deactivates the host before the record is cleared': [
+      "  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...currentStatus(now), reboot: null }), signal);\n",
+      '',
+    ],
+  }),
+  ...mutantsOf('runtime/agent/loop.ts', ['test/agent/traces.test.ts'], {
+    'B6: leaves the host activated where an update is given up': [
+      'await hostWork.tryToDeactivate(signal);\n',
+      'undefined as HostError | undefined;\n',
+    ],
+  }),
+  ...mutantsOf('runtime/agent/steps/offer.ts', ['test/agent/deactivation.test.ts'], {
+    'B6: asks a host once to be deactivated, and never again': [
+      "state === 'Ready' || hostWork.owesDeactivation",
+      'false',
+    ],
+  }),
+  ...mutantsOf('runtime/agent/status.ts', ['test/agent/refused-status.test.ts'], {
+    'B8: reboots though the record was refused': [
+      'addsRecord(status, view) ? [] : [inOlderContract(status, view)]',
+      '[inOlderContract(status, view)]',
+    ],
+  }),
+  ...mutantsOf('runtime/apiserver/shadow-service.ts', ['test/apiserver/late-status.test.ts'], {
+    'B5: writes a status to a shadow on which the agent did not act': [
+      'version !== undefined && version !== resourceVersion',
+      'false',
+    ],
+  }),
+  ...mutantsOf('runtime/apiserver/status-patch.ts', ['test/apiserver/late-status.test.ts'], {
+    'B5: takes a status for one that newly reaches its state, where nobody has said so': [
+      'return before === undefined || isOfOlder(sent)',
+      'return isOfOlder(sent)',
+    ],
+  }),
+  ...mutantsOf(
+    'runtime/controller/writing/actions/ports.ts',
+    ['test/controller/stale-caches.test.ts', 'test/controller/views.test.ts'],
+    {
+      "B4: takes the shadow of an earlier Node for this one's": ['belongsTo(found, nodeUid)', 'found'],
+    },
+  ),
 ];

@@ -1,127 +1,81 @@
-import type { Mutant } from './mutant.ts';
+import { type Mutant, mutantsOf } from './mutant.ts';
 
 /** Rules M2 to M4: what a drain evicts, and how it ends. */
 export const drainMutants: readonly Mutant[] = [
-  {
-    rule: 'M2',
-    does: "drains on where its marks are gone or another drain's",
-    file: 'runtime/apiserver/drain/run.ts',
-    find: ' || readMarks(node)?.id !== this.id',
-    replace: '',
-    tests: ['test/apiserver/drain/traces.test.ts'],
-  },
-  {
-    rule: 'M3',
-    does: 'takes an empty watch for an empty Node',
-    file: 'runtime/apiserver/drain/cordon.ts',
-    find: 'await listWhole(ports.transport, podsOn(agent.nodeName))',
-    replace: "await Promise.resolve({ items: [], version: '' })",
-    tests: ['test/apiserver/drain/traces.test.ts'],
-  },
-  {
-    rule: 'M3',
-    does: 'proves a Node that it has not looked at',
-    file: 'runtime/apiserver/drain/engine.ts',
-    find: 'await nodes.patch(node.metadata.name, { ...patch });',
-    replace:
+  ...mutantsOf('runtime/apiserver/drain/run.ts', ['test/apiserver/drain/traces.test.ts'], {
+    "M2: drains on where its marks are gone or another drain's": [' || readMarks(node)?.id !== this.id', ''],
+  }),
+  ...mutantsOf('runtime/apiserver/drain/cordon.ts', ['test/apiserver/drain/traces.test.ts'], {
+    'M3: takes an empty watch for an empty Node': [
+      'await listWhole(ports.transport, podsOn(agent.nodeName))',
+      "await Promise.resolve({ items: [], version: '' })",
+    ],
+  }),
+  ...mutantsOf('runtime/apiserver/drain/engine.ts', ['test/apiserver/drain/traces.test.ts'], {
+    'M3: proves a Node that it has not looked at': [
+      'await nodes.patch(node.metadata.name, { ...patch });',
       'await nodes.patch(node.metadata.name, { ...patch, metadata: { ...patch.metadata, resourceVersion: (await nodes.get(node.metadata.name))!.metadata.resourceVersion } });',
-    tests: ['test/apiserver/drain/traces.test.ts'],
-  },
-  {
-    rule: 'M3',
-    does: 'proves with a patch that changes nothing',
-    file: 'runtime/api/marks/patches.ts',
-    find: 'drained: now, proof }',
-    replace: 'drained: now }',
-    tests: ['test/api/marks/marks.test.ts', 'test/apiserver/uncordon-traces.test.ts'],
-  },
-  {
-    rule: 'M3',
-    does: 'keeps the proof of a Node that it cordons again',
-    file: 'runtime/api/marks/patches.ts',
-    find: '          newestPod,\n',
-    replace: '          newestPod,\n          drained: before?.drained,\n',
-    tests: ['test/api/marks/marks.test.ts'],
-  },
-  {
-    rule: 'M4',
-    does: 'uncordons at the deadline',
-    file: 'runtime/apiserver/drain/engine.ts',
-    find: "      this.#ports.metrics.drains.inc({ result: 'timeout' });\n",
-    replace:
+    ],
+  }),
+  ...mutantsOf(
+    'runtime/api/marks/patches.ts',
+    ['test/api/marks/marks.test.ts', 'test/apiserver/uncordon-traces.test.ts'],
+    {
+      'M3: proves with a patch that changes nothing': ['drained: now, proof }', 'drained: now }'],
+    },
+  ),
+  ...mutantsOf('runtime/api/marks/patches.ts', ['test/api/marks/marks.test.ts'], {
+    'M3: keeps the proof of a Node that it cordons again': [
+      '          newestPod,\n',
+      '          newestPod,\n          drained: before?.drained,\n',
+    ],
+  }),
+  ...mutantsOf('runtime/apiserver/drain/engine.ts', ['test/apiserver/refusals.test.ts'], {
+    'M4: uncordons at the deadline': [
+      "      this.#ports.metrics.drains.inc({ result: 'timeout' });\n",
       '    const { name, resourceVersion } = node.metadata;\n    void this.#ports.nodes.patch(name, { metadata: { resourceVersion }, spec: { unschedulable: null } });\n',
-    tests: ['test/apiserver/refusals.test.ts'],
-  },
-  {
-    rule: 'M12',
-    does: 'forgets what a drain has evicted once it is called off',
-    file: 'runtime/controller/plan/nodes/settle.ts',
-    find: "node.marks !== undefined || phase.kind === 'returning' || isLetThrough(phase)",
-    replace: 'isLetThrough(phase)',
-    tests: ['test/controller/plan/crossed.test.ts'],
-  },
-  {
-    rule: 'M12',
-    does: 'calls off the next drain before the pods of the last one are back',
-    file: 'runtime/controller/plan/gates/crossed.ts',
-    find: 'Math.max(stalledAt, lastCalledOff(fleet, deadlock))',
-    replace: 'stalledAt',
-    tests: ['test/controller/plan/crossed.test.ts'],
-  },
-  {
-    rule: 'M12',
-    does: 'does not say whom a drain has evicted',
-    file: 'runtime/apiserver/drain/status.ts',
-    find: '    this.#cover = coverNow(this.#cover, left);\n',
-    replace: '',
-    tests: ['test/apiserver/drain/cover.test.ts'],
-  },
-  {
-    rule: 'M12',
-    does: 'forgets whom a drain has evicted that begins anew',
-    file: 'runtime/apiserver/drain/judge.ts',
-    find: 'judged ? withEvicted(judged.cover, known) : known',
-    replace: 'judged?.cover ?? known',
-    tests: ['test/apiserver/drain/cover.test.ts'],
-  },
-  {
-    rule: 'M12',
-    does: 'takes the pods of a drain for evicted that are there still',
-    file: 'runtime/controller/plan/gates/crossed.ts',
-    find: 'isDrained || left.length < pods',
-    replace: 'true',
-    tests: ['test/controller/plan/crossed.test.ts'],
-  },
-  {
-    rule: 'M12',
-    does: 'calls a drain off though another node gives its budget back',
-    file: 'runtime/controller/plan/gates/crossed.ts',
-    find: 'isWithin(those, before)',
-    replace: 'both(those, before).length > 0',
-    tests: ['test/controller/plan/crossed.test.ts'],
-  },
-  {
-    rule: 'M12',
-    does: 'calls the older of two drains off that block each other',
-    file: 'runtime/controller/plan/gates/crossed.ts',
-    find: 'compare(sinceOf(b), sinceOf(a))',
-    replace: 'compare(sinceOf(a), sinceOf(b))',
-    tests: ['test/controller/plan/crossed.test.ts'],
-  },
-  {
-    rule: 'M12',
-    does: 'calls a drain off whose agent asks for its reboot meanwhile',
-    file: 'runtime/controller/writing/actions/specs.ts',
-    find: 'crossed ? isStillCrossed(crossed, live, view) : mayCallOff(phase)',
-    replace: 'crossed !== undefined || mayCallOff(phase)',
-    tests: ['test/controller/crossed.test.ts'],
-  },
-  {
-    rule: 'M12',
-    does: 'starts a node again while the drain goes on that its own has blocked',
-    file: 'runtime/controller/plan/gates/pauses.ts',
-    find: 'permits.find(({ id }) => id === crossed.attempt)',
-    replace: 'undefined',
-    tests: ['test/controller/crossed.test.ts'],
-  },
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/nodes/settle.ts', ['test/controller/plan/crossed.test.ts'], {
+    'M12: forgets what a drain has evicted once it is called off': [
+      "node.marks !== undefined || phase.kind === 'returning' || isLetThrough(phase)",
+      'isLetThrough(phase)',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/crossed.ts', ['test/controller/plan/crossed.test.ts'], {
+    'M12: calls off the next drain before the pods of the last one are back': [
+      'Math.max(stalledAt, lastCalledOff(fleet, deadlock))',
+      'stalledAt',
+    ],
+    'M12: takes the pods of a drain for evicted that are there still': ['isDrained || left.length < pods', 'true'],
+    'M12: calls a drain off though another node gives its budget back': [
+      'isWithin(those, before)',
+      'both(those, before).length > 0',
+    ],
+    'M12: calls the older of two drains off that block each other': [
+      'compare(sinceOf(b), sinceOf(a))',
+      'compare(sinceOf(a), sinceOf(b))',
+    ],
+  }),
+  ...mutantsOf('runtime/apiserver/drain/status.ts', ['test/apiserver/drain/cover.test.ts'], {
+    'M12: does not say whom a drain has evicted': ['    this.#cover = coverNow(this.#cover, left);\n', ''],
+  }),
+  ...mutantsOf('runtime/apiserver/drain/judge.ts', ['test/apiserver/drain/cover.test.ts'], {
+    'M12: forgets whom a drain has evicted that begins anew': [
+      'judged ? withEvicted(judged.cover, known) : known',
+      'judged?.cover ?? known',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/writing/actions/specs.ts', ['test/controller/crossed.test.ts'], {
+    'M12: calls a drain off whose agent asks for its reboot meanwhile': [
+      'crossed ? isStillCrossed(crossed, live, view) : mayCallOff(phase)',
+      'crossed !== undefined || mayCallOff(phase)',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/pauses.ts', ['test/controller/crossed.test.ts'], {
+    'M12: starts a node again while the drain goes on that its own has blocked': [
+      'permits.find(({ id }) => id === crossed.attempt)',
+      'undefined',
+    ],
+  }),
 ];

@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant.ts';
+import { type Mutant, mutantsOf } from './mutant.ts';
 
 const GATES = 'runtime/controller/plan/gates/gates.ts';
 const KINDS = 'runtime/controller/plan/nodes/kinds.ts';
@@ -8,260 +8,165 @@ const TOLD = [`${PLAN}/told-to-drain.test.ts`];
 
 /** Rules L: who may be updating. */
 export const furtherPermits: readonly Mutant[] = [
-  {
-    rule: 'L8',
-    does: 'drains what is staged though its release is halted by now',
-    file: GATES,
-    find: "again: 'call-off', ask: halted",
-    replace: 'again: undefined, ask: halted',
-    tests: GATE_TESTS,
-  },
-  {
-    rule: 'L8',
-    does: 'takes nodes that run different versions for alike',
-    file: KINDS,
-    find: 'const versions = [status?.current_version, ',
-    replace: 'const versions = [',
-    tests: [`${PLAN}/alike.test.ts`],
-  },
-  {
-    rule: 'L8',
-    does: 'takes a node that goes back for one like those that do not',
-    file: KINDS,
-    find: 'offered, updatedFrom];',
-    replace: 'offered];',
-    tests: [`${PLAN}/alike.test.ts`],
-  },
-  {
-    rule: 'L8',
-    does: 'takes nodes for alike to which releases are proven apart',
-    file: KINDS,
-    find: ', per && labelOf(node.labels, per)]',
-    replace: ']',
-    tests: [`${PLAN}/alike.test.ts`],
-  },
-  {
-    rule: 'L8',
-    does: 'drains what is staged under a pause',
-    file: GATES,
-    find: 'again: whilePaused, ask: nowPaused',
-    replace: 'again: undefined, ask: nowPaused',
-    tests: GATE_TESTS,
-  },
-  {
-    rule: 'L8',
-    does: 'lets a node that is told to drain be drained under a pause',
-    file: 'runtime/controller/plan/gates/fleet.ts',
-    find: "return isToldToDrain(phase) ? 'call-off' : 'wait';",
-    replace: "return 'wait';",
-    tests: TOLD,
-  },
-  {
-    rule: 'L8',
-    does: 'calls nothing off once it is told to drain',
-    file: 'runtime/controller/plan/gates/again.ts',
-    find: "phase.kind === 'staging' || !mayCallOff(phase)",
-    replace: "phase.kind !== 'staged'",
-    tests: TOLD,
-  },
-  {
-    rule: 'L8',
-    does: 'starts what is held back',
-    file: GATES,
-    find: "return info.node.held ? stoppedBy(found('Held', heldText(info.node.heldBy))) : PASS;",
-    replace: 'return PASS;',
-    tests: GATE_TESTS,
-  },
-  {
-    rule: 'L8',
-    does: 'starts under a pause',
-    file: 'runtime/controller/plan/gates/fleet.ts',
-    find: "return snapshot.paused ? stoppedBy(found('Paused', pauseText(snapshot.pausedBy))) : PASS;",
-    replace: 'return PASS;',
-    tests: GATE_TESTS,
-  },
-  {
-    rule: 'L3',
-    does: 'keeps the permit of a node that is gone',
-    file: 'runtime/controller/plan/nodes/recovery.ts',
-    find: "  if (!holder) return { kind: 'free', shadow, nodeUid, because: 'node-gone' };\n",
-    replace: '  if (!holder) return undefined;\n',
-    tests: ['test/controller/plan/recovery.test.ts'],
-  },
-  {
-    rule: 'L4',
-    does: 'does not doubt a permit while a write to its shadow has no answer',
-    file: 'runtime/controller/writing/executor.ts',
-    find: "if (result === 'slow') this.#ports.permitLedger.doubt(target);",
-    replace: '',
-    tests: ['test/controller/unanswered.test.ts'],
-  },
-  {
-    rule: 'L5',
-    does: 'swaps the list of permits without a look at who leads',
-    file: 'runtime/controller/permits/ledger.ts',
-    find: 'if (lease?.spec?.holderIdentity !== this.#options.identity)',
-    replace: 'if (!lease)',
-    tests: ['test/controller/permits/ledger.test.ts'],
-  },
-  {
-    rule: 'L6',
-    does: 'does not count a node that became NotReady',
-    file: 'runtime/controller/plan/groups/busy.ts',
-    find: 'if (!permit && !isOccupied(info)) return outageUntil;',
-    replace: 'if (!permit && !isOccupied(info)) return undefined;',
-    tests: ['test/controller/plan/starts.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'drains what is staged on a node that is not Ready',
-    file: GATES,
-    find: "again: 'wait', ask: notReady",
-    replace: 'again: undefined, ask: notReady',
-    tests: GATE_TESTS,
-  },
-  {
-    rule: 'L9',
-    does: 'asks on for a node whose last write has no answer',
-    file: 'runtime/controller/writing/slow-commands.ts',
-    find: 'return this.#slow.has(target) || this.#slow.size >= MAX_SLOW;',
-    replace: 'return !target;',
-    tests: ['test/controller/unanswered.test.ts'],
-  },
-  {
-    rule: 'L7',
-    does: 'lets the list grow beyond what the API server takes',
-    file: 'runtime/controller/plan/groups/busy.ts',
-    find: 'weight: weightOf(claimant) }),',
-    replace: 'weight: Math.min(0, weightOf(claimant)) }),',
-    tests: ['test/controller/permits/ledger.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'goes on under another policy as under the one that its permit names',
-    file: 'runtime/controller/plan/gates/again.ts',
-    find: 'return before.name !== policy?.name || before.uid !== policy.uid;',
-    replace: 'return before.name !== policy?.name && before.uid === policy?.uid;',
-    tests: ['test/controller/plan/second-gate.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'disturbs all that has staged though a node was lost since',
-    file: 'runtime/controller/plan/groups/busy.ts',
-    find: '  if (until !== NEVER) return true;\n',
-    replace: '',
-    tests: ['test/controller/plan/second-gate.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'lets a dead machine that has disturbed nobody keep its place',
-    file: 'runtime/controller/plan/facts/phase.ts',
-    find: 'staged: { ...inService, givesBackMs: OTHER_MS },',
-    replace: 'staged: { ...inService, givesBackMs: Infinity },',
-    tests: ['test/controller/plan/deadlines.test.ts'],
-  },
-  {
-    rule: 'L3',
-    does: 'waits for ever for the agent of a node that was called off',
-    file: 'runtime/controller/plan/nodes/health.ts',
-    find: 'const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;',
-    replace: 'const isGivenBack = isCalledOff(info.phase) && overdueFrom < 0;',
-    tests: ['test/controller/plan/deadlines.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'starts nodes however many are not Ready',
-    file: 'runtime/controller/plan/gates/fleet.ts',
-    find: 'return because ? stoppedBy(because) : PASS;',
-    replace: 'return PASS;',
-    tests: ['test/controller/plan/unhealthy.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'decides by a policy that rules for a moment',
-    file: 'runtime/controller/seeing/rulers.ts',
-    find: 'if (last === ruler.name) continue;',
-    replace: 'if (last !== undefined) continue;',
-    tests: ['test/controller/rulers.test.ts'],
-  },
-  {
-    rule: 'L5',
-    does: 'leaves it to the next term to ask again for what an API server has turned away',
-    file: 'runtime/kube/asking-again.ts',
-    find: 'return error instanceof BusyError || (',
-    replace: 'return (',
-    tests: ['test/kube/asking-again.test.ts'],
-  },
-  {
-    rule: 'L4',
-    does: 'asks again for a write that may have been carried out',
-    file: 'runtime/kube/asking-again.ts',
-    find: '(error instanceof UnreachableError && error.isUnsent)',
-    replace: 'error instanceof UnreachableError',
-    tests: ['test/kube/asking-again.test.ts'],
-  },
-  {
-    rule: 'L6',
-    does: 'does not count the permit of a node that is not known',
-    file: 'runtime/controller/plan/groups/busy.ts',
-    find: 'for (const { nodeUid } of permits) strays.add(nodeUid);',
-    replace: '',
-    tests: ['test/controller/plan/busy.test.ts', 'test/controller/plan/starts.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'keeps the place of a node whose drain is refused',
-    file: 'runtime/controller/plan/gates/again.ts',
-    find: 'refusal.since + STUCK_MS : NEVER',
-    replace: 'NEVER : NEVER',
-    tests: ['test/controller/plan/second-gate.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'lets an update that has disturbed nobody keep its place',
-    file: 'runtime/controller/plan/gates/again.ts',
-    find: 'if (!isRefused(phase)) return health.overdueFrom;',
-    replace: 'if (!isRefused(phase)) return NEVER;',
-    tests: ['test/controller/plan/deadlines.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'stops for reboots of its own as for an outage',
-    file: 'runtime/controller/plan/groups/busy.ts',
-    find: 'wasReady(info) && !isUpdated;',
-    replace: 'wasReady(info);',
-    tests: ['test/controller/plan/unhealthy.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'starts beside another operator',
-    file: 'runtime/controller/plan/gates/gates.ts',
-    find: "again: 'wait', ask: besideOthers",
-    replace: "again: 'wait', ask: () => PASS",
-    tests: ['test/controller/other-operators.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'starts nodes that are about to be removed',
-    file: 'runtime/controller/plan/gates/gates.ts',
-    find: "again: 'call-off', ask: leaving",
-    replace: "again: 'call-off', ask: () => PASS",
-    tests: ['test/controller/plan/starts.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'pauses by node, so that a newer release waits for the failure of another',
-    file: 'runtime/controller/plan/gates/pauses.ts',
-    find: 'isFailureOf(shadow, version) ? failedAt',
-    replace: 'true ? failedAt',
-    tests: ['test/controller/plan/starts.test.ts'],
-  },
-  {
-    rule: 'L1',
-    does: 'writes a condition to a shadow that has just changed',
-    file: 'runtime/controller/writing/write-queue.ts',
-    find: 'known && known.version === version ? known',
-    replace: 'known ? known',
-    tests: ['test/controller/condition-writer.test.ts'],
-  },
+  ...mutantsOf(GATES, GATE_TESTS, {
+    'L8: drains what is staged though its release is halted by now': [
+      "again: 'call-off', ask: halted",
+      'again: undefined, ask: halted',
+    ],
+    'L8: drains what is staged under a pause': [
+      'again: whilePaused, ask: nowPaused',
+      'again: undefined, ask: nowPaused',
+    ],
+    'L8: starts what is held back': [
+      "return info.node.held ? stoppedBy(found('Held', heldText(info.node.heldBy))) : PASS;",
+      'return PASS;',
+    ],
+    'L8: drains what is staged on a node that is not Ready': [
+      "again: 'wait', ask: notReady",
+      'again: undefined, ask: notReady',
+    ],
+  }),
+  ...mutantsOf(KINDS, [`${PLAN}/alike.test.ts`], {
+    'L8: takes nodes that run different versions for alike': [
+      'const versions = [status?.current_version, ',
+      'const versions = [',
+    ],
+    'L8: takes a node that goes back for one like those that do not': ['offered, updatedFrom];', 'offered];'],
+    'L8: takes nodes for alike to which releases are proven apart': [', per && labelOf(node.labels, per)]', ']'],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/fleet.ts', TOLD, {
+    'L8: lets a node that is told to drain be drained under a pause': [
+      "return isToldToDrain(phase) ? 'call-off' : 'wait';",
+      "return 'wait';",
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/again.ts', TOLD, {
+    'L8: calls nothing off once it is told to drain': [
+      "phase.kind === 'staging' || !mayCallOff(phase)",
+      "phase.kind !== 'staged'",
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/fleet.ts', GATE_TESTS, {
+    'L8: starts under a pause': [
+      "return snapshot.paused ? stoppedBy(found('Paused', pauseText(snapshot.pausedBy))) : PASS;",
+      'return PASS;',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/nodes/recovery.ts', ['test/controller/plan/recovery.test.ts'], {
+    'L3: keeps the permit of a node that is gone': [
+      "  if (!holder) return { kind: 'free', shadow, nodeUid, because: 'node-gone' };\n",
+      '  if (!holder) return undefined;\n',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/writing/executor.ts', ['test/controller/unanswered.test.ts'], {
+    'L4: does not doubt a permit while a write to its shadow has no answer': [
+      "if (result === 'slow') this.#ports.permitLedger.doubt(target);",
+      '',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/permits/ledger.ts', ['test/controller/permits/ledger.test.ts'], {
+    'L5: swaps the list of permits without a look at who leads': [
+      'if (lease?.spec?.holderIdentity !== this.#options.identity)',
+      'if (!lease)',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/groups/busy.ts', ['test/controller/plan/starts.test.ts'], {
+    'L6: does not count a node that became NotReady': [
+      'if (!permit && !isOccupied(info)) return outageUntil;',
+      'if (!permit && !isOccupied(info)) return undefined;',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/writing/slow-commands.ts', ['test/controller/unanswered.test.ts'], {
+    'L9: asks on for a node whose last write has no answer': [
+      'return this.#slow.has(target) || this.#slow.size >= MAX_SLOW;',
+      'return !target;',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/groups/busy.ts', ['test/controller/permits/ledger.test.ts'], {
+    'L7: lets the list grow beyond what the API server takes': [
+      'weight: weightOf(claimant) }),',
+      'weight: Math.min(0, weightOf(claimant)) }),',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/again.ts', ['test/controller/plan/second-gate.test.ts'], {
+    'L8: goes on under another policy as under the one that its permit names': [
+      'return before.name !== policy?.name || before.uid !== policy.uid;',
+      'return before.name !== policy?.name && before.uid === policy?.uid;',
+    ],
+    'L8: keeps the place of a node whose drain is refused': ['refusal.since + STUCK_MS : NEVER', 'NEVER : NEVER'],
+  }),
+  ...mutantsOf('runtime/controller/plan/groups/busy.ts', ['test/controller/plan/second-gate.test.ts'], {
+    'L8: disturbs all that has staged though a node was lost since': ['  if (until !== NEVER) return true;\n', ''],
+  }),
+  ...mutantsOf('runtime/controller/plan/facts/phase.ts', ['test/controller/plan/deadlines.test.ts'], {
+    'L8: lets a dead machine that has disturbed nobody keep its place': [
+      'staged: { ...inService, givesBackMs: OTHER_MS },',
+      'staged: { ...inService, givesBackMs: Infinity },',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/nodes/health.ts', ['test/controller/plan/deadlines.test.ts'], {
+    'L3: waits for ever for the agent of a node that was called off': [
+      'const isGivenBack = isCalledOff(info.phase) && overdueFrom <= now;',
+      'const isGivenBack = isCalledOff(info.phase) && overdueFrom < 0;',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/fleet.ts', ['test/controller/plan/unhealthy.test.ts'], {
+    'L8: starts nodes however many are not Ready': ['return because ? stoppedBy(because) : PASS;', 'return PASS;'],
+  }),
+  ...mutantsOf('runtime/controller/seeing/rulers.ts', ['test/controller/rulers.test.ts'], {
+    'L8: decides by a policy that rules for a moment': [
+      'if (last === ruler.name) continue;',
+      'if (last !== undefined) continue;',
+    ],
+  }),
+  ...mutantsOf('runtime/kube/asking-again.ts', ['test/kube/asking-again.test.ts'], {
+    'L5: leaves it to the next term to ask again for what an API server has turned away': [
+      'return error instanceof BusyError || (',
+      'return (',
+    ],
+    'L4: asks again for a write that may have been carried out': [
+      '(error instanceof UnreachableError && error.isUnsent)',
+      'error instanceof UnreachableError',
+    ],
+  }),
+  ...mutantsOf(
+    'runtime/controller/plan/groups/busy.ts',
+    ['test/controller/plan/busy.test.ts', 'test/controller/plan/starts.test.ts'],
+    {
+      'L6: does not count the permit of a node that is not known': [
+        'for (const { nodeUid } of permits) strays.add(nodeUid);',
+        '',
+      ],
+    },
+  ),
+  ...mutantsOf('runtime/controller/plan/gates/again.ts', ['test/controller/plan/deadlines.test.ts'], {
+    'L8: lets an update that has disturbed nobody keep its place': [
+      'if (!isRefused(phase)) return health.overdueFrom;',
+      'if (!isRefused(phase)) return NEVER;',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/groups/busy.ts', ['test/controller/plan/unhealthy.test.ts'], {
+    'L8: stops for reboots of its own as for an outage': ['wasReady(info) && !isUpdated;', 'wasReady(info);'],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/gates.ts', ['test/controller/other-operators.test.ts'], {
+    'L8: starts beside another operator': ["again: 'wait', ask: besideOthers", "again: 'wait', ask: () => PASS"],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/gates.ts', ['test/controller/plan/starts.test.ts'], {
+    'L8: starts nodes that are about to be removed': [
+      "again: 'call-off', ask: leaving",
+      "again: 'call-off', ask: () => PASS",
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/pauses.ts', ['test/controller/plan/starts.test.ts'], {
+    'L8: pauses by node, so that a newer release waits for the failure of another': [
+      'isFailureOf(shadow, version) ? failedAt',
+      'true ? failedAt',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/writing/write-queue.ts', ['test/controller/condition-writer.test.ts'], {
+    'L1: writes a condition to a shadow that has just changed': [
+      'known && known.version === version ? known',
+      'known ? known',
+    ],
+  }),
 ];

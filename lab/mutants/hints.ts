@@ -1,141 +1,80 @@
-import type { Mutant } from './mutant.ts';
+import { type Mutant, mutantsOf } from './mutant.ts';
 
 /** Rules H: what is prepared ahead, and places that are given back. */
 export const hintMutants: readonly Mutant[] = [
-  {
-    rule: 'H1',
-    does: 'leaves on record what the next download writes over',
-    file: 'runtime/agent/steps/stage.ts',
-    find: 'if (view.value.shadow?.status?.staged?.version != null) await apiserver.report(nothingStaged, signal);',
-    replace: '',
-    tests: ['test/agent/ahead.test.ts'],
-  },
-  {
-    rule: 'H1',
-    does: 'looks at nobody that is prepared ahead for pods that no eviction can move',
-    file: 'runtime/apiserver/drain/ahead.ts',
-    find: " || (reached === 'Idle' && staged?.version != null)",
-    replace: '',
-    tests: ['test/apiserver/drain/ahead.test.ts'],
-  },
-  {
-    rule: 'H2',
-    does: 'leaves what a node was named when its update begins',
-    file: 'runtime/controller/plan/gates/starts.ts',
-    find: '...(hint && { [STAGE_ANNOTATION]: null }),',
-    replace: '',
-    tests: ['test/controller/plan/hints.test.ts', 'test/controller/hints.test.ts'],
-  },
-  {
-    rule: 'H2',
-    does: 'lets a hint that shows nothing keep its place for ever',
-    file: 'runtime/controller/plan/gates/hints.ts',
-    find: 'overdueAt(info) <= now || (',
-    replace: '(',
-    tests: ['test/controller/plan/hints.test.ts'],
-  },
-  {
-    rule: 'H2',
-    does: 'names nodes of the last policy first, whose turn comes last',
-    file: 'runtime/controller/plan/gates/hints.ts',
-    find: 'for (const group of world.groups.all) {',
-    replace: 'for (const group of world.groups.all.toReversed()) {',
-    tests: ['test/controller/plan/hints.test.ts'],
-  },
-  {
-    rule: 'H2',
-    does: 'has nodes that cannot be drained use up what may be prepared ahead',
-    file: 'runtime/controller/plan/gates/hints.ts',
-    find: ' || (info.shadow !== undefined && isFoundBlocked(info.shadow))',
-    replace: '',
-    tests: ['test/controller/plan/giving-way.test.ts'],
-  },
-  {
-    rule: 'P6',
-    does: 'believes for ever that a node cannot be drained',
-    file: 'runtime/controller/plan/gates/blocked.ts',
-    find: '(shadow.lookedAt ?? -Infinity) + BELIEVED_MS',
-    replace: 'NEVER',
-    tests: ['test/controller/plan/giving-way.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'drains a node that was found blocked, though another could be drained in its place',
-    file: 'runtime/controller/plan/gates/giving-way.ts',
-    find: 'if (blocked.length === 0) return [];',
-    replace: 'if (blocked.length >= 0) return [];',
-    tests: ['test/controller/plan/giving-way.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'calls off a node that was found blocked for one that cannot start in its place',
-    file: 'runtime/controller/plan/gates/giving-way.ts',
-    find: 'Number(!shared && place.taken.has(of.info.node.uid))',
-    replace: '1',
-    tests: ['test/controller/plan/giving-way.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'calls off a node that was found blocked while its policy pauses',
-    file: 'runtime/controller/plan/gates/giving-way.ts',
-    find: ' && !isPaused',
-    replace: '',
-    tests: ['test/controller/plan/giving-way.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'calls off a node that was found blocked for a machine that has just joined, and takes no place',
-    file: 'runtime/controller/plan/gates/giving-way.ts',
-    find: ' && !isArriving',
-    replace: '',
-    tests: ['test/controller/plan/giving-way.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'starts a node that was called off with the permit that it has, before those that it comes after',
-    file: 'runtime/controller/plan/gates/gates.ts',
-    find: ' || wasCalledOff(shadow, version)',
-    replace: '',
-    tests: ['test/controller/plan/giving-way.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'calls off a drain that a replica of the older operator may begin',
-    file: 'runtime/controller/writing/actions/specs.ts',
-    find: 'isAsked && !(await drainsAreOurs(ports, signal))',
-    replace: 'false',
-    tests: ['test/controller/refused-drain.test.ts'],
-  },
-  {
-    rule: 'H2',
-    does: 'names more nodes than may prepare ahead',
-    file: 'runtime/controller/plan/gates/hints.ts',
-    find: ') <= 0) ? claims : undefined',
-    replace: ') <= Infinity) ? claims : undefined',
-    tests: ['test/controller/plan/hints.test.ts'],
-  },
-  {
-    rule: 'H2',
-    does: 'names nodes whose agents prepare nothing at rest',
-    file: 'runtime/controller/plan/gates/hints.ts',
-    find: 'if (shadow?.status?.staged == null || shadow.spec',
-    replace: 'if (!shadow || shadow.spec',
-    tests: ['test/controller/plan/hints.test.ts'],
-  },
-  {
-    rule: 'H2',
-    does: 'names nodes whatever keeps them from their update',
-    file: 'runtime/controller/plan/gates/hints.ts',
-    find: 'return mayPrepare(kept[info.at] ?? {});',
-    replace: 'return true;',
-    tests: ['test/controller/plan/hints.test.ts'],
-  },
-  {
-    rule: 'H2',
-    does: 'lets hints go round',
-    file: 'runtime/controller/plan/gates/hints.ts',
-    find: 'new Set(right.filter(',
-    replace: 'new Set([].filter(',
-    tests: ['test/controller/plan/hints.test.ts'],
-  },
+  ...mutantsOf('runtime/agent/steps/stage.ts', ['test/agent/ahead.test.ts'], {
+    'H1: leaves on record what the next download writes over': [
+      'if (view.value.shadow?.status?.staged?.version != null) await apiserver.report(nothingStaged, signal);',
+      '',
+    ],
+  }),
+  ...mutantsOf('runtime/apiserver/drain/ahead.ts', ['test/apiserver/drain/ahead.test.ts'], {
+    'H1: looks at nobody that is prepared ahead for pods that no eviction can move': [
+      " || (reached === 'Idle' && staged?.version != null)",
+      '',
+    ],
+  }),
+  ...mutantsOf(
+    'runtime/controller/plan/gates/starts.ts',
+    ['test/controller/plan/hints.test.ts', 'test/controller/hints.test.ts'],
+    {
+      'H2: leaves what a node was named when its update begins': ['...(hint && { [STAGE_ANNOTATION]: null }),', ''],
+    },
+  ),
+  ...mutantsOf('runtime/controller/plan/gates/hints.ts', ['test/controller/plan/hints.test.ts'], {
+    'H2: lets a hint that shows nothing keep its place for ever': ['overdueAt(info) <= now || (', '('],
+    'H2: names nodes of the last policy first, whose turn comes last': [
+      'for (const group of world.groups.all) {',
+      'for (const group of world.groups.all.toReversed()) {',
+    ],
+    'H2: names more nodes than may prepare ahead': [
+      ') <= 0) ? claims : undefined',
+      ') <= Infinity) ? claims : undefined',
+    ],
+    'H2: names nodes whose agents prepare nothing at rest': [
+      'if (shadow?.status?.staged == null || shadow.spec',
+      'if (!shadow || shadow.spec',
+    ],
+    'H2: names nodes whatever keeps them from their update': [
+      'return mayPrepare(kept[info.at] ?? {});',
+      'return true;',
+    ],
+    'H2: lets hints go round': ['new Set(right.filter(', 'new Set([].filter('],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/hints.ts', ['test/controller/plan/giving-way.test.ts'], {
+    'H2: has nodes that cannot be drained use up what may be prepared ahead': [
+      ' || (info.shadow !== undefined && isFoundBlocked(info.shadow))',
+      '',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/blocked.ts', ['test/controller/plan/giving-way.test.ts'], {
+    'P6: believes for ever that a node cannot be drained': ['(shadow.lookedAt ?? -Infinity) + BELIEVED_MS', 'NEVER'],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/giving-way.ts', ['test/controller/plan/giving-way.test.ts'], {
+    'L8: drains a node that was found blocked, though another could be drained in its place': [
+      'if (blocked.length === 0) return [];',
+      'if (blocked.length >= 0) return [];',
+    ],
+    'L8: calls off a node that was found blocked for one that cannot start in its place': [
+      'Number(!shared && place.taken.has(of.info.node.uid))',
+      '1',
+    ],
+    'L8: calls off a node that was found blocked while its policy pauses': [' && !isPaused', ''],
+    'L8: calls off a node that was found blocked for a machine that has just joined, and takes no place': [
+      ' && !isArriving',
+      '',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/gates.ts', ['test/controller/plan/giving-way.test.ts'], {
+    'L8: starts a node that was called off with the permit that it has, before those that it comes after': [
+      ' || wasCalledOff(shadow, version)',
+      '',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/writing/actions/specs.ts', ['test/controller/refused-drain.test.ts'], {
+    'L8: calls off a drain that a replica of the older operator may begin': [
+      'isAsked && !(await drainsAreOurs(ports, signal))',
+      'false',
+    ],
+  }),
 ];

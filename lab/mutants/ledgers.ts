@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant.ts';
+import { type Mutant, mutantsOf } from './mutant.ts';
 
 const ENTERED = 'runtime/controller/plan/releases/entered.ts';
 const GONE = 'runtime/controller/plan/nodes/gone.ts';
@@ -13,244 +13,143 @@ const OF_BLAME = ['test/controller/plan/blame.test.ts'];
 
 /** Rules F2 to F4: what is remembered of a release, and what is risked on it. */
 export const ledgerMutants: readonly Mutant[] = [
-  {
-    rule: 'F3',
-    does: 'takes the failure of an earlier attempt for that in which the node went',
-    file: 'runtime/controller/plan/releases/entered.ts',
-    find: 'ledger.failures[uid]?.attempt === failure.attempt',
-    replace: 'uid in ledger.failures',
-    tests: ['test/controller/plan/entries.test.ts'],
-  },
-  {
-    rule: 'F3',
-    does: 'lets an update come to rest before its failure is entered',
-    file: ENTERED,
-    find: 'return !end || permit?.ended !== undefined || this.#isKnown(node, end);',
-    replace: 'return !end || node.name !== permit?.id;',
-    tests: KEPT,
-  },
-  {
-    rule: 'F3',
-    does: 'lets an update come to rest while its release is still blamed for the node',
-    file: ENTERED,
-    find: "if (health.soak === 'passed') return !this.#hasEntry(node, shadow?.spec.version ?? '');",
-    replace: "if (health.soak === 'passed') return true;",
-    tests: KEPT,
-  },
-  {
-    rule: 'F3',
-    does: 'keeps the permit of a node whose pods are worse on its release for as long as they are',
-    file: ENTERED,
-    find: "if (isFailedByPods(info) && health.soak === 'passed') return this.#isEntered(info);",
-    replace: '',
-    tests: ['test/controller/workloads.test.ts'],
-  },
-  {
-    rule: 'F3',
-    does: 'keeps the entry of a node that has long recovered',
-    file: ENTERED,
-    find: 'if (at <= now) kept = remove(kept, uid);',
-    replace: 'if (at <= now) kept = { ...kept };',
-    tests: KEPT,
-  },
-  {
-    rule: 'F3',
-    does: 'forgets what a node has failed on once somebody holds it',
-    file: ENTERED,
-    find: '[badEndOf(info), statedBootOf(info)]',
-    replace: '[badEndOf(info)]',
-    tests: ['test/controller/plan/unasked-boots.test.ts'],
-  },
-  {
-    rule: 'F3',
-    does: 'takes a node that is gone, with all that could tell of it, for one that was not asked to reboot',
-    file: GONE,
-    find: 'if (rebootAskedAt !== undefined || !shadow?.status) return true;',
-    replace: 'if (rebootAskedAt !== undefined || !shadow?.status) return rebootAskedAt !== undefined;',
-    tests: KEPT,
-  },
-  {
-    rule: 'F1',
-    does: 'blames nobody for a machine that was asked for its reboot and is given up',
-    file: GONE,
-    find: 'if (!ended && !mayBeAsked(permit, lastOf(permit, snapshot), lastOfNode(uid, snapshot))) return undefined;',
-    replace: 'if (!ended) return undefined;',
-    tests: ['test/api/release/two-leaders.test.ts'],
-  },
-  {
-    rule: 'F3',
-    does: 'takes a node that is gone for one that was not asked to reboot, though its drain was over',
-    file: GONE,
-    find: ': !node || isDrainOver(node);',
-    replace: ': !node;',
-    tests: ENTRIES,
-  },
-  {
-    rule: 'F3',
-    does: 'takes a node that was in its drain when it was deleted for one that was asked to reboot',
-    file: GONE,
-    find: ': !node || isDrainOver(node);',
-    replace: ': true;',
-    tests: ENTRIES,
-  },
-  {
-    rule: 'F1',
-    does: 'blames nobody for a machine that is given up soon after its update',
-    file: GONE,
-    find: '!last.ready && last.managed && !isInHands(last)',
-    replace: 'last.ready && last.managed && !isInHands(last)',
-    tests: ENTRIES,
-  },
-  {
-    rule: 'F1',
-    does: 'blames nobody for a node that goes not Ready again and again after its update',
-    file: TRIAL,
-    find: 'return node.ready ? node.readyFrom + Math.max(soakMs, soakTimeoutMs) : NEVER;',
-    replace: 'return node.ready ? -Infinity : NEVER;',
-    tests: OF_BLAME,
-  },
-  {
-    rule: 'F3',
-    does: 'leaves a node whose failure no ledger takes as it is',
-    file: ENTERED,
-    find: "const isToRest = phase.kind === 'failed' || health.agentSilent;",
-    replace: 'const isToRest = health.agentSilent;',
-    tests: KEPT,
-  },
-  {
-    rule: 'F3',
-    does: 'gives a permit back that alone knows of a failure',
-    file: ENTERED,
-    find: '    if (ended) return [];\n',
-    replace: '',
-    tests: KEPT,
-  },
-  {
-    rule: 'P5',
-    does: 'lets a release go on that is halted where it was complete once',
-    file: 'runtime/controller/plan/groups/dependencies.ts',
-    find: '    if (releases.of(family, version).isHalted) return false;\n',
-    replace: '',
-    tests: ['test/controller/plan/dependencies.test.ts'],
-  },
-  {
-    rule: 'P5',
-    does: 'passes over a policy where another claims all of its nodes',
-    file: 'runtime/controller/plan/groups/dependencies.ts',
-    find: 'if (members > 0 || isContested || ',
-    replace: 'if (members > 0 || ',
-    tests: ['test/controller/plan/dependencies.test.ts'],
-  },
-  {
-    rule: 'F3',
-    does: 'enters again what a person has cleared',
-    file: 'runtime/api/release/ledger.ts',
-    find: '  if (ledger.cleared[uid]?.attempt === failure.attempt) return ledger;\n',
-    replace: '',
-    tests: KEPT,
-  },
-  {
-    rule: 'F4',
-    does: 'starts nodes on a release of which nothing could be remembered',
-    file: 'runtime/controller/plan/gates/gates.ts',
-    find: 'return stopping(release && ledgers.unkept(release));',
-    replace: 'return stopping(release && ledgers.unkept(release) && undefined);',
-    tests: KEPT,
-  },
-  {
-    rule: 'F4',
-    does: 'forgets a failure with the policy that ruled its node',
-    file: BOOKS,
-    find: 'return ruler === name || !names.has(ruler);',
-    replace: 'return ruler === name || names.size < 0;',
-    tests: HALTS,
-  },
-  {
-    rule: 'F2',
-    does: 'ends a halt when the fleet grows, or once the release is proven',
-    file: PROOF,
-    find: 'return haltedBy ?? this.#limit(wasProven);',
-    replace: 'return Math.max(haltedBy ?? 0, this.#limit(wasProven));',
-    tests: HALTS,
-  },
-  {
-    rule: 'F2',
-    does: 'ends a halt while it is not known whether people have ended it',
-    file: BOOKS,
-    find: 'counted: limit !== undefined && !isCurrent ? Math.max(own.length, limit) : own.length,',
-    replace: 'counted: limit !== undefined && !isCurrent ? own.length : own.length,',
-    tests: HALTS,
-  },
-  {
-    rule: 'F2',
-    does: 'believes a proof that is asked no more',
-    file: BOOKS,
-    find: ' && before.met === saysOf(rules);',
-    replace: ' && before.met !== undefined;',
-    tests: HALTS,
-  },
-  {
-    rule: 'F2',
-    does: 'risks as many nodes under each policy as may fail over all of them',
-    file: PROOF,
-    find: '[over.place(as)]',
-    replace: '[]',
-    tests: HALTS,
-  },
-  {
-    rule: 'F4',
-    does: 'takes a permission for stronger than a halt',
-    file: 'runtime/api/release/ledger.ts',
-    find: "(['Halt', 'Allow'] as const)",
-    replace: "(['Allow', 'Halt'] as const)",
-    tests: HALTS,
-  },
-  {
-    rule: 'F4',
-    does: 'counts a machine that is gone for ever',
-    file: BOOKS,
-    find: "isProven && failure.reason === 'Gone' &&",
-    replace: "failure.reason === 'SoakFailed' &&",
-    tests: HALTS,
-  },
-  {
-    rule: 'F4',
-    does: 'forgets a release that nodes have failed on',
-    file: 'runtime/controller/plan/groups/ledger.ts',
-    find: "decision !== 'Automatic' || hasFailed(ledger);",
-    replace: "decision !== 'Automatic';",
-    tests: ['test/controller/plan/ledger.test.ts'],
-  },
-  {
-    rule: 'F4',
-    does: 'takes over nothing of what policies say of releases',
-    file: 'runtime/controller/plan/releases/seeds.ts',
-    find: ', ...rulings.all.flatMap(saidOf)',
-    replace: '',
-    tests: SEEDS,
-  },
-  {
-    rule: 'F4',
-    does: 'enters what a person has cleared by another name of the attempt',
-    file: 'runtime/controller/plan/releases/seeds.ts',
-    find: ' || isCleared(ledger) ?',
-    replace: ' ?',
-    tests: SEEDS,
-  },
-  {
-    rule: 'F1',
-    does: 'blames a release for what was prepared without a permit',
-    file: 'runtime/controller/plan/nodes/ends.ts',
-    find: "last.reason !== 'PrepareFailed' || hasPermit ?",
-    replace: "last.reason !== 'Idle' ?",
-    tests: ENTRIES,
-  },
-  {
-    rule: 'F1',
-    does: 'blames a release for whatever its agent says',
-    file: 'runtime/controller/plan/nodes/ends.ts',
-    find: 'if (!isOfThis || !isStatedBadEnd(last.reason)) return',
-    replace: 'if (!isOfThis) return',
-    tests: ENTRIES,
-  },
+  ...mutantsOf('runtime/controller/plan/releases/entered.ts', ['test/controller/plan/entries.test.ts'], {
+    'F3: takes the failure of an earlier attempt for that in which the node went': [
+      'ledger.failures[uid]?.attempt === failure.attempt',
+      'uid in ledger.failures',
+    ],
+  }),
+  ...mutantsOf(ENTERED, KEPT, {
+    'F3: lets an update come to rest before its failure is entered': [
+      'return !end || permit?.ended !== undefined || this.#isKnown(node, end);',
+      'return !end || node.name !== permit?.id;',
+    ],
+    'F3: lets an update come to rest while its release is still blamed for the node': [
+      "if (health.soak === 'passed') return !this.#hasEntry(node, shadow?.spec.version ?? '');",
+      "if (health.soak === 'passed') return true;",
+    ],
+    'F3: keeps the entry of a node that has long recovered': [
+      'if (at <= now) kept = remove(kept, uid);',
+      'if (at <= now) kept = { ...kept };',
+    ],
+    'F3: leaves a node whose failure no ledger takes as it is': [
+      "const isToRest = phase.kind === 'failed' || health.agentSilent;",
+      'const isToRest = health.agentSilent;',
+    ],
+    'F3: gives a permit back that alone knows of a failure': ['    if (ended) return [];\n', ''],
+  }),
+  ...mutantsOf(ENTERED, ['test/controller/workloads.test.ts'], {
+    'F3: keeps the permit of a node whose pods are worse on its release for as long as they are': [
+      "if (isFailedByPods(info) && health.soak === 'passed') return this.#isEntered(info);",
+      '',
+    ],
+  }),
+  ...mutantsOf(ENTERED, ['test/controller/plan/unasked-boots.test.ts'], {
+    'F3: forgets what a node has failed on once somebody holds it': [
+      '[badEndOf(info), statedBootOf(info)]',
+      '[badEndOf(info)]',
+    ],
+  }),
+  ...mutantsOf(GONE, KEPT, {
+    'F3: takes a node that is gone, with all that could tell of it, for one that was not asked to reboot': [
+      'if (rebootAskedAt !== undefined || !shadow?.status) return true;',
+      'if (rebootAskedAt !== undefined || !shadow?.status) return rebootAskedAt !== undefined;',
+    ],
+  }),
+  ...mutantsOf(GONE, ['test/api/release/two-leaders.test.ts'], {
+    'F1: blames nobody for a machine that was asked for its reboot and is given up': [
+      'if (!ended && !mayBeAsked(permit, lastOf(permit, snapshot), lastOfNode(uid, snapshot))) return undefined;',
+      'if (!ended) return undefined;',
+    ],
+  }),
+  ...mutantsOf(GONE, ENTRIES, {
+    'F3: takes a node that is gone for one that was not asked to reboot, though its drain was over': [
+      ': !node || isDrainOver(node);',
+      ': !node;',
+    ],
+    'F3: takes a node that was in its drain when it was deleted for one that was asked to reboot': [
+      ': !node || isDrainOver(node);',
+      ': true;',
+    ],
+    'F1: blames nobody for a machine that is given up soon after its update': [
+      '!last.ready && last.managed && !isInHands(last)',
+      'last.ready && last.managed && !isInHands(last)',
+    ],
+  }),
+  ...mutantsOf(TRIAL, OF_BLAME, {
+    'F1: blames nobody for a node that goes not Ready again and again after its update': [
+      'return node.ready ? node.readyFrom + Math.max(soakMs, soakTimeoutMs) : NEVER;',
+      'return node.ready ? -Infinity : NEVER;',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/groups/dependencies.ts', ['test/controller/plan/dependencies.test.ts'], {
+    'P5: lets a release go on that is halted where it was complete once': [
+      '    if (releases.of(family, version).isHalted) return false;\n',
+      '',
+    ],
+    'P5: passes over a policy where another claims all of its nodes': [
+      'if (members > 0 || isContested || ',
+      'if (members > 0 || ',
+    ],
+  }),
+  ...mutantsOf('runtime/api/release/ledger.ts', KEPT, {
+    'F3: enters again what a person has cleared': [
+      '  if (ledger.cleared[uid]?.attempt === failure.attempt) return ledger;\n',
+      '',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/gates.ts', KEPT, {
+    'F4: starts nodes on a release of which nothing could be remembered': [
+      'return stopping(release && ledgers.unkept(release));',
+      'return stopping(release && ledgers.unkept(release) && undefined);',
+    ],
+  }),
+  ...mutantsOf(BOOKS, HALTS, {
+    'F4: forgets a failure with the policy that ruled its node': [
+      'return ruler === name || !names.has(ruler);',
+      'return ruler === name || names.size < 0;',
+    ],
+    'F2: ends a halt while it is not known whether people have ended it': [
+      'counted: limit !== undefined && !isCurrent ? Math.max(own.length, limit) : own.length,',
+      'counted: limit !== undefined && !isCurrent ? own.length : own.length,',
+    ],
+    'F2: believes a proof that is asked no more': [
+      ' && before.met === saysOf(rules);',
+      ' && before.met !== undefined;',
+    ],
+    'F4: counts a machine that is gone for ever': [
+      "isProven && failure.reason === 'Gone' &&",
+      "failure.reason === 'SoakFailed' &&",
+    ],
+  }),
+  ...mutantsOf(PROOF, HALTS, {
+    'F2: ends a halt when the fleet grows, or once the release is proven': [
+      'return haltedBy ?? this.#limit(wasProven);',
+      'return Math.max(haltedBy ?? 0, this.#limit(wasProven));',
+    ],
+    'F2: risks as many nodes under each policy as may fail over all of them': ['[over.place(as)]', '[]'],
+  }),
+  ...mutantsOf('runtime/api/release/ledger.ts', HALTS, {
+    'F4: takes a permission for stronger than a halt': ["(['Halt', 'Allow'] as const)", "(['Allow', 'Halt'] as const)"],
+  }),
+  ...mutantsOf('runtime/controller/plan/groups/ledger.ts', ['test/controller/plan/ledger.test.ts'], {
+    'F4: forgets a release that nodes have failed on': [
+      "decision !== 'Automatic' || hasFailed(ledger);",
+      "decision !== 'Automatic';",
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/releases/seeds.ts', SEEDS, {
+    'F4: takes over nothing of what policies say of releases': [', ...rulings.all.flatMap(saidOf)', ''],
+    'F4: enters what a person has cleared by another name of the attempt': [' || isCleared(ledger) ?', ' ?'],
+  }),
+  ...mutantsOf('runtime/controller/plan/nodes/ends.ts', ENTRIES, {
+    'F1: blames a release for what was prepared without a permit': [
+      "last.reason !== 'PrepareFailed' || hasPermit ?",
+      "last.reason !== 'Idle' ?",
+    ],
+    'F1: blames a release for whatever its agent says': [
+      'if (!isOfThis || !isStatedBadEnd(last.reason)) return',
+      'if (!isOfThis) return',
+    ],
+  }),
 ];

@@ -13,6 +13,16 @@ export interface Mutant {
   readonly tests: readonly string[];
 }
 
+/** By rule, and what the code does then: the text that goes, and what comes instead. */
+type Changes = Readonly<Record<string, readonly [find: string, replace: string]>>;
+
+/** Mutants of one file that the same tests must notice. */
+export const mutantsOf = (file: string, tests: readonly string[], changes: Changes): readonly Mutant[] =>
+  Object.entries(changes).map(([says, [find, replace]]) => {
+    const [rule = '', does = ''] = says.split(': ');
+    return { rule, does, file, find, replace, tests };
+  });
+
 /** The file's text with the mutation; throws when the text that should go does not stand there exactly once. */
 export function mutated(text: string, { rule, file, find, replace }: Mutant): string {
   const parts = text.split(find);

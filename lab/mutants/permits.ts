@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant.ts';
+import { type Mutant, mutantsOf } from './mutant.ts';
 
 const GATES = 'runtime/controller/plan/gates/gates.ts';
 /** What tries the list of permits on the Lease. */
@@ -17,231 +17,139 @@ const OF_FENCING = [
 
 /** Rules L: who may be updating, and what one leader at a time does. */
 export const permitMutants: readonly Mutant[] = [
-  {
-    rule: 'L1',
-    does: 'takes no permit before a start',
-    file: 'runtime/controller/writing/executor.ts',
-    find: 'const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
-    replace: "const swapped: Result = 'done';",
-    tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
-  },
-  {
-    rule: 'L1',
-    does: 'writes the spec though the permit was refused',
-    file: 'runtime/controller/writing/executor.ts',
-    find: "if (swapped !== 'done') return [swapped];",
-    replace: '',
-    tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
-  },
-  {
-    rule: 'L1',
-    does: 'writes the spec before it takes the permit',
-    file: 'runtime/controller/writing/executor.ts',
-    find: 'const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
-    replace:
-      'await this.#each(starts, run, (start) => this.#write(start, run.signal));\n    const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
-    tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
-  },
-  {
-    rule: 'L1',
-    does: 'reads the shadow again after the swap',
-    file: 'runtime/controller/writing/executor.ts',
-    find: 'return this.#each(starts, run, (start) => this.#write(start, run.signal));',
-    replace:
-      'return this.#each(starts, run, async (start) => { const read = await this.#ports.shadows.get(start.shadow, run.signal); return this.#write({ ...start, resourceVersion: read!.metadata.resourceVersion }, run.signal); });',
-    tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
-  },
-  {
-    rule: 'L2',
-    does: 'sends a refused spec again on what it reads then',
-    file: 'runtime/controller/writing/executor.ts',
-    find: 'if (!isDefinite(error)) this.#ports.permitLedger.doubt(command.shadow);',
-    replace:
-      "if (error instanceof ConflictError) { const read = await this.#ports.shadows.get(command.shadow, signal); await writeSpec(this.#ports, { ...command, resourceVersion: read!.metadata.resourceVersion }, signal); return 'done'; }",
-    tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
-  },
-  {
-    rule: 'L4',
-    does: 'takes a write of unknown outcome as failed',
-    file: 'runtime/controller/writing/executor.ts',
-    find: 'if (!isDefinite(error)) this.#ports.permitLedger.doubt(command.shadow);',
-    replace: '',
-    tests: ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
-  },
-  {
-    rule: 'L9',
-    does: 'asks again at once for what was not taken',
-    file: 'runtime/controller/writing/executor.ts',
-    find: 'for (const command of commands) this.#limiters.of(command.kind).refused(targetOf(command), error);',
-    replace: '',
-    tests: ['test/controller/refused-writes.test.ts'],
-  },
-  {
-    rule: 'L1',
-    does: 'leaves the Lease as it is where the permit is already listed',
-    file: 'runtime/controller/permits/entries.ts',
-    find: 'starts: (before?.starts ?? 0) + 1',
-    replace: 'starts: 1',
-    tests: ['test/controller/permits/entries.test.ts'],
-  },
-  {
-    rule: 'L1',
-    does: 'swaps permits that the plan was not made on',
-    file: 'runtime/controller/permits/ledger.ts',
-    find: 'if (text === formatEntries(this.#entries)) return found;',
-    replace: 'if (text !== undefined) return found;',
-    tests: OF_THE_LIST,
-  },
-  {
-    rule: 'L1',
-    does: 'writes over whatever the Lease has become',
-    file: 'runtime/controller/permits/ledger.ts',
-    find: '{ ...lease.metadata, annotations }',
-    replace: "{ ...lease.metadata, resourceVersion: '', annotations }",
-    tests: OF_THE_LIST,
-  },
-  {
-    rule: 'L4',
-    does: 'takes permits that it finds for settled',
-    file: 'runtime/controller/permits/ledger.ts',
-    find: "?? 'unknown'",
-    replace: "?? 'settled'",
-    tests: OF_THE_LIST,
-  },
-  {
-    rule: 'L4',
-    does: 'bumps with a value that changes nothing',
-    file: 'runtime/controller/writing/actions/fencing.ts',
-    find: 'another(annotations?.[BUMPED_ANNOTATION])',
-    replace: "'1'",
-    tests: OF_FENCING,
-  },
-  {
-    rule: 'L3 (c)',
-    does: 'gives back the permit of a shadow that is gone while the agent runs',
-    file: 'runtime/controller/writing/actions/fencing.ts',
-    find: "!(await agentRuns(ports, nodeNameOf(permit.shadow) ?? '', signal))",
-    replace: 'true',
-    tests: OF_FENCING,
-  },
-  {
-    rule: 'L3',
-    does: 'gives back the permit of a node that bears marks',
-    file: 'runtime/controller/writing/actions/fencing.ts',
-    find: ' || readMarks(node)',
-    replace: '',
-    tests: OF_FENCING,
-  },
-  {
-    rule: 'L3',
-    does: 'gives a permit back without touching the Node',
-    file: 'runtime/controller/writing/actions/fencing.ts',
-    find: 'await markReleased(ports, node, signal);\n  return true;',
-    replace: 'return true;',
-    tests: OF_FENCING,
-  },
-  {
-    rule: 'L3',
-    does: 'touches the Node with a value that changes nothing',
-    file: 'runtime/controller/writing/actions/fencing.ts',
-    find: 'another(annotations?.[RELEASED_ANNOTATION])',
-    replace: "'1'",
-    tests: OF_FENCING,
-  },
-  {
-    rule: 'L5',
-    does: 'keeps its identity over a restart',
-    file: 'runtime/controller/manager.ts',
-    find: '_${randomId(random)}',
-    replace: '',
-    tests: ['test/controller/identity.test.ts'],
-  },
-  {
-    rule: 'L5',
-    does: 'drops at a takeover what else stands on the Lease',
-    file: 'runtime/kube/leader-election.ts',
-    find: '? await leases.update({ ...lease, metadata: this.#annotated(lease), spec }, signal)',
-    replace: '? await leases.update({ metadata: { ...lease.metadata, annotations: {} }, spec }, signal)',
-    tests: ['test/kube/leader-election.test.ts'],
-  },
-  {
-    rule: 'L3 (a)',
-    does: 'takes a node for idle on a view from before its own write',
-    file: 'runtime/controller/plan/nodes/recovery.ts',
-    find: 'if (shadow.stale) return undefined;',
-    replace: '',
-    tests: ['test/controller/plan/recovery.test.ts', 'test/controller/leaders.test.ts'],
-  },
-  {
-    rule: 'L6',
-    does: 'starts beside a node that somebody else has out',
-    file: 'runtime/controller/plan/nodes/health.ts',
-    find: 'Math.max(downSince(info), node.outAt ?? -Infinity)',
-    replace: 'downSince(info)',
-    tests: ['test/controller/plan/starts.test.ts', 'test/controller/plan/busy.test.ts'],
-  },
-  {
-    rule: 'L6',
-    does: 'waits for nodes that never were Ready',
-    file: 'runtime/controller/plan/nodes/health.ts',
-    find: 'ready || !wasReady(info) ?',
-    replace: 'ready ?',
-    tests: ['test/controller/plan/busy.test.ts'],
-  },
-  {
-    rule: 'L6',
-    does: 'does not count marks',
-    file: 'runtime/controller/plan/groups/busy.ts',
-    find: 'info.node.marks !== undefined || (',
-    replace: '(',
-    tests: [
+  ...mutantsOf(
+    'runtime/controller/writing/executor.ts',
+    ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
+    {
+      'L1: takes no permit before a start': [
+        'const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
+        "const swapped: Result = 'done';",
+      ],
+      'L1: writes the spec though the permit was refused': ["if (swapped !== 'done') return [swapped];", ''],
+      'L1: writes the spec before it takes the permit': [
+        'const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
+        'await this.#each(starts, run, (start) => this.#write(start, run.signal));\n    const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
+      ],
+      'L1: reads the shadow again after the swap': [
+        'return this.#each(starts, run, (start) => this.#write(start, run.signal));',
+        'return this.#each(starts, run, async (start) => { const read = await this.#ports.shadows.get(start.shadow, run.signal); return this.#write({ ...start, resourceVersion: read!.metadata.resourceVersion }, run.signal); });',
+      ],
+      'L2: sends a refused spec again on what it reads then': [
+        'if (!isDefinite(error)) this.#ports.permitLedger.doubt(command.shadow);',
+        "if (error instanceof ConflictError) { const read = await this.#ports.shadows.get(command.shadow, signal); await writeSpec(this.#ports, { ...command, resourceVersion: read!.metadata.resourceVersion }, signal); return 'done'; }",
+      ],
+      'L4: takes a write of unknown outcome as failed': [
+        'if (!isDefinite(error)) this.#ports.permitLedger.doubt(command.shadow);',
+        '',
+      ],
+    },
+  ),
+  ...mutantsOf('runtime/controller/writing/executor.ts', ['test/controller/refused-writes.test.ts'], {
+    'L9: asks again at once for what was not taken': [
+      'for (const command of commands) this.#limiters.of(command.kind).refused(targetOf(command), error);',
+      '',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/permits/entries.ts', ['test/controller/permits/entries.test.ts'], {
+    'L1: leaves the Lease as it is where the permit is already listed': [
+      'starts: (before?.starts ?? 0) + 1',
+      'starts: 1',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/permits/ledger.ts', OF_THE_LIST, {
+    'L1: swaps permits that the plan was not made on': [
+      'if (text === formatEntries(this.#entries)) return found;',
+      'if (text !== undefined) return found;',
+    ],
+    'L1: writes over whatever the Lease has become': [
+      '{ ...lease.metadata, annotations }',
+      "{ ...lease.metadata, resourceVersion: '', annotations }",
+    ],
+    'L4: takes permits that it finds for settled': ["?? 'unknown'", "?? 'settled'"],
+  }),
+  ...mutantsOf('runtime/controller/writing/actions/fencing.ts', OF_FENCING, {
+    'L4: bumps with a value that changes nothing': ['another(annotations?.[BUMPED_ANNOTATION])', "'1'"],
+    'L3 (c): gives back the permit of a shadow that is gone while the agent runs': [
+      "!(await agentRuns(ports, nodeNameOf(permit.shadow) ?? '', signal))",
+      'true',
+    ],
+    'L3: gives back the permit of a node that bears marks': [' || readMarks(node)', ''],
+    'L3: gives a permit back without touching the Node': [
+      'await markReleased(ports, node, signal);\n  return true;',
+      'return true;',
+    ],
+    'L3: touches the Node with a value that changes nothing': ['another(annotations?.[RELEASED_ANNOTATION])', "'1'"],
+  }),
+  ...mutantsOf('runtime/controller/manager.ts', ['test/controller/identity.test.ts'], {
+    'L5: keeps its identity over a restart': ['_${randomId(random)}', ''],
+  }),
+  ...mutantsOf('runtime/kube/leader-election.ts', ['test/kube/leader-election.test.ts'], {
+    'L5: drops at a takeover what else stands on the Lease': [
+      '? await leases.update({ ...lease, metadata: this.#annotated(lease), spec }, signal)',
+      '? await leases.update({ metadata: { ...lease.metadata, annotations: {} }, spec }, signal)',
+    ],
+  }),
+  ...mutantsOf(
+    'runtime/controller/plan/nodes/recovery.ts',
+    ['test/controller/plan/recovery.test.ts', 'test/controller/leaders.test.ts'],
+    {
+      'L3 (a): takes a node for idle on a view from before its own write': ['if (shadow.stale) return undefined;', ''],
+    },
+  ),
+  ...mutantsOf(
+    'runtime/controller/plan/nodes/health.ts',
+    ['test/controller/plan/starts.test.ts', 'test/controller/plan/busy.test.ts'],
+    {
+      'L6: starts beside a node that somebody else has out': [
+        'Math.max(downSince(info), node.outAt ?? -Infinity)',
+        'downSince(info)',
+      ],
+    },
+  ),
+  ...mutantsOf('runtime/controller/plan/nodes/health.ts', ['test/controller/plan/busy.test.ts'], {
+    'L6: waits for nodes that never were Ready': ['ready || !wasReady(info) ?', 'ready ?'],
+  }),
+  ...mutantsOf(
+    'runtime/controller/plan/groups/busy.ts',
+    [
       'test/controller/plan/starts.test.ts',
       'test/controller/plan/progress-deadline.test.ts',
       'test/controller/traces.test.ts',
     ],
-  },
-  {
-    rule: 'L8',
-    does: 'disturbs what has staged its update though no place is left by then',
-    file: GATES,
-    find: "again: 'wait', ...forPods(fleetFull)",
-    replace: 'again: undefined, ...forPods(fleetFull)',
-    tests: ['test/controller/plan/second-gate.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'asks nothing of the policy that rules a node by the time it is disturbed',
-    file: 'runtime/controller/plan/gates/again.ts',
-    find: 'before.name !== policy?.name || before.uid !== policy.uid',
-    replace: 'before.name !== policy?.name && before.name === policy?.uid',
-    tests: ['test/controller/plan/second-gate.test.ts'],
-  },
-  {
-    rule: 'L8',
-    does: 'drains a staged node that is held',
-    file: GATES,
-    find: "again: 'call-off', ask: held",
-    replace: 'again: undefined, ask: held',
-    tests: [
+    {
+      'L6: does not count marks': ['info.node.marks !== undefined || (', '('],
+    },
+  ),
+  ...mutantsOf(GATES, ['test/controller/plan/second-gate.test.ts'], {
+    'L8: disturbs what has staged its update though no place is left by then': [
+      "again: 'wait', ...forPods(fleetFull)",
+      'again: undefined, ...forPods(fleetFull)',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/again.ts', ['test/controller/plan/second-gate.test.ts'], {
+    'L8: asks nothing of the policy that rules a node by the time it is disturbed': [
+      'before.name !== policy?.name || before.uid !== policy.uid',
+      'before.name !== policy?.name && before.name === policy?.uid',
+    ],
+  }),
+  ...mutantsOf(
+    GATES,
+    [
       'test/controller/plan/second-gate.test.ts',
       'test/controller/plan/properties.test.ts',
       'test/controller/traces.test.ts',
     ],
-  },
-  {
-    rule: 'L8',
-    does: 'calls off a node whose drain has begun',
-    file: 'runtime/controller/writing/actions/specs.ts',
-    find: ' : mayCallOff(phase)',
-    replace: ' : live.status !== undefined',
-    tests: ['test/controller/refused-drain.test.ts'],
-  },
-  {
-    rule: 'L6',
-    does: 'takes an older acknowledgement for the newest',
-    file: 'runtime/controller/seeing/expectations.ts',
-    find: 'isAsNewAs(known, resourceVersion) ? known : resourceVersion',
-    replace: 'isAsNewAs(known, resourceVersion) ? resourceVersion : resourceVersion',
-    tests: ['test/controller/expectations.test.ts'],
-  },
+    {
+      'L8: drains a staged node that is held': ["again: 'call-off', ask: held", 'again: undefined, ask: held'],
+    },
+  ),
+  ...mutantsOf('runtime/controller/writing/actions/specs.ts', ['test/controller/refused-drain.test.ts'], {
+    'L8: calls off a node whose drain has begun': [' : mayCallOff(phase)', ' : live.status !== undefined'],
+  }),
+  ...mutantsOf('runtime/controller/seeing/expectations.ts', ['test/controller/expectations.test.ts'], {
+    'L6: takes an older acknowledgement for the newest': [
+      'isAsNewAs(known, resourceVersion) ? known : resourceVersion',
+      'isAsNewAs(known, resourceVersion) ? resourceVersion : resourceVersion',
+    ],
+  }),
 ];

@@ -4,8 +4,6 @@ import { checkMutants } from './checks.ts';
 import { drainMutants } from './drains.ts';
 import { failureMutants } from './failures.ts';
 import { freshnessMutants } from './freshness.ts';
-import { furtherFailures } from './further-failures.ts';
-import { furtherMarks } from './further-marks.ts';
 import { furtherPermits } from './further-permits.ts';
 import { hintMutants } from './hints.ts';
 import { ledgerMutants } from './ledgers.ts';
@@ -28,12 +26,10 @@ export const MUTANTS: readonly Mutant[] = [
   ...freshnessMutants,
   ...hintMutants,
   ...markMutants,
-  ...furtherMarks,
   ...drainMutants,
   ...bootMutants,
   ...lockMutants,
   ...failureMutants,
-  ...furtherFailures,
   ...ledgerMutants,
   ...checkMutants,
   ...policyMutants,

@@ -1,4 +1,4 @@
-import type { Mutant } from './mutant.ts';
+import { type Mutant, mutantsOf } from './mutant.ts';
 
 const VERSIONS = 'runtime/controller/plan/gates/versions.ts';
 const WISHES = 'runtime/controller/plan/gates/wishes.ts';
@@ -7,132 +7,100 @@ const LEDGERS = 'runtime/controller/plan/facts/ledgers.ts';
 
 /** Rules P: which versions a policy takes, and what is wanted of hosts for that, and which nodes are well. */
 export const versionMutants: readonly Mutant[] = [
-  {
-    rule: 'P11',
-    does: 'takes what is above the highest version of a policy',
-    file: VERSIONS,
-    find: 'if (max !== undefined && compareSemver(version, max) > 0)',
-    replace: 'if (max === version)',
-    tests: ['test/controller/plan/versions.test.ts'],
-  },
-  {
-    rule: 'P11',
-    does: 'starts a node whose host is still locked to another version',
-    file: VERSIONS,
-    find: 'otherLock(shadow, version) ?? otherVersion',
-    replace: 'otherVersion',
-    tests: ['test/controller/plan/wishes.test.ts'],
-  },
-  {
-    rule: 'P11',
-    does: 'asks a way back for its age',
-    file: VERSIONS,
-    find: '=== 0 || !release || !isAbove(release.version, shadow.status?.current_version)',
-    replace: '=== 0 || !release',
-    tests: ['test/controller/plan/versions.test.ts'],
-  },
-  {
-    rule: 'P12',
-    does: 'changes what is wanted of a host while its update is under way',
-    file: WISHES,
-    find: "phase.kind === 'resting' && shadow.spec.state === 'Idle' && !permit &&",
-    replace: '',
-    tests: ['test/controller/plan/wishes.test.ts', 'test/controller/wishes.test.ts'],
-  },
-  {
-    rule: 'P12',
-    does: 'unlocks hosts whose policy is away for a moment',
-    file: WISHES,
-    find: 'dueAt(one) > now ? []',
-    replace: 'dueAt(one) === now ? []',
-    tests: ['test/controller/plan/wishes.test.ts'],
-  },
-  {
-    rule: 'P13',
-    does: 'takes a node that was unwell for one that was Ready all along',
-    file: WELLNESS,
-    find: 'if (!node.ready || seenAt <= node.readyFrom) return node;',
-    replace: 'if (seenAt <= Infinity) return node;',
-    tests: ['test/controller/wellness.test.ts'],
-  },
-  {
-    rule: 'P13',
-    does: 'forgets with each leader that a node was unwell until a moment ago',
-    file: WELLNESS,
-    find: 'monotonic - Math.max(0, now - Math.max(...turns))',
-    replace: '-Infinity',
-    tests: ['test/controller/wellness.test.ts'],
-  },
-  {
-    rule: 'P13',
-    does: 'counts nodes as Ready that their policy calls unwell',
-    file: WELLNESS,
-    find: '    ready: false,\n',
-    replace: '',
-    tests: ['test/controller/wellness.test.ts'],
-  },
-  {
-    rule: 'P11',
-    does: 'takes an approval for another policy',
-    file: LEDGERS,
-    find: 'approvedFor?.includes(policy)',
-    replace: 'approvedFor !== undefined && policy !== undefined',
-    tests: ['test/controller/plan/promotion.test.ts'],
-  },
-  {
-    rule: 'P12',
-    does: 'takes back the nodes of every policy where one is named',
-    file: 'runtime/api/release/names.ts',
-    find: 'one === ANY_POLICY || one === policy',
-    replace: 'one !== ""',
-    tests: ['test/controller/plan/way-back.test.ts', 'test/controller/plan/rolled-back.test.ts'],
-  },
-  {
-    rule: 'F4',
-    does: 'starts nodes on what others are taken back from',
-    file: 'runtime/controller/plan/releases/proof.ts',
-    find: "this.#book.people.decision === 'Halt' || this.isRolledBack",
-    replace: "this.#book.people.decision === 'Halt'",
-    tests: ['test/controller/plan/way-back.test.ts', 'test/controller/plan/rolled-back.test.ts'],
-  },
-  {
-    rule: 'P12',
-    does: 'keeps a host locked for good to what it cannot go back to',
-    file: 'runtime/controller/plan/groups/way-back.ts',
-    find: 'if (refused == null || !FOR_GOOD.has(refused))',
-    replace: 'if (refused !== before)',
-    tests: ['test/controller/plan/way-back.test.ts', 'test/controller/plan/rolled-back.test.ts'],
-  },
-  {
-    rule: 'P12',
-    does: 'checks what nodes go back to, so that what ails the cluster takes them back further',
-    file: 'runtime/controller/plan/groups/checks.ts',
-    find: 'return waits && wayBack(info, group) !== version;',
-    replace: 'return waits;',
-    tests: ['test/controller/plan/way-back.test.ts'],
-  },
-  {
-    rule: 'F2',
-    does: 'halts what was proven by fewer failures once its policy asks for another proof',
-    file: 'runtime/controller/plan/releases/books.ts',
-    find: '      wasProven,',
-    replace: '      wasProven: isProven,',
-    tests: ['test/controller/plan/way-back.test.ts'],
-  },
-  {
-    rule: 'P5',
-    does: 'waits for the first of several places alone',
-    file: 'runtime/controller/plan/gates/others.ts',
-    find: 'group.rules.afterExternal.find(',
-    replace: 'group.rules.afterExternal.slice(0, 1).find(',
-    tests: ['test/controller/plan/promotion.test.ts'],
-  },
-  {
-    rule: 'P12',
-    does: 'takes nodes back from a release that people have halted',
-    file: 'runtime/controller/plan/releases/proof.ts',
-    find: 'if (!this.isHalted || this.#isHaltedByPeople) return false;',
-    replace: 'if (!this.isHalted) return false;',
-    tests: ['test/controller/plan/way-back.test.ts'],
-  },
+  ...mutantsOf(VERSIONS, ['test/controller/plan/versions.test.ts'], {
+    'P11: takes what is above the highest version of a policy': [
+      'if (max !== undefined && compareSemver(version, max) > 0)',
+      'if (max === version)',
+    ],
+    'P11: asks a way back for its age': [
+      '=== 0 || !release || !isAbove(release.version, shadow.status?.current_version)',
+      '=== 0 || !release',
+    ],
+  }),
+  ...mutantsOf(VERSIONS, ['test/controller/plan/wishes.test.ts'], {
+    'P11: starts a node whose host is still locked to another version': [
+      'otherLock(shadow, version) ?? otherVersion',
+      'otherVersion',
+    ],
+  }),
+  ...mutantsOf(WISHES, ['test/controller/plan/wishes.test.ts', 'test/controller/wishes.test.ts'], {
+    'P12: changes what is wanted of a host while its update is under way': [
+      "phase.kind === 'resting' && shadow.spec.state === 'Idle' && !permit &&",
+      '',
+    ],
+  }),
+  ...mutantsOf(WISHES, ['test/controller/plan/wishes.test.ts'], {
+    'P12: unlocks hosts whose policy is away for a moment': ['dueAt(one) > now ? []', 'dueAt(one) === now ? []'],
+  }),
+  ...mutantsOf(WELLNESS, ['test/controller/wellness.test.ts'], {
+    'P13: takes a node that was unwell for one that was Ready all along': [
+      'if (!node.ready || seenAt <= node.readyFrom) return node;',
+      'if (seenAt <= Infinity) return node;',
+    ],
+    'P13: forgets with each leader that a node was unwell until a moment ago': [
+      'monotonic - Math.max(0, now - Math.max(...turns))',
+      '-Infinity',
+    ],
+    'P13: counts nodes as Ready that their policy calls unwell': ['    ready: false,\n', ''],
+  }),
+  ...mutantsOf(LEDGERS, ['test/controller/plan/promotion.test.ts'], {
+    'P11: takes an approval for another policy': [
+      'approvedFor?.includes(policy)',
+      'approvedFor !== undefined && policy !== undefined',
+    ],
+  }),
+  ...mutantsOf(
+    'runtime/api/release/names.ts',
+    ['test/controller/plan/way-back.test.ts', 'test/controller/plan/rolled-back.test.ts'],
+    {
+      'P12: takes back the nodes of every policy where one is named': [
+        'one === ANY_POLICY || one === policy',
+        'one !== ""',
+      ],
+    },
+  ),
+  ...mutantsOf(
+    'runtime/controller/plan/releases/proof.ts',
+    ['test/controller/plan/way-back.test.ts', 'test/controller/plan/rolled-back.test.ts'],
+    {
+      'F4: starts nodes on what others are taken back from': [
+        "this.#book.people.decision === 'Halt' || this.isRolledBack",
+        "this.#book.people.decision === 'Halt'",
+      ],
+    },
+  ),
+  ...mutantsOf(
+    'runtime/controller/plan/groups/way-back.ts',
+    ['test/controller/plan/way-back.test.ts', 'test/controller/plan/rolled-back.test.ts'],
+    {
+      'P12: keeps a host locked for good to what it cannot go back to': [
+        'if (refused == null || !FOR_GOOD.has(refused))',
+        'if (refused !== before)',
+      ],
+    },
+  ),
+  ...mutantsOf('runtime/controller/plan/groups/checks.ts', ['test/controller/plan/way-back.test.ts'], {
+    'P12: checks what nodes go back to, so that what ails the cluster takes them back further': [
+      'return waits && wayBack(info, group) !== version;',
+      'return waits;',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/releases/books.ts', ['test/controller/plan/way-back.test.ts'], {
+    'F2: halts what was proven by fewer failures once its policy asks for another proof': [
+      '      wasProven,',
+      '      wasProven: isProven,',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/gates/others.ts', ['test/controller/plan/promotion.test.ts'], {
+    'P5: waits for the first of several places alone': [
+      'group.rules.afterExternal.find(',
+      'group.rules.afterExternal.slice(0, 1).find(',
+    ],
+  }),
+  ...mutantsOf('runtime/controller/plan/releases/proof.ts', ['test/controller/plan/way-back.test.ts'], {
+    'P12: takes nodes back from a release that people have halted': [
+      'if (!this.isHalted || this.#isHaltedByPeople) return false;',
+      'if (!this.isHalted) return false;',
+    ],
+  }),
 ];
