@@ -1,17 +1,19 @@
 import type { ShadowObject } from '../../../runtime/api/resources.ts';
 import { hintIn } from '../../../runtime/api/shadow/hint.ts';
 import type { AgentStatus, Status } from '../../../runtime/api/shadow/model.ts';
-import { NOT_OF_AGENTS } from '../../../runtime/api/shadow/names.ts';
+import { NAMESPACE, NOT_OF_AGENTS, shadowName } from '../../../runtime/api/shadow/names.ts';
+import { clusterView } from '../../../runtime/agent/cluster.ts';
 import { MINUTE_MS, rfc3339 } from '../../../runtime/lib/clock.ts';
+import { silentLogger } from '../../../runtime/lib/log.ts';
 import { addBudget } from '../../../test/apiserver/budgets.ts';
 import { Stage } from '../../../test/controller/stage.ts';
+import { seeded } from '../../../test/random.ts';
 import type { Bench, Figure } from '../bench.ts';
 
 const SECOND_MS = 1000;
-/** What agents take, milliseconds, and how often they look. */
+/** What hosts take, milliseconds. */
 const PREPARE_MS = MINUTE_MS;
 const REBOOT_MS = 3 * MINUTE_MS;
-const LOOK_MS = 5 * SECOND_MS;
 
 const PLACES = 3;
 const NODES = 30;
@@ -41,16 +43,24 @@ async function block(stage: Stage, names: readonly string[]): Promise<void> {
   }
 }
 
+/** What an agent does next, and how long its host takes for it. */
+interface Doing {
+  readonly ms: number;
+  readonly said: Partial<AgentStatus>;
+}
+
 /**
- * A fleet under the real controller in virtual time. Its agents take as long as they are told, and some of them cannot be drained. What they say goes
- * by the real apiserver.
+ * The agents of a fleet under the real controller, in virtual time. Each acts as soon as its shadow changes, and takes as long as it is told. What they
+ * say goes by the real apiserver. Some of their nodes cannot be drained.
  */
-class Fleet {
+class Agents {
   readonly #stage: Stage;
   readonly #service: ReturnType<Stage['apiserver']>['service'];
   readonly #blocked: ReadonlySet<string>;
-  /** By name, since when it does what it is told. */
-  readonly #began = new Map<string, { readonly step: string; readonly at: number }>();
+  readonly #life = new AbortController();
+  /** By name of the node, since when its host downloads the release, whatever its agent is told meanwhile. */
+  readonly #downloads = new Map<string, number>();
+  readonly #done = new Set<string>();
 
   constructor(stage: Stage, blocked: readonly string[]) {
     this.#stage = stage;
@@ -58,19 +68,56 @@ class Fleet {
     this.#blocked = new Set(blocked);
   }
 
-  /** Lets each agent do what is due. @returns how many of the others run the release, at rest */
-  async act(): Promise<number> {
-    const shadows = await this.#stage.shadows.list();
-    for (const shadow of shadows) await this.#actFor(shadow.metadata.name.replace('brs-', ''), shadow);
-    return shadows.filter(({ status }) => status?.current_state === 'Idle' && status.current_version === NEXT).length;
+  /** Nodes that run the release, at rest. */
+  get done(): number {
+    return this.#done.size;
   }
 
-  async #actFor(name: string, shadow: ShadowObject): Promise<void> {
+  /** Has them say what their hosts offer. */
+  async start(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const shadow = await this.#stage.shadows.get(shadowName(name));
+      await this.#report(name, { ...ofAgent(shadow?.status), staged: {} });
+      void this.#follow(name);
+    }
+  }
+
+  end(): void {
+    this.#life.abort();
+  }
+
+  async #follow(nodeName: string): Promise<void> {
+    const { clock, transport } = this.#stage;
+    const common = { transport, namespace: NAMESPACE, nodeName, clock, random: seeded(7), logger: silentLogger };
+    let step = '';
+    let life = new AbortController();
+    for await (const shadow of clusterView(common).watchShadow(this.#life.signal)) {
+      const next = shadow && stepOf(shadow);
+      if (next === undefined || next === step) continue;
+      step = next;
+      life.abort();
+      life = new AbortController();
+      this.#act(nodeName, shadow as ShadowObject, life.signal).catch(() => undefined);
+    }
+    life.abort();
+  }
+
+  async #act(name: string, shadow: ShadowObject, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#stage;
+    if (isAtRestOn(shadow, NEXT)) this.#done.add(name);
+    if (this.#blocked.has(name) && shadow.spec.state === 'RebootedIntoUpdate') return this.#drain(name, signal);
+    const doing = doingOf(shadow, () => this.#downloadedIn(name));
+    if (!doing) return;
+    await clock.sleep(doing.ms, signal);
+    await this.#report(name, { ...ofAgent(shadow.status), ...doing.said });
+  }
+
+  /** Milliseconds until its host has the release, which it downloads once. */
+  #downloadedIn(name: string): number {
     const now = this.#stage.clock.now();
-    const at = this.#since(name, shadow);
-    if (this.#blocked.has(name) && shadow.spec.state === 'RebootedIntoUpdate') return this.#drain(name, at);
-    const said = isToPrepare(shadow) ? aheadAfter(now - at) : saidAfter(shadow, now - at);
-    if (said) await this.#report(name, { ...ofAgent(shadow.status), ...said });
+    const since = this.#downloads.get(name) ?? now;
+    this.#downloads.set(name, since);
+    return Math.max(0, since + PREPARE_MS - now);
   }
 
   async #report(nodeName: string, status: Partial<AgentStatus>): Promise<void> {
@@ -78,20 +125,15 @@ class Fleet {
     await this.#service.putStatus({ agent: { nodeName, nodeUid, bootId: BOOT }, status, version: undefined });
   }
 
-  /** Since when it is told the same. */
-  #since(name: string, { metadata, spec, status }: ShadowObject): number {
-    const step = `${spec.state} ${status?.current_state} ${hintIn(metadata.annotations)?.version}`;
-    const known = this.#began.get(name);
-    const at = known?.step === step ? known.at : this.#stage.clock.now();
-    this.#began.set(name, { step, at });
-    return at;
-  }
-
   /** It takes its place for as long as the rollout lasts. */
-  async #drain(name: string, at: number): Promise<void> {
-    const now = this.#stage.clock.now();
-    if (at === now) await this.#stage.mark(name);
-    await this.#stage.report(name, { drain: drainAt(at, now) });
+  async #drain(name: string, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#stage;
+    const begunAt = clock.now();
+    await this.#stage.mark(name);
+    for (;;) {
+      await this.#stage.report(name, { drain: drainAt(begunAt, clock.now()) });
+      await clock.sleep(MINUTE_MS, signal);
+    }
   }
 }
 
@@ -102,39 +144,41 @@ const drainAt = (at: number, now: number): Status['drain'] => ({
   blocked_by: ['PodDisruptionBudget shop/web (pod shop/web-1)'],
 });
 
-/** It is to prepare its update while it waits. */
-const isToPrepare = ({ metadata, status }: ShadowObject): boolean =>
-  hintIn(metadata.annotations) !== undefined && status?.staged?.version !== NEXT;
+/** For as long as it stays the same, an agent goes on with what it does. */
+const stepOf = ({ metadata, spec, status }: ShadowObject): string =>
+  `${spec.state} ${status?.current_state} ${status?.current_version} ${hintIn(metadata.annotations)?.version}`;
 
-/** What it says then. */
-const aheadAfter = (ms: number): Partial<AgentStatus> | undefined =>
-  ms < PREPARE_MS ? undefined : { staged: { version: NEXT, boot_id: BOOT } };
+const isAtRestOn = ({ spec, status }: ShadowObject, version: string): boolean =>
+  spec.state === 'Idle' && status?.current_state === 'Idle' && status.current_version === version;
 
 const ofAgent = (status: Status | null | undefined): Partial<AgentStatus> =>
   Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => !(field in NOT_OF_AGENTS)));
 
-/** What an agent reports that was told so this long ago; undefined while it works, or has nothing to do. */
-function saidAfter({ spec, status }: ShadowObject, ms: number): Partial<AgentStatus> | undefined {
-  const { state } = spec;
-  if (!status || state === status.current_state) return undefined;
-  if (state === 'RebootedIntoUpdate')
-    return ms >= REBOOT_MS ? { current_state: state, current_version: NEXT } : undefined;
-  const isStaged = status.staged?.version === NEXT || ms >= PREPARE_MS;
-  return state !== 'StagedAndPerformedUpdate' || isStaged ? { current_state: state } : undefined;
+/** Undefined where it has nothing to do. */
+function doingOf({ metadata, spec: { state }, status }: ShadowObject, downloadedIn: () => number): Doing | undefined {
+  if (!status) return undefined;
+  if (state === status.current_state) {
+    const isNamed = state === 'Idle' && hintIn(metadata.annotations) && status.staged?.version !== NEXT;
+    return isNamed ? { ms: downloadedIn(), said: { staged: { version: NEXT, boot_id: BOOT } } } : undefined;
+  }
+  const said = { current_state: state };
+  if (state === 'StagedAndPerformedUpdate') return { ms: downloadedIn(), said };
+  if (state === 'RebootedIntoUpdate') return { ms: REBOOT_MS, said: { ...said, current_version: NEXT, staged: {} } };
+  return { ms: 0, said };
 }
 
 /** Until all nodes but the blocked ones run the release, seconds. */
 async function seconds({ nodes, places, blocked }: Terms): Promise<number> {
   const names = Array.from({ length: nodes }, (_, turn) => nameOf(turn));
   const stage = await Stage.with(...names);
-  for (const name of names) await stage.report(name, { staged: {} });
   await block(stage, blocked.map(nameOf));
-  const others = nodes - blocked.length;
-  const fleet = new Fleet(stage, blocked.map(nameOf));
+  const agents = new Agents(stage, blocked.map(nameOf));
+  await agents.start(names);
   const begun = stage.clock.now();
   stage.start({ env: { MAX_CONCURRENT_UPDATE: String(places), PROOF_NODES: '1' } });
-  while ((await fleet.act()) < others) await stage.pass(LOOK_MS);
+  while (agents.done < nodes - blocked.length) await stage.pass(SECOND_MS / 10);
   const endedAt = stage.clock.now();
+  agents.end();
   await stage.end();
   return (endedAt - begun) / SECOND_MS;
 }
@@ -147,18 +191,15 @@ async function delay(...blocked: readonly number[]): Promise<number> {
   return (await seconds({ nodes: NODES, places: PLACES, blocked })) - without;
 }
 
-/** What it takes to see who can be drained, to call one off and to start another. */
-const LOOKS_S = 30;
-
 /** What nodes that can never be drained cost all others: here no deadline gives back the place that one takes. */
 export const blocked: Bench = {
   name: 'blocked drain',
   what: '29 nodes beside one that can never be drained, in virtual time, and without it',
   run: async () => [
     figure('delay of the others where it is in the middle', await delay(15), 0),
-    figure('the same where it is to prove the release', await delay(0), LOOKS_S),
-    figure('the same where two more would be next', await delay(0, 1, 2), LOOKS_S),
+    figure('the same where it is to prove the release', await delay(0), 0),
+    figure('the same where two more would be next', await delay(0, 1, 2), 0),
     // Nobody is prepared then that could go.
-    figure('the same where three more would be', await delay(0, 1, 2, 3), LOOKS_S + PREPARE_MS / SECOND_MS),
+    figure('the same where three more would be', await delay(0, 1, 2, 3), PREPARE_MS / SECOND_MS),
   ],
 };
