@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { BUMPED_ANNOTATION } from '../../runtime/controller/writing/actions/fencing.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
-import { ConflictError } from '../../runtime/kube/errors.ts';
+import { apiStatusError, ConflictError } from '../../runtime/kube/errors.ts';
 import { createLogger } from '../../runtime/lib/log.ts';
 import { MARKS_ANNOTATION, RELEASED_ANNOTATION } from '../../runtime/api/marks/names.ts';
 import { CONTROLLER_LEASE, NAMESPACE } from '../../runtime/api/shadow/names.ts';
@@ -49,6 +49,25 @@ test('a term that finds no list puts on it what is under way, and starts no more
   expect(await stage.permits()).toEqual(['brs-b']);
   expect(await stage.spec('a')).toBe('Idle');
   expect([await released('a'), await released('b')]).toEqual(['1', undefined]);
+});
+
+test('a shadow that the API server refuses to bump is asked for less and less often, and nothing starts before', async () => {
+  await withoutList('a', 'b');
+  let refused = 0;
+  let isOver = false;
+  const transport = intercepted(stage.transport, (request, go) => {
+    if (isOver || request.method !== 'PATCH' || !request.path.endsWith('/brs-b')) return go();
+    refused += 1;
+    const status = { code: 403, reason: 'Forbidden', message: 'a policy says no' };
+    return Promise.reject(apiStatusError('PATCH', status));
+  });
+  stage.start({ transport });
+  await stage.pass(600_000);
+  expect(refused).toBeLessThan(30);
+  expect(await stage.permits()).toEqual([]);
+  isOver = true;
+  await stage.pass(120_000);
+  expect(await stage.permits()).toEqual(['brs-a']);
 });
 
 test('of a Node that bears marks nothing is released, and it is on the list', async () => {

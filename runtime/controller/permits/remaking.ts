@@ -4,6 +4,8 @@ import { readMarks } from '../../api/marks/marks.ts';
 import { type Clock, momentOf } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { inParallel } from '../../lib/parallel.ts';
+import type { Random } from '../../lib/random.ts';
+import { backoff } from '../../lib/retry.ts';
 import { bumpShadow, markReleased } from '../writing/actions/fencing.ts';
 import type { ActionPorts } from '../writing/actions/ports.ts';
 import type { Freshness } from '../seeing/freshness.ts';
@@ -15,13 +17,15 @@ import { takeoversIn } from './takeovers.ts';
 /** At most 50 nodes a second, each with two reads and two writes at most. */
 const AT_ONCE = 10;
 const REST_MS = 200;
-const RETRY_MS = 1000;
+/** After what is refused, or not answered. */
+const RETRY = { firstMs: 1000, maxMs: 60_000 };
 
 interface RemakingOptions {
   readonly ports: ActionPorts;
   readonly planner: Pick<Planner, 'look'>;
   readonly freshness: Pick<Freshness, 'lost'>;
   readonly clock: Clock;
+  readonly random: Random;
   readonly logger: Logger;
 }
 
@@ -39,7 +43,7 @@ export class Remaking {
   /** Tries until it is done, or the signal aborts. @throws as `PermitLedger.make` */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, freshness, planner, ports, logger } = this.#options;
-    while (freshness.lost !== undefined && !signal.aborted) await this.#rest(RETRY_MS, signal);
+    while (freshness.lost !== undefined && !signal.aborted) await this.#rest(RETRY.firstMs, signal);
     const { nodes, shadows } = planner.look(momentOf(clock));
     const known = new Set(nodes.map((node) => node.shadowName));
     const strays = shadows.filter(({ name }) => !known.has(name));
@@ -67,15 +71,16 @@ export class Remaking {
   }
 
   async #until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
-    while (!signal.aborted) {
+    const { logger, random } = this.#options;
+    for (let failures = 0; !signal.aborted; failures++) {
       try {
         const result = await work();
         await this.#rest(REST_MS, signal);
         return result;
       } catch (error) {
         if (error instanceof NotLeadingError) throw error;
-        if (!signal.aborted) this.#options.logger.warn('the list of permits is not made yet', { error });
-        await this.#rest(RETRY_MS, signal);
+        if (!signal.aborted) logger.warn('the list of permits is not made yet', { error });
+        await this.#rest(backoff(failures, { ...RETRY, random }), signal);
       }
     }
     return undefined;
