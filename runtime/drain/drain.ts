@@ -123,9 +123,9 @@ function whileFinishing(pods: readonly DrainPod[], wait: Wait, now: number): Dra
 
 /**
  * Pods of system priority go once the others are gone: a volume can be unmounted only while the pod that serves it runs. An other that does
- * not go keeps them only for a while, so that they too can end in time. The operator's own go last.
+ * not go keeps them only for a while, so that they too can end in time.
  */
 function wave(list: PodDeleteList, isHalfOver: boolean): readonly DrainPod[] {
-  if (isOwnTurn(list)) return list.own;
-  return list.pods.length > 0 && !isHalfOver ? list.pods : othersLeft(list);
+  const others = list.pods.length > 0 && !isHalfOver ? list.pods : othersLeft(list);
+  return isOwnTurn(list) ? [...others, ...list.own] : others;
 }

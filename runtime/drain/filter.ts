@@ -26,7 +26,7 @@ export const termsAhead = (namespace: string, now: number): FilterTerms => ({
 export type PodDeleteStatus =
   | 'evict'
   | 'evict-critical'
-  | 'evict-last'
+  | 'evict-own'
   | 'finished'
   | 'mirror'
   | 'daemonset'
@@ -57,7 +57,7 @@ function lateStatus(pod: DrainPod, { returning }: FilterTerms): PodDeleteStatus 
 }
 
 function waveOf(pod: DrainPod, terms: FilterTerms): PodDeleteStatus {
-  if (isOwn(pod, terms)) return 'evict-last';
+  if (isOwn(pod, terms)) return 'evict-own';
   return pod.isCritical ? 'evict-critical' : 'evict';
 }
 
@@ -86,7 +86,7 @@ export interface PodDeleteList {
   readonly pods: readonly DrainPod[];
   /** The same, but of system priority: after those, which may need them to end. */
   readonly critical: readonly DrainPod[];
-  /** The operator's own, evicted once all others are ending. */
+  /** The operator's own, evicted once the first of the others is ending. */
   readonly own: readonly DrainPod[];
   /** Came after the cordon and tolerate it: reported, not waited for. */
   readonly tolerating: readonly DrainPod[];
@@ -102,7 +102,7 @@ export interface PodDeleteList {
 const LISTS = {
   evict: ['pods'],
   'evict-critical': ['critical'],
-  'evict-last': ['own'],
+  'evict-own': ['own'],
   finished: [],
   mirror: ['staying'],
   daemonset: ['staying'],
@@ -136,9 +136,13 @@ export function othersLeft({ pods, critical }: PodDeleteList): readonly DrainPod
   return [...pods, ...critical];
 }
 
-/** Whether nobody is left whose eviction the operator's own have to see to. They end beside those that are ending. */
+/**
+ * Whether the operator's own may go: something of the drain gets on, or nobody else is left. Where all others are kept they stay. They serve on for
+ * a while after they were told to end, and so begin beside the first of the others and not after the last.
+ */
 export function isOwnTurn(list: PodDeleteList): boolean {
-  return othersLeft(list).every(({ due }) => due !== undefined);
+  const others = othersLeft(list);
+  return others.length === 0 || others.some(({ due }) => due !== undefined);
 }
 
 /**
