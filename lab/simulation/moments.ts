@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../runtime/lib/maps.ts';
 import type { Incoming } from './memory-http.ts';
 import { PATHS } from '../../runtime/api/agent/protocol.ts';
 import type { KubeRequest } from '../../runtime/kube/transport.ts';
@@ -84,8 +85,7 @@ export class Moments {
     const { uid = '', ownerReferences = [] } = (after ?? before)?.metadata ?? {};
     if (ownerReferences.some(({ kind }) => kind === 'DaemonSet')) return;
     const node = text(at(after ?? before, 'spec', 'nodeName'));
-    const there = this.#pods.get(node) ?? new Set();
-    this.#pods.set(node, there);
+    const there = getOrInsert(this.#pods, node, () => new Set());
     if (after) there.add(uid);
     else there.delete(uid);
   }

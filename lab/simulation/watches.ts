@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../runtime/lib/maps.ts';
 import { apiStatusError, type KubeStatus, UnreachableError } from '../../runtime/kube/errors.ts';
 import type { KubeWatch, WatchEvent } from '../../runtime/kube/transport.ts';
 import type { ApiResponse, EventStream } from '../sim/cluster/api.ts';
@@ -115,11 +116,8 @@ export class Watches {
   }
 
   #of(process: string): Trouble {
-    const known = this.#troubles.get(process);
-    if (known) return known;
-    const made: Trouble = { lags: [], mutes: 0, next: new Map(), open: new Set(), unmuted: [] };
-    this.#troubles.set(process, made);
-    return made;
+    const made = (): Trouble => ({ lags: [], mutes: 0, next: new Map(), open: new Set(), unmuted: [] });
+    return getOrInsert(this.#troubles, process, made);
   }
 }
 

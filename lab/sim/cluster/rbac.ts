@@ -1,4 +1,5 @@
 import { BoundedMap } from '../../../runtime/lib/bounded-map.ts';
+import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import { builtIn } from './core.ts';
 import type { UserInfo } from './api.ts';
 import { at, fields, type Fields, type KubeJson, list, text } from './object.ts';
@@ -37,11 +38,7 @@ export class Rights {
 
   allow(store: Store, user: UserInfo, asked: Attributes): boolean {
     const key = JSON.stringify([user.username, user.groups, asked]);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const is = allowed(store, user, asked);
-    this.#known.set(key, is);
-    return is;
+    return getOrInsert(this.#known, key, () => allowed(store, user, asked));
   }
 }
 

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import { type Cause, type Change, Collection, objectKey } from './collection.ts';
 import { deepFreeze, type KubeJson, withMeta } from './object.ts';
 import type { ResourceType } from './resources.ts';
@@ -38,12 +39,7 @@ export class Store {
   }
 
   collection(type: Pick<ResourceType, 'group' | 'plural'>): Collection {
-    const id = idOf(type);
-    const known = this.#collections.get(id);
-    if (known) return known;
-    const made = new Collection(this.#version);
-    this.#collections.set(id, made);
-    return made;
+    return getOrInsert(this.#collections, idOf(type), () => new Collection(this.#version));
   }
 
   /** Ends the watches of a resource that is no longer served. */

@@ -1,6 +1,7 @@
 import type { KubeObject, Node, Pod } from '../../../runtime/kube/objects.ts';
 import type { Clock } from '../../../runtime/lib/clock.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
+import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { Hand } from './hand.ts';
 import type { Timers } from './timers.ts';
 
@@ -70,8 +71,7 @@ export class Lookout {
   #podChanged(pod: Pod, gone: boolean): void {
     const { uid } = pod.metadata;
     const node = pod.spec?.nodeName ?? '';
-    const there = this.#byNode.get(node) ?? new Map<string, Pod>();
-    this.#byNode.set(node, there);
+    const there = getOrInsert(this.#byNode, node, () => new Map<string, Pod>());
     if (gone) {
       this.#pods.delete(uid);
       there.delete(uid);

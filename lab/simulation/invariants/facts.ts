@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
 
 /**
@@ -15,13 +16,7 @@ export const LEASE = 'brupop-controller';
 
 export function once<T>(read: (object: KubeObject) => T): (object: KubeObject) => T {
   const known = new WeakMap<KubeObject, T>();
-  return (object) => {
-    const found = known.get(object);
-    if (found !== undefined) return found;
-    const made = read(object);
-    known.set(object, made);
-    return made;
-  };
+  return (object) => getOrInsert(known, object, read);
 }
 
 export function at(value: unknown, ...path: readonly string[]): unknown {

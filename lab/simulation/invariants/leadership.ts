@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { Entry, Instant } from '../types.ts';
 import { at, isController, isOperator, LEASE, leaseFacts, shadowFacts } from './facts.ts';
@@ -32,9 +33,7 @@ class Reigns {
   /** The run that sent something, which may land when the next one runs. */
   runOf(process: string, sentAt: Instant): Run {
     const key = `${process}, begun at ${this.#picture.beginnings.of(process, sentAt)}`;
-    const run = this.#runs.get(key) ?? { process, terms: [] };
-    this.#runs.set(key, run);
-    return run;
+    return getOrInsert(this.#runs, key, () => ({ process, terms: [] }));
   }
 
   ownerOf(holder: string): Run | undefined {

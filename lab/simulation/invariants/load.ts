@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { Entry, HostEntry, Instant, SentEntry } from '../types.ts';
 import { HOUR } from '../units.ts';
 import { isAgent, isController, isOperator, podFacts } from './facts.ts';
@@ -70,9 +71,7 @@ class Slice {
 
   #notePod({ node, uid }: { readonly node: string | undefined; readonly uid: string }): void {
     if (node === undefined) return;
-    const known = this.#pods.get(node);
-    if (known) known.add(uid);
-    else this.#pods.set(node, new Set([uid]));
+    getOrInsert(this.#pods, node, () => new Set()).add(uid);
   }
 
   #call({ node, event }: HostEntry): readonly string[] {

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { Entry, Instant, Scenario } from '../types.ts';
 import {
   isController,
@@ -126,11 +127,7 @@ export class Picture {
   }
 
   host(name: string): SeenHost {
-    const known = this.hosts.get(name);
-    if (known) return known;
-    const made = new SeenHost();
-    this.hosts.set(name, made);
-    return made;
+    return getOrInsert(this.hosts, name, () => new SeenHost());
   }
 
   /** The agent of the node, ours or the older operator's. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { NodeFacts } from './facts.ts';
 import { type PolicyFacts, policyFacts } from './policy-facts.ts';
 import type { Terms } from './settings.ts';
@@ -29,11 +30,7 @@ export class Rulings {
   }
 
   of(node: NodeFacts): Ruling {
-    const known = this.#known.get(node);
-    if (known) return known;
-    const found = this.#find(node);
-    this.#known.set(node, found);
-    return found;
+    return getOrInsert(this.#known, node, () => this.#find(node));
   }
 
   /** The group that rules the node; undefined where none may start it. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { Instant } from '../types.ts';
 
 /** Whether a process runs, and since when that is so. */
@@ -11,9 +12,7 @@ export class Beginnings {
   readonly #all = new Map<string, Instant[]>();
 
   note(process: string, at: Instant): void {
-    const known = this.#all.get(process);
-    if (known) known.push(at);
-    else this.#all.set(process, [at]);
+    getOrInsert(this.#all, process, () => []).push(at);
   }
 
   /** Of the one that ran at the instant. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { Profiler } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
 import { pathToFileURL } from 'node:url';
@@ -29,8 +30,7 @@ export class Coverage {
     const { result } = await this.#session.post('Profiler.takePreciseCoverage');
     this.#blocks = new Map(result.map(({ url, functions }) => [url, functions.flatMap(({ ranges }) => ranges)]));
     for (const { url, functions } of result) {
-      const known = this.#functions.get(url) ?? new Map<number, Range>();
-      this.#functions.set(url, known);
+      const known = getOrInsert(this.#functions, url, () => new Map<number, Range>());
       for (const { ranges } of functions) known.set(ranges[0]!.startOffset, { ...ranges[0]!, count: 0 });
     }
   }

@@ -5,6 +5,7 @@ import { onNode, podsPath } from '../../kube/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { instantOf, rfc3339 } from '../../lib/clock.ts';
 import { joinParts, shortened } from '../../lib/parts.ts';
+import { getOrInsert } from '../../lib/maps.ts';
 import { MAX_WORSE, type WorkloadEvidence } from '../../api/shadow/evidence.ts';
 import { versionOfOsImage } from '../../api/shadow/semver.ts';
 import type { VerifiedAgent } from '../auth/authenticator.ts';
@@ -101,11 +102,8 @@ class Versions {
   }
 
   #of(name: string): Promise<string | undefined> {
-    const known = this.#known.get(name);
-    if (known) return known;
-    const asked = this.#known.size < MOST_NODES ? this.#read(name) : Promise.resolve(undefined);
-    this.#known.set(name, asked);
-    return asked;
+    const isMore = this.#known.size < MOST_NODES;
+    return getOrInsert(this.#known, name, () => (isMore ? this.#read(name) : Promise.resolve(undefined)));
   }
 
   async #read(name: string): Promise<string | undefined> {

@@ -2,6 +2,7 @@ import type { Snapshot } from '../../controller/plan/facts/snapshot.ts';
 import type { Status } from '../../api/shadow/model.ts';
 import { compareSemver } from '../../api/shadow/semver.ts';
 import { MINUTE_MS } from '../../lib/clock.ts';
+import { getOrInsert } from '../../lib/maps.ts';
 import { type PublishedVersion, turnOf } from '../waves/turns.ts';
 import { publishedIn } from '../waves/waves.ts';
 import type { Pair } from './crowd.ts';
@@ -28,9 +29,7 @@ export function arrivalsIn(
   const found = snapshot.nodes.flatMap(({ family, shadowName: shadow }) => {
     const status = shadows.get(shadow)?.status;
     if (!status) return [];
-    const known = listed.get(family) ?? publishedIn(snapshot, family);
-    listed.set(family, known);
-    return known.flatMap((release): readonly Arrival[] => {
+    return getOrInsert(listed, family, () => publishedIn(snapshot, family)).flatMap((release): readonly Arrival[] => {
       const { version } = release;
       if (!isNewer(version, status)) return [];
       const turn = turnOf(release, status.update_settings);

@@ -3,6 +3,7 @@ import { type Clock, MINUTE_MS, rfc3339 } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { jitter, type Random } from '../../lib/random.ts';
 import type { Wakeup } from '../../lib/wakeup.ts';
+import { getOrInsert } from '../../lib/maps.ts';
 import type { Publication, PublishedReleases } from '../../api/release/model.ts';
 import { filledIn, platformOf, type Repository, rootOf } from '../../api/waves/repositories.ts';
 import { type Listed, NOTHING_SEEN, type Request } from '../../repositories/protocol.ts';
@@ -128,8 +129,7 @@ function publishedOf(known: readonly Known[]): PublishedReleases {
   const families = new Map<string, Map<string, Publication>>();
   for (const { family, metadata, versions } of known) {
     if (!versions) continue;
-    const listed = families.get(family) ?? new Map<string, Publication>();
-    families.set(family, listed);
+    const listed = getOrInsert(families, family, () => new Map<string, Publication>());
     for (const { version, maxVersion, waves } of versions) {
       const before = listed.get(version);
       const times = waves.map(({ seed, at }) => ({ seed, time: rfc3339(at) }));

@@ -1,4 +1,5 @@
 import { byWallClock, type Moment } from '../../lib/clock.ts';
+import { getOrInsert } from '../../lib/maps.ts';
 import { RULED_FOR_MS, type Ruling, type Rulings } from '../plan/facts/rulings.ts';
 import type { Snapshot } from '../plan/facts/snapshot.ts';
 
@@ -69,9 +70,5 @@ function namer(policies: Seen['policies']): (ruling: Ruling) => Ruler {
       madeAt: Math.max(...those.map((one) => resources.get(one)?.createdAt ?? -Infinity)),
     };
   };
-  return (ruling) => {
-    const ruler = known.get(ruling) ?? make(ruling);
-    known.set(ruling, ruler);
-    return ruler;
-  };
+  return (ruling) => getOrInsert(known, ruling, make);
 }

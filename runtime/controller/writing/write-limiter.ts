@@ -2,6 +2,7 @@ import { answerOf, ApiStatusError, BusyError } from '../../kube/errors.ts';
 import { byWallClock, type Clock, type Moment } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import { backoff } from '../../lib/retry.ts';
+import { getOrInsert } from '../../lib/maps.ts';
 import type { Command } from '../plan/facts/commands.ts';
 import type { Snapshot, WriteRefusal } from '../plan/facts/snapshot.ts';
 
@@ -195,9 +196,7 @@ export class CommandLimiters {
   }
 
   of(kind: Kind): WriteLimiter {
-    const limiter = this.#limiters.get(kind) ?? new WriteLimiter({ ...this.#options, wanted: WANTED[kind] });
-    this.#limiters.set(kind, limiter);
-    return limiter;
+    return getOrInsert(this.#limiters, kind, () => new WriteLimiter({ ...this.#options, wanted: WANTED[kind] }));
   }
 
   /** What a plan has to know: the commands that the API server has not taken, by name of the shadow. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../../runtime/lib/maps.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { type Fields, isFields, list } from '../object.ts';
 import { type Cause, unsupportedValue } from '../status.ts';
@@ -115,11 +116,7 @@ function textFaults(schema: Schema, spot: Spot, value: string): readonly Cause[]
 /** A schema stays what it is, so that its pattern is read once. */
 const patterns = new WeakMap<Schema, RegExp>();
 
-function patternOf(schema: Schema, pattern: string): RegExp {
-  const known = patterns.get(schema) ?? new RegExp(pattern);
-  patterns.set(schema, known);
-  return known;
-}
+const patternOf = (schema: Schema, pattern: string): RegExp => getOrInsert(patterns, schema, () => new RegExp(pattern));
 
 function lengthFaults({ minLength = 0, maxLength = Infinity }: Schema, spot: Spot, value: string): readonly Cause[] {
   if (minLength === 0 && maxLength === Infinity) return NONE;

@@ -1,4 +1,5 @@
 import { type LabelSelector, selects } from '../../../lib/selector.ts';
+import { getOrInsert } from '../../../lib/maps.ts';
 import { cyclesIn } from '../../../api/policy/cycles.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { type BrokenPolicy, type PolicyView, variablesOf } from './policies.ts';
@@ -69,11 +70,7 @@ class Claims {
   }
 
   of(node: Labelled): Ruling {
-    const known = this.#only ?? this.#known.get(node);
-    if (known) return known;
-    const ruling = this.#select(node);
-    this.#known.set(node, ruling);
-    return ruling;
+    return this.#only ?? getOrInsert(this.#known, node, () => this.#select(node));
   }
 
   /** The ruling of the claims that select the node, with the highest priority among them. */
@@ -94,17 +91,12 @@ class Claims {
 
   #conflictOf(rivals: readonly Claim[]): Ruling {
     const names = rivals.map(({ policy }) => policy.name ?? '').toSorted();
-    const known = this.#conflicts.get(names.join());
-    if (known) return known;
-    const message = `policies of the same priority select it: ${names.join(', ')}`;
-    const ruling = {
+    return getOrInsert(this.#conflicts, names.join(', '), (all) => ({
       policy: undefined,
       rivals: rivals.map(({ policy }) => policy),
       rules: this.#variables,
-      against: found('PolicyConflict', message),
-    };
-    this.#conflicts.set(names.join(), ruling);
-    return ruling;
+      against: found('PolicyConflict', `policies of the same priority select it: ${all}`),
+    }));
   }
 }
 

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../lib/maps.ts';
 import { isAlone } from './alike.ts';
 import type { World } from './asking.ts';
 import { firstOf, type Found, isOfAll, OTHERS } from './gates.ts';
@@ -26,10 +27,8 @@ export class Crowds {
   readonly #heard = new Map<Key, Heard>();
 
   join(one: Ruled, those: readonly AssessedNode[], world: World): void {
-    const key = keyOf(one, world);
-    const crowd = this.#all.get(key) ?? { one, members: [] };
-    for (const info of those) crowd.members.push(info);
-    this.#all.set(key, crowd);
+    const { members } = getOrInsert(this.#all, keyOf(one, world), () => ({ one, members: [] }));
+    for (const info of those) members.push(info);
   }
 
   of(group: Group): readonly Crowd[] {

@@ -1,5 +1,6 @@
 import { neverStarts } from '../facts/node.ts';
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
+import { getOrInsert } from '../../../lib/maps.ts';
 import type { UnderPolicy } from '../../../api/release/model.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
 import type { EnteredLedgers } from '../releases/entered.ts';
@@ -25,11 +26,7 @@ export class Dependencies {
   /** What keeps the nodes of the group from starting on the release; it names the first policy that it waits for. */
   of(group: Group, release: OsRelease): GateResult {
     if (group.rules.after.length === 0) return PASS;
-    const known = this.#known.get(release);
-    if (known) return known;
-    const result = this.#lookUp(group, release);
-    this.#known.set(release, result);
-    return result;
+    return getOrInsert(this.#known, release, () => this.#lookUp(group, release));
   }
 
   #lookUp({ rules }: Group, name: OsReleaseName): GateResult {

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../lib/maps.ts';
 import { concurrency } from '../../../api/policy/quantity.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import { compareSemver, newerOf } from '../../../api/shadow/semver.ts';
@@ -133,18 +134,10 @@ class Families {
     const [{ node, shadow } = {}] = those;
     if (!node || !shadow?.status) return;
     const { current_version: current, target_version: target } = shadow.status;
-    const family = this.#of(node.family);
+    const family = getOrInsert(this.#all, node.family, () => new Family());
     family.running.add(current);
     if (target !== current) family.offered.add(target);
     for (const info of those) family.longestMs = Math.max(family.longestMs, info.shadow?.lastUpdateMs ?? 0);
-  }
-
-  #of(name: string): Family {
-    const known = this.#all.get(name);
-    if (known) return known;
-    const family = new Family();
-    this.#all.set(name, family);
-    return family;
   }
 
   /** Whether any of its hosts runs the version or is offered it. */

@@ -1,4 +1,5 @@
 import { DAY_MS, instantOf } from '../../../lib/clock.ts';
+import { getOrInsert } from '../../../lib/maps.ts';
 import type { UpdatePolicy } from '../../../api/policy/policy.ts';
 import type { Failure, UnderPolicy } from '../../../api/release/model.ts';
 import { type CheckStates, isCheckEntry } from '../facts/checks.ts';
@@ -84,12 +85,10 @@ class OverPolicies {
 
   /** To be asked for once every node has been counted. */
   place(risk: Risk): Place {
-    const known = this.#places.get(risk);
-    if (known) return known;
-    const atRisk = new Map(this.#policies.flatMap((one) => [...one.atRisk(risk)]));
-    const place = placeOf(this.#greatest, atRisk, atRisk.size + this.#failed.length);
-    this.#places.set(risk, place);
-    return place;
+    return getOrInsert(this.#places, risk, () => {
+      const atRisk = new Map(this.#policies.flatMap((one) => [...one.atRisk(risk)]));
+      return placeOf(this.#greatest, atRisk, atRisk.size + this.#failed.length);
+    });
   }
 }
 
@@ -131,6 +130,7 @@ export class Books {
     const ownChecks = own.filter(([key]) => isCheckEntry(key)).length;
     const people = this.#terms.ledgers.decisionsOn(release, name);
     const limit = before.haltedAt == null ? undefined : Number(before.limit);
+    const failed = people.decision === 'Allow' ? [] : failuresIn(ofNodes);
     return {
       failed: new Set(ofNodes.map(([node]) => node)),
       counted: limit !== undefined && !isCurrent ? Math.max(own.length, limit) : own.length,
@@ -144,7 +144,7 @@ export class Books {
       hasFailedCheck: ownChecks > 0,
       checks: checksIn(before),
       before,
-      over: this.#overOf(keyOf(release), people.decision === 'Allow' ? [] : failuresIn(ofNodes)),
+      over: getOrInsert(this.#over, keyOf(release), () => new OverPolicies(failed)),
     };
   }
 
@@ -160,11 +160,5 @@ export class Books {
   lastFinishedAt(policy: string): number {
     const known = [...this.#entered.all].map((one) => this.#entered.of(one).policies[policy]?.lastFinishedAt);
     return Math.max(-Infinity, ...known.flatMap((time) => Math.min(instantOf(time) ?? -Infinity, this.#terms.now)));
-  }
-
-  #overOf(key: string, failed: readonly Failure[]): OverPolicies {
-    const known = this.#over.get(key) ?? new OverPolicies(failed);
-    this.#over.set(key, known);
-    return known;
   }
 }

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../lib/maps.ts';
 import { MAX_PROVEN_VALUES, type UnderPolicy } from '../../../api/release/model.ts';
 import type { Book, Risk, Spent } from './books.ts';
 import { standing } from '../facts/checks.ts';
@@ -198,13 +199,10 @@ export class Proof {
 
   /** When enough of these nodes at rest will have been well for long enough. */
   #enoughWellAt(key: string): number {
-    const known = this.#enoughAt.get(key);
-    if (known !== undefined) return known;
-    const { now, proof } = this.#rules;
-    const count = this.#neededIn(key);
-    const at = enoughWellFrom(this.provers.resting(key), { count, soakMs: proof.soakMs, now });
-    this.#enoughAt.set(key, at);
-    return at;
+    return getOrInsert(this.#enoughAt, key, () => {
+      const { now, proof } = this.#rules;
+      return enoughWellFrom(this.provers.resting(key), { count: this.#neededIn(key), soakMs: proof.soakMs, now });
+    });
   }
 
   /** Nodes that may fail on the release. */
@@ -249,9 +247,7 @@ export class Proof {
   }
 
   #place(name: string, make: () => Place): Place {
-    const place = this.#places.get(name) ?? make();
-    this.#places.set(name, place);
-    return place;
+    return getOrInsert(this.#places, name, make);
   }
 
   /** Who is to prove it: nodes of one value, or all. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../lib/maps.ts';
 import type { AssessedNode } from '../nodes/health.ts';
 import type { Risk } from './books.ts';
 import { type Proven, provenWith, type ProvingRules } from './proving.ts';
@@ -36,10 +37,8 @@ export class Provers {
   rest(those: readonly AssessedNode[]): void {
     const [one] = those;
     if (!one) return;
-    const key = provenWith(one.node, this.#rules.proof);
-    const known = this.#resting.get(key) ?? [];
-    for (const info of those) known.push(info);
-    this.#resting.set(key, known);
+    const resting = getOrInsert(this.#resting, provenWith(one.node, this.#rules.proof), () => []);
+    for (const info of those) resting.push(info);
   }
 
   /** The node is on its way. */

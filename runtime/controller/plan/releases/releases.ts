@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../lib/maps.ts';
 import { countNodes, neverStarts } from '../facts/node.ts';
 import { failureBudget, provingNodes } from '../../../api/policy/quantity.ts';
 import { compareSemver } from '../../../api/shadow/semver.ts';
@@ -81,11 +82,7 @@ export class OsReleases {
   }
 
   #family(name: string): Family {
-    const known = this.#families.get(name);
-    if (known) return known;
-    const family = new Family(name, this.#contested, this.#rules);
-    this.#families.set(name, family);
-    return family;
+    return getOrInsert(this.#families, name, () => new Family(name, this.#contested, this.#rules));
   }
 }
 
@@ -130,11 +127,7 @@ class Family implements FamilyCounts {
   }
 
   tally(version: string): Tally {
-    const known = this.tallies.get(version);
-    if (known) return known;
-    const tally = new Tally(version, this, this.#rules);
-    this.tallies.set(version, tally);
-    return tally;
+    return getOrInsert(this.tallies, version, () => new Tally(version, this, this.#rules));
   }
 
   /** Once every node has been counted. */
