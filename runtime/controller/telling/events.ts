@@ -15,6 +15,18 @@ import type { Warning } from '../plan/answer/warnings.ts';
 
 /** Every Event of the controller. Those of the fleet are about the controller's Lease, which all leaders share. */
 
+const normal = (regarding: ObjectReference, reason: string, message: string): EventRecord => ({
+  regarding,
+  type: 'Normal',
+  reason,
+  message,
+});
+
+const warning = (regarding: ObjectReference, reason: string, message: string): EventRecord => ({
+  ...normal(regarding, reason, message),
+  type: 'Warning',
+});
+
 /** Commands that begin or end an update, or bring it a step further. */
 type UpdateCommand = Extract<Command, { kind: 'start' | 'set-spec' | 'call-off' | 'rescue' }>;
 
@@ -42,14 +54,14 @@ export function commandCarriedOut(
   if (command.kind === 'start') {
     const asked = command.askedBy === undefined ? '' : `, asked for by ${command.askedBy}`;
     const message = `update from ${shadow.status?.current_version} to ${command.spec.version} started${asked}`;
-    return { regarding, type: 'Normal', reason: 'UpdateStarted', message };
+    return normal(regarding, 'UpdateStarted', message);
   }
   if (command.kind === 'call-off') {
     const when = command.crossed ? 'in the middle of its drain' : 'before the node was drained';
     const message = `update to ${command.spec.version} called off ${when}: ${command.because.message}`;
-    return { regarding, type: 'Normal', reason: 'UpdateCalledOff', message };
+    return normal(regarding, 'UpdateCalledOff', message);
   }
-  return { regarding, type: 'Warning', reason: 'UpdateRescued', message: RESCUED };
+  return warning(regarding, 'UpdateRescued', RESCUED);
 }
 
 /** What an update that was carried out to its end has left undone; undefined where all that its drain has moved runs again. */
@@ -57,7 +69,7 @@ export function workloadsNotBack({ command, shadow }: SentCommand, namespace: st
   const notBack = command.kind === 'set-spec' ? command.completes?.notBack : undefined;
   if (notBack === undefined) return undefined;
   const message = `nobody waits any longer for what the drain has moved: ${notBack}`;
-  return { regarding: referenceTo(shadow, namespace), type: 'Warning', reason: 'WorkloadsNotBack', message };
+  return warning(referenceTo(shadow, namespace), 'WorkloadsNotBack', message);
 }
 
 const RESCUED =
@@ -83,13 +95,11 @@ function updateEnded(
   const { spec, status } = shadow;
   const result = resultOf(shadow);
   if (result === undefined) return undefined;
-  if (!status) {
-    const message = `update to ${spec.version} ended: the status of the shadow was removed`;
-    return { regarding, type: 'Warning', reason: 'UpdateFailed', message };
-  }
+  if (!status)
+    return warning(regarding, 'UpdateFailed', `update to ${spec.version} ended: the status of the shadow was removed`);
   if (result !== 'succeeded') return updateFailed(spec, status, regarding);
-  const message = `the node runs ${status.current_version}${took === undefined ? '' : `, after ${durationText(took)}`}`;
-  return { regarding, type: 'Normal', reason: 'UpdateFinished', message };
+  const after = took === undefined ? '' : `, after ${durationText(took)}`;
+  return normal(regarding, 'UpdateFinished', `the node runs ${status.current_version}${after}`);
 }
 
 /** The failure of a node's last attempt, also after the controller has answered it with Idle. @param namespace the operator's own */
@@ -103,13 +113,10 @@ export function lastFailure(shadow: ShadowView, namespace: string): EventRecord 
 
 function updateFailed({ version }: Spec, status: Status, regarding: ObjectReference): EventRecord {
   const { last_failure: failure, crash_count: crashes } = status;
-  if (isCancelled(status)) {
-    const message = `update to ${version} ended: ${failure?.message}`;
-    return { regarding, type: 'Normal', reason: 'UpdateCancelled', message };
-  }
+  if (isCancelled(status))
+    return normal(regarding, 'UpdateCancelled', `update to ${version} ended: ${failure?.message}`);
   const why = failure ? `${failure.reason}: ${failure.message}` : 'the agent did not say why';
-  const message = `update to ${version} failed (${crashes} in a row): ${why}`;
-  return { regarding, type: 'Warning', reason: 'UpdateFailed', message };
+  return warning(regarding, 'UpdateFailed', `update to ${version} failed (${crashes} in a row): ${why}`);
 }
 
 /** Whether an update that ended as ErrorReset was cancelled and has not failed: the host is no longer offered the version. */
@@ -117,24 +124,20 @@ function isCancelled({ last_failure: failure }: Pick<Status, 'last_failure'>): b
   return failure?.reason === 'TargetChanged';
 }
 
-/** Part of what the operator has left on the node is not known any more. */
-export function marksUnreadable({ name, uid }: NodeView): EventRecord {
-  const message =
-    'what the operator has put on the node cannot be read: kubectl brupop leftovers says what is to be done';
-  const regarding = { apiVersion: 'v1', kind: 'Node', name, uid };
-  return { regarding, type: 'Warning', reason: 'MarksUnreadable', message, occasion: `marksunreadable.${uid}` };
-}
+/** About the Node. Every process gives it the same occasion, as to setbacks. */
+const warningOn = ({ name, uid }: NodeView, reason: string, message: string): EventRecord => ({
+  ...warning({ apiVersion: 'v1', kind: 'Node', name, uid }, reason, message),
+  occasion: `${reason.toLowerCase()}.${uid}`,
+});
 
-/** About the Node: its shadow is not there yet, or has no status that could say so. */
-export function agentMissing({ name, uid }: NodeView): EventRecord {
-  return {
-    regarding: { apiVersion: 'v1', kind: 'Node', name, uid },
-    type: 'Warning',
-    reason: 'AgentMissing',
-    message: 'the node is labelled for updates, but no agent has reported on it',
-    occasion: `agentmissing.${uid}`,
-  };
-}
+const UNREADABLE =
+  'what the operator has put on the node cannot be read: kubectl brupop leftovers says what is to be done';
+/** Part of what the operator has left on the node is not known any more. */
+export const marksUnreadable = (node: NodeView): EventRecord => warningOn(node, 'MarksUnreadable', UNREADABLE);
+
+const NO_AGENT = 'the node is labelled for updates, but no agent has reported on it';
+/** Its shadow is not there yet, or has no status that could say so. */
+export const agentMissing = (node: NodeView): EventRecord => warningOn(node, 'AgentMissing', NO_AGENT);
 
 interface SetbackOn {
   readonly verdict: Setback;
@@ -151,69 +154,50 @@ export function setback({ verdict, node, shadow }: SetbackOn, namespace: string)
   const failedAt = isUnasked(reason) ? instantOf(shadow.status?.state_transition_failure_timestamp) : undefined;
   const begun = reason === 'ProgressDeadlineExceeded' ? (verdict.since ?? changedAt) : (failedAt ?? changedAt);
   const occasion = `${reason.toLowerCase()}.${begun.toString(16)}`;
-  return { regarding: referenceTo(shadow, namespace), type: 'Warning', reason, message, occasion };
+  return { ...warning(referenceTo(shadow, namespace), reason, message), occasion };
 }
 
 export function rolloutHalted(regarding: ObjectReference, release: Halted): EventRecord {
   const failed = release.failures > 0 ? ` (${release.failures} failed)` : '';
   const message = `no further node starts on ${nameOf(release)}: ${haltedBecause(release, 'it')}${failed}`;
-  return { regarding, type: 'Warning', reason: 'RolloutHalted', message };
+  return warning(regarding, 'RolloutHalted', message);
 }
 
-/** @param name as `nameOf` gives it */
-export function rolloutResumed(regarding: ObjectReference, name: string): EventRecord {
-  return { regarding, type: 'Normal', reason: 'RolloutResumed', message: `nodes may start on ${name} again` };
-}
+/** About a release, which is called as `nameOf` gives it. */
+type OfRelease = (regarding: ObjectReference, name: string) => EventRecord;
 
-/** @param name as `nameOf` gives it */
-export function rolloutStarted(regarding: ObjectReference, name: string): EventRecord {
-  return { regarding, type: 'Normal', reason: 'RolloutStarted', message: `nodes are being updated to ${name}` };
-}
-
-/** @param name as `nameOf` gives it */
-export function releasePublished(regarding: ObjectReference, name: string): EventRecord {
-  return {
-    regarding,
-    type: 'Normal',
-    reason: 'ReleasePublished',
-    message: `${name} is out; kubectl brupop releases says when it reaches nodes`,
-  };
-}
-
-/** @param name as `nameOf` gives it */
-export function rolloutComplete(regarding: ObjectReference, name: string): EventRecord {
-  return { regarding, type: 'Normal', reason: 'RolloutComplete', message: `no node waits for ${name} any more` };
-}
+export const rolloutResumed: OfRelease = (regarding, name) =>
+  normal(regarding, 'RolloutResumed', `nodes may start on ${name} again`);
+export const rolloutStarted: OfRelease = (regarding, name) =>
+  normal(regarding, 'RolloutStarted', `nodes are being updated to ${name}`);
+export const releasePublished: OfRelease = (regarding, name) =>
+  normal(regarding, 'ReleasePublished', `${name} is out; kubectl brupop releases says when it reaches nodes`);
+export const rolloutComplete: OfRelease = (regarding, name) =>
+  normal(regarding, 'RolloutComplete', `no node waits for ${name} any more`);
 
 export const nameOf = ({ family, version }: OsReleaseName): string => `${version} (${family})`;
 
 /** For a schedule that is moments and not windows. */
-export function windowTriggered(regarding: ObjectReference): EventRecord {
-  const message = 'the schedule has started updates for all nodes that wait';
-  return { regarding, type: 'Normal', reason: 'WindowOpened', message };
-}
+export const windowTriggered = (regarding: ObjectReference): EventRecord =>
+  normal(regarding, 'WindowOpened', 'the schedule has started updates for all nodes that wait');
 
-export function windowTurned(regarding: ObjectReference, isOpen: boolean): EventRecord {
-  return isOpen
-    ? { regarding, type: 'Normal', reason: 'WindowOpened', message: 'updates may start' }
-    : { regarding, type: 'Normal', reason: 'WindowClosed', message: 'no update starts until the next window' };
-}
+export const windowTurned = (regarding: ObjectReference, isOpen: boolean): EventRecord =>
+  isOpen
+    ? normal(regarding, 'WindowOpened', 'updates may start')
+    : normal(regarding, 'WindowClosed', 'no update starts until the next window');
 
 /** Nothing is decided until a person has mended the list of permits. */
-export function permitsUnreadable(regarding: ObjectReference, { message }: Error): EventRecord {
-  return { regarding, type: 'Warning', reason: 'SlotsUnreadable', message: `nothing goes on: ${message}` };
+export const permitsUnreadable = (regarding: ObjectReference, { message }: Error): EventRecord =>
+  warning(regarding, 'SlotsUnreadable', `nothing goes on: ${message}`);
+
+interface Warned {
+  readonly reason: FleetReason | Warning['reason'];
+  readonly message: string;
 }
 
-export function standstill(
-  regarding: ObjectReference,
-  { reason, message }: { readonly reason: FleetReason; readonly message: string },
-): EventRecord {
-  return { regarding, type: 'Warning', reason, message };
-}
-
-export function warningGiven(regarding: ObjectReference, { reason, message }: Warning): EventRecord {
-  return { regarding, type: 'Warning', reason, message };
-}
+/** What keeps the whole fleet from updates, or what is to be known of one that begins. */
+export const warningGiven = (regarding: ObjectReference, { reason, message }: Warned): EventRecord =>
+  warning(regarding, reason, message);
 
 function referenceTo({ name, uid }: Pick<ShadowView, 'name' | 'uid'>, namespace: string): ObjectReference {
   return { apiVersion: API_VERSION, kind: KIND, name, namespace, uid };

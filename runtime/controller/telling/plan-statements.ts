@@ -1,6 +1,6 @@
 import { OF_FLEET } from '../plan/facts/reasons.ts';
 import { variablesOf } from '../plan/facts/policies.ts';
-import { standstill, warningGiven, windowTriggered, windowTurned } from './events.ts';
+import { warningGiven, windowTriggered, windowTurned } from './events.ts';
 import { arrivals, failures, missingAgents, setbacks, unreadableMarks } from './node-statements.ts';
 import { policyStatements } from './policy-statements.ts';
 import { newlyPublished, releases, rollouts } from './release-statements.ts';
@@ -34,7 +34,7 @@ function standstills({ plan: { verdicts }, lease }: Planned): readonly Statement
   return OF_FLEET.map((reason) => {
     const said = verdicts.find((verdict) => verdict.reason === reason);
     const value = said ? 'stands' : 'over';
-    const event = standstill(lease, { reason, message: said?.message ?? '' });
+    const event = warningGiven(lease, { reason, message: said?.message ?? '' });
     return { kind: 'fleet', of: reason, value, event, isRecorded: said !== undefined, isRepeated: true };
   });
 }
