@@ -2,7 +2,7 @@ import type { Crossed } from '../../../api/shadow/crossed.ts';
 import type { LetFinish } from '../../../api/shadow/let-finish.ts';
 import type { ShadowCondition, Spec, VersionWish } from '../../../api/shadow/model.ts';
 import type { BadEnd } from '../../../api/release/model.ts';
-import type { PermitTerms } from './permit.ts';
+import type { PermitKey, PermitTerms } from './permit.ts';
 import type { LastHost } from './phase.ts';
 import type { Finding } from './verdict.ts';
 
@@ -32,19 +32,22 @@ export type Command =
   | SetWish
   | SetCondition;
 
-/** The node is no longer managed. */
-export interface DeleteShadow {
-  readonly kind: 'delete-shadow';
+/** A write to a shadow as it was when that was decided. */
+interface OnShadow {
+  /** Its name. */
   readonly shadow: string;
-  readonly uid: string;
   readonly resourceVersion: string;
 }
 
+/** The node is no longer managed. */
+export interface DeleteShadow extends OnShadow {
+  readonly kind: 'delete-shadow';
+  readonly uid: string;
+}
+
 /** Writes a spec that starts nothing. */
-export interface SetSpec {
+export interface SetSpec extends OnShadow {
   readonly kind: 'set-spec';
-  readonly shadow: string;
-  readonly resourceVersion: string;
   readonly spec: Spec;
   /** Where it completes an update. */
   readonly completes?: Completion;
@@ -69,12 +72,9 @@ export interface Completion {
   readonly notBack?: string | undefined;
 }
 
-export interface Start extends PermitTerms {
+export interface Start extends OnShadow, PermitKey, PermitTerms {
   readonly kind: 'start';
   readonly node: string;
-  readonly shadow: string;
-  readonly nodeUid: string;
-  readonly resourceVersion: string;
   readonly spec: Spec;
   /** Who asked for it to come next, as that person wrote it. */
   readonly askedBy?: string;
@@ -95,10 +95,8 @@ export interface CallOff {
 }
 
 /** Gives a permit back, in the order of rule L3. */
-export interface Free {
+export interface Free extends PermitKey {
   readonly kind: 'free';
-  readonly shadow: string;
-  readonly nodeUid: string;
   /** Which clause of rule L3 holds. */
   readonly because: 'idle' | 'node-gone' | 'shadow-gone' | 'rescued' | 'called-off';
   /** Of a node that is gone only its shadow says that no reboot was asked for: it is read once more, and deleted first (rule F3). */
@@ -108,44 +106,34 @@ export interface Free {
 }
 
 /** Keeps on the Lease when the reboot of this attempt was first seen to be requested: a controller that restarts counts on from there. */
-export interface NoteReboot {
+export interface NoteReboot extends PermitKey {
   readonly kind: 'note-reboot';
-  readonly shadow: string;
-  readonly nodeUid: string;
   /** Undefined where what is noted was another request, which the host did not carry out. */
   readonly rebootAskedAt: number | undefined;
 }
 
 /** Keeps on the Lease how the attempt has ended, where the ledger of its release refuses that (rule F4). */
-export interface NoteEnd {
+export interface NoteEnd extends PermitKey {
   readonly kind: 'note-end';
-  readonly shadow: string;
-  readonly nodeUid: string;
   readonly ended: BadEnd;
 }
 
 /** Names the version that the node is to prepare at rest, or takes that back (rule H2). It starts nothing. */
-export interface SetHint {
+export interface SetHint extends OnShadow {
   readonly kind: 'set-hint';
-  readonly shadow: string;
-  readonly resourceVersion: string;
   readonly version: string | null;
 }
 
 /** Says what the host's settings are to be, or that nothing is wanted of them (rule P12). It starts nothing. */
-export interface SetWish {
+export interface SetWish extends OnShadow {
   readonly kind: 'set-wish';
-  readonly shadow: string;
-  readonly resourceVersion: string;
   readonly wish: VersionWish | null;
   /** What the shadow says besides from then on. Null takes away. */
   readonly annotations?: Readonly<Record<string, string | null>> | undefined;
 }
 
-export interface SetCondition {
+export interface SetCondition extends OnShadow {
   readonly kind: 'set-condition';
-  readonly shadow: string;
-  readonly resourceVersion: string;
   /** The whole list, others' conditions included: a merge patch replaces it. */
   readonly conditions: readonly ShadowCondition[];
 }
