@@ -1,10 +1,8 @@
 import { askForLooks } from './looks.ts';
 import type { AgentApi } from './apiserver/client.ts';
+import type { Basics } from '../lib/basics.ts';
 import { aborted, childAbort } from '../lib/abort.ts';
-import type { Clock } from '../lib/clock.ts';
 import { Latest } from '../lib/latest.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Random } from '../lib/random.ts';
 import type { ShadowObject } from '../api/resources.ts';
 import { retry } from '../lib/retry.ts';
 import { isSemver } from '../api/shadow/semver.ts';
@@ -17,7 +15,7 @@ import type { AgentTimes, OwnNode } from './steps/context.ts';
 import { HostWork } from './steps/host-work.ts';
 import { Offers } from './steps/offers.ts';
 
-export interface AgentOptions {
+export interface AgentOptions extends Basics {
   readonly nodeName: string;
   /** The Node of this name, live; undefined where there is none. */
   readonly readNode: (signal: AbortSignal) => Promise<OwnNode | undefined>;
@@ -25,9 +23,6 @@ export interface AgentOptions {
   readonly watchShadow: (signal: AbortSignal) => AsyncIterable<ShadowObject | undefined>;
   readonly host: HostUpdater;
   readonly api: AgentApi;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly times: AgentTimes;
 }
 

@@ -2,23 +2,16 @@ import { type ShadowObject, shadowsPath } from '../api/resources.ts';
 import type { Node } from '../kube/objects.ts';
 import { nodesOf } from '../kube/resources.ts';
 import { watchOne } from '../kube/watch-one.ts';
-import type { KubeTransport } from '../kube/transport.ts';
+import type { ClusterConnection } from '../kube/in-cluster.ts';
 import { MARKS_ANNOTATION } from '../api/marks/names.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Basics } from '../lib/basics.ts';
 import { jsonObject } from '../lib/json.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Random } from '../lib/random.ts';
 import { HOLD_ANNOTATION, shadowName } from '../api/shadow/names.ts';
 import type { AgentOptions } from './agent.ts';
 import type { OwnNode } from './steps/context.ts';
 
-interface ClusterViewOptions {
-  readonly transport: KubeTransport;
-  readonly namespace: string;
+interface ClusterViewOptions extends Basics, ClusterConnection {
   readonly nodeName: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 type ClusterReads = Pick<AgentOptions, 'nodeName' | 'readNode' | 'watchShadow'>;

@@ -5,12 +5,11 @@ import { nodesOf, podsOf } from '../kube/resources.ts';
 import { type EventRecorder, eventRecorder } from '../kube/event-recorder.ts';
 import { evictionPort } from '../kube/evictions.ts';
 import { tokenReviewPort } from '../kube/reviews.ts';
-import type { KubeTransport } from '../kube/transport.ts';
+import type { ClusterConnection } from '../kube/in-cluster.ts';
 import { serverTime } from '../kube/server-clock.ts';
 import { volumePort } from '../kube/volumes.ts';
-import { type Clock, MINUTE_MS } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Random } from '../lib/random.ts';
+import type { Basics } from '../lib/basics.ts';
+import { MINUTE_MS } from '../lib/clock.ts';
 import { EVENT_REPORTERS } from '../api/shadow/names.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { BoundedMap } from '../lib/bounded-map.ts';
@@ -26,10 +25,7 @@ import type { NodeEvents, Ports } from './ports.ts';
 import { recentShadows } from './recent-shadows.ts';
 import { createService, type Service } from './service.ts';
 
-interface ApiserverOptions {
-  readonly transport: KubeTransport;
-  /** The operator's own namespace. */
-  readonly namespace: string;
+interface ApiserverOptions extends Basics, ClusterConnection {
   readonly config: Pick<
     ApiserverConfig,
     | 'DRAIN_TIMEOUT_MS'
@@ -40,9 +36,6 @@ interface ApiserverOptions {
     | 'SKIP_WAIT_FOR_DELETE_TIMEOUT_MS'
     | 'REQUIRE_CLIENT_CERTIFICATE'
   >;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   /** Name of this replica, for Events. */
   readonly instance: string;
 }

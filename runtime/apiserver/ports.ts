@@ -4,9 +4,7 @@ import type { EventRecord } from '../kube/event-recorder.ts';
 import type { EvictionPort } from '../kube/evictions.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import type { VolumePort } from '../kube/volumes.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { Random } from '../lib/random.ts';
+import type { Basics } from '../lib/basics.ts';
 import type { BoundedMap } from '../lib/bounded-map.ts';
 import type { ExpiringCache } from '../lib/expiring-cache.ts';
 import type { Look } from '../drain/room.ts';
@@ -23,7 +21,7 @@ export interface NodeEvents {
 }
 
 /** Everything that acting for agents needs of the world. */
-export interface Ports {
+export interface Ports extends Basics {
   /** For what is listed and watched. */
   readonly transport: KubeTransport;
   readonly nodes: Pick<Collection<Node, VersionedPatch>, 'get' | 'patch'>;
@@ -38,9 +36,6 @@ export interface Ports {
   readonly looks: BoundedMap<string, Look | undefined>;
   readonly events: NodeEvents;
   readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   /** The operator's own namespace. */
   readonly namespace: string;
 }

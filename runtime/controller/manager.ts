@@ -5,11 +5,11 @@ import { RefusedEvents, tellingRefusals } from './telling/refused-tellings.ts';
 import { LeaderElection } from '../kube/leader-election.ts';
 import { policiesOf, releasesOf, shadowsOf } from '../api/resources.ts';
 import { crdsOf, leasesOf, nodesOf, podsOf } from '../kube/resources.ts';
-import type { KubeTransport } from '../kube/transport.ts';
+import type { ClusterConnection } from '../kube/in-cluster.ts';
+import type { Basics } from '../lib/basics.ts';
 import { unlessAborted } from '../lib/abort.ts';
-import { type Clock, momentOf } from '../lib/clock.ts';
+import { momentOf } from '../lib/clock.ts';
 import { type HttpAnswer, type HttpRoute, probeRoutes } from '../lib/http.ts';
-import type { Logger } from '../lib/log.ts';
 import { type Random, randomId } from '../lib/random.ts';
 import { plainText } from '../lib/plain.ts';
 import { Wakeup } from '../lib/wakeup.ts';
@@ -67,19 +67,13 @@ export function newIdentity(
   };
 }
 
-interface ManagerOptions extends Identity {
+interface ManagerOptions extends Basics, ClusterConnection, Identity {
   /** Reads repositories of releases. @default nobody does */
   readonly readRepository?: ReadRepository | undefined;
   /** Makes the source of versions for hosts that find none by themselves (k3OS). @default there are no such hosts */
   readonly ordersOf?: OrdersFactory | undefined;
   /** Makes the notifier. @default there are Events alone */
   readonly notifierOf?: NotifierFactory | undefined;
-  readonly transport: KubeTransport;
-  /** The operator's own. */
-  readonly namespace: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly config: ControllerConfig;
 }
 

@@ -1,12 +1,12 @@
+import type { Basics } from '../lib/basics.ts';
 import { withDeadline } from '../lib/abort.ts';
-import { type Clock, rfc3339 } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import { jitter, type Random } from '../lib/random.ts';
+import { rfc3339 } from '../lib/clock.ts';
+import { jitter } from '../lib/random.ts';
 import { ApiStatusError, BusyError, ConflictError } from './errors.ts';
 import type { Collection } from './collection.ts';
 import { isAsNewAs, type Lease } from './objects.ts';
 
-interface LeaderElectionOptions {
+interface LeaderElectionOptions extends Basics {
   readonly leases: Pick<Collection<Lease>, 'get' | 'create' | 'update'>;
   /** Name of the Lease. */
   readonly name: string;
@@ -26,9 +26,6 @@ interface LeaderElectionOptions {
   readonly onRefused?: ((error: ApiStatusError) => void) | undefined;
   /** Annotations that the Lease bears while this candidate leads; undefined removes. */
   readonly annotations?: (() => Readonly<Record<string, string | undefined>>) | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 /** Other candidates wait this long for a leader that does not renew its lease. */

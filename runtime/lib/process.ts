@@ -1,3 +1,4 @@
+import type { Basics } from './basics.ts';
 import { writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from './clock.ts';
 import { describeEnv, EnvError, type EnvSchema } from './env.ts';
@@ -15,12 +16,9 @@ interface ProcessConfig {
 }
 
 /** What a process may use of its surroundings. */
-export interface ProcessContext {
+export interface ProcessContext extends Basics {
   /** Aborts at the first SIGTERM or SIGINT; the process should then end soon. */
   readonly signal: AbortSignal;
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 interface ProcessSpec<C extends ProcessConfig> {

@@ -1,21 +1,17 @@
 import type { AgentApi, ApiAnswer, Caller, NodeAction, StatusPut } from './client.ts';
+import type { Basics } from '../../lib/basics.ts';
 import { DeadlineError, withDeadline } from '../../lib/abort.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { Latest } from '../../lib/latest.ts';
-import type { Fields, Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
+import type { Fields } from '../../lib/log.ts';
 import { backoff, Streak } from '../../lib/retry.ts';
 import type { AgentStatus } from '../../api/shadow/model.ts';
 import type { View } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
 import { addsRecord, alreadySaid, currentStatus, reductions, withRecordOf } from '../status.ts';
 
-interface RetryingClientOptions {
+interface RetryingClientOptions extends Basics {
   readonly nodeName: string;
   readonly api: AgentApi;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly view: Latest<View>;
   /** The UID of this agent's Node, live. */
   readonly readUid: () => Promise<string>;

@@ -1,7 +1,5 @@
-import type { Clock } from '../../lib/clock.ts';
+import type { Basics } from '../../lib/basics.ts';
 import type { Latest } from '../../lib/latest.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
 import type { RetryingClient } from '../apiserver/retrying-client.ts';
 import type { View } from '../decide.ts';
 import type { HostUpdater } from '../hosts/port.ts';
@@ -30,7 +28,7 @@ export interface OwnNode {
 }
 
 /** What all steps work with. */
-export interface StepContext {
+export interface StepContext extends Basics {
   readonly host: HostUpdater;
   readonly hostWork: HostWork;
   readonly apiserver: RetryingClient;
@@ -39,8 +37,5 @@ export interface StepContext {
   readonly offers: Offers;
   /** The Node of this agent's name, read live; undefined where there is none. */
   readonly readNode: (signal: AbortSignal) => Promise<OwnNode | undefined>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly times: AgentTimes;
 }

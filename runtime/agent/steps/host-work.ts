@@ -1,6 +1,4 @@
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
+import type { Basics } from '../../lib/basics.ts';
 import { retry, Streak } from '../../lib/retry.ts';
 import {
   HostActionFailedError,
@@ -14,11 +12,8 @@ import {
 } from '../hosts/errors.ts';
 import type { HostUpdater } from '../hosts/port.ts';
 
-interface HostWorkOptions {
+interface HostWorkOptions extends Basics {
   readonly host: HostUpdater;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 interface WorkLimits {

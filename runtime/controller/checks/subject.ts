@@ -1,12 +1,9 @@
-import type { KubeTransport } from '../../kube/transport.ts';
+import type { ClusterConnection } from '../../kube/in-cluster.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CheckAnswer, CheckTry } from '../plan/facts/checks.ts';
 
 /** Whom checks are asked of. */
-export interface Asked {
-  readonly transport: KubeTransport;
-  /** The operator's own. */
-  readonly namespace: string;
+export interface Asked extends ClusterConnection {
   readonly clock: Clock;
   /** Empty = there is none. */
   readonly prometheusUrl: string;

@@ -3,7 +3,7 @@ import { ApiStatusError, apiStatusError, UnreachableError } from '../../kube/err
 import { type ReleaseResource, releasesOf } from '../../api/resources.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { namespacesOf } from '../../kube/resources.ts';
-import type { KubeTransport } from '../../kube/transport.ts';
+import type { ClusterConnection } from '../../kube/in-cluster.ts';
 import { DeadlineError, withDeadline } from '../../lib/abort.ts';
 import { type Clock, momentOf } from '../../lib/clock.ts';
 import { inParallel } from '../../lib/parallel.ts';
@@ -27,10 +27,7 @@ export const MOST_IN_A_LOOK = 100;
 /** What has no answer by then counts as not answered. */
 const LOOK_MS = 10_000;
 
-interface LiveLookOptions extends Pick<ActionPorts, 'shadows' | 'nodes' | 'pods'> {
-  readonly transport: KubeTransport;
-  /** The operator's own. */
-  readonly namespace: string;
+interface LiveLookOptions extends ClusterConnection, Pick<ActionPorts, 'shadows' | 'nodes' | 'pods'> {
   readonly clock: Clock;
   readonly caches: Pick<Caches, 'laidOver'>;
   readonly policies: Pick<Policies, 'readLive'>;

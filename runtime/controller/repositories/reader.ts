@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Clock, MINUTE_MS, rfc3339 } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import { jitter, type Random } from '../../lib/random.ts';
+import type { Basics } from '../../lib/basics.ts';
+import { MINUTE_MS, rfc3339 } from '../../lib/clock.ts';
+import { jitter } from '../../lib/random.ts';
 import type { Wakeup } from '../../lib/wakeup.ts';
 import { getOrInsert } from '../../lib/maps.ts';
 import type { Publication, PublishedReleases } from '../../api/release/model.ts';
@@ -27,7 +27,7 @@ interface Known extends RepositoryState {
   readonly versions?: readonly Listed[] | undefined;
 }
 
-interface ReaderOptions {
+interface ReaderOptions extends Basics {
   readonly repositories: readonly Repository[];
   readonly read: ReadRepository;
   readonly memory: Pick<TrustMemory, 'recall' | 'note' | 'of'>;
@@ -35,9 +35,6 @@ interface ReaderOptions {
   readonly families: () => readonly string[];
   /** A folder that can be written. */
   readonly folder: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly wakeup: Pick<Wakeup, 'ring'>;
 }
 

@@ -1,8 +1,6 @@
 import { configMapsOf } from '../../kube/resources.ts';
-import type { KubeTransport } from '../../kube/transport.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
+import type { ClusterConnection } from '../../kube/in-cluster.ts';
+import type { Basics } from '../../lib/basics.ts';
 import type { Wakeup } from '../../lib/wakeup.ts';
 import { MANAGED_LABEL } from '../../api/shadow/names.ts';
 import type { ControllerConfig } from '../config.ts';
@@ -11,16 +9,10 @@ import type { ReadRepository } from './child.ts';
 import { TrustMemory } from './memory.ts';
 import { RepositoryReader } from './reader.ts';
 
-interface Parts {
+interface Parts extends Basics, ClusterConnection {
   /** @default nobody reads */
   readonly readRepository?: ReadRepository | undefined;
   readonly config: Pick<ControllerConfig, 'UPDATE_REPOSITORIES' | 'REPOSITORIES_DIR'>;
-  readonly transport: KubeTransport;
-  /** The operator's own. */
-  readonly namespace: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly wakeup: Pick<Wakeup, 'ring'>;
 }
 

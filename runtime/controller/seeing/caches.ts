@@ -3,10 +3,9 @@ import type { Informer } from '../../kube/informer.ts';
 import { type ShadowObject, shadowsPath } from '../../api/resources.ts';
 import type { KubeObject, Node, Pod } from '../../kube/objects.ts';
 import { NAMESPACES_PATH, NODES_PATH, podsPath } from '../../kube/resources.ts';
-import type { KubeTransport } from '../../kube/transport.ts';
+import type { ClusterConnection } from '../../kube/in-cluster.ts';
+import type { Basics } from '../../lib/basics.ts';
 import { type Clock, type Moment, momentOf } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { Pause } from '../../api/shadow/asked.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../api/shadow/names.ts';
@@ -30,12 +29,7 @@ import {
   viewOfShadow,
 } from './views.ts';
 
-interface CachesOptions {
-  readonly transport: KubeTransport;
-  readonly namespace: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+interface CachesOptions extends Basics, ClusterConnection {
   readonly expectations: Expectations;
   readonly freshness: Pick<Freshness, 'informer'>;
   /** @default every host offers versions by itself */

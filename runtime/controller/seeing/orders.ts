@@ -1,12 +1,10 @@
+import type { Basics } from '../../lib/basics.ts';
 import { Collection } from '../../kube/collection.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
 import { CHANNEL_PLURAL, CHANNEL_VERSION, K3OS_GROUP } from '../../api/k3os/names.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
 import type { UpdatePolicy } from '../../api/policy/policy.ts';
 import { type ControllerConfig, policyOf } from '../config.ts';
 import { Freshness } from './freshness.ts';
@@ -37,16 +35,13 @@ export interface Orders {
 type OrderObject = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
 
 /** What orders are made with. */
-export interface OrdersParts {
+export interface OrdersParts extends Basics {
   readonly informer: Pick<Informer<OrderObject, OrderObject>, 'items' | 'onChange' | 'run'>;
   readonly objects: Pick<Collection<OrderObject>, 'create' | 'patch'>;
   /** Whether the objects are known to be current. */
   readonly freshness: Pick<Freshness, 'lost' | 'onChange'>;
   readonly variables: UpdatePolicy;
   readonly config: ControllerConfig;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 export type OrdersFactory = (parts: OrdersParts) => Orders;

@@ -1,5 +1,5 @@
 import { ApiStatusError } from '../../kube/errors.ts';
-import type { KubeTransport } from '../../kube/transport.ts';
+import type { ClusterConnection } from '../../kube/in-cluster.ts';
 import { withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Wakeup } from '../../lib/wakeup.ts';
@@ -12,10 +12,7 @@ const LOOK_MS = 600_000;
 const FOUND_MS = 30_000;
 const READ_MS = 5000;
 
-interface OtherOperatorsOptions {
-  readonly transport: KubeTransport;
-  /** The operator's own. */
-  readonly namespace: string;
+interface OtherOperatorsOptions extends ClusterConnection {
   readonly clock: Clock;
   readonly config: Pick<ControllerConfig, 'OTHER_OPERATORS'>;
   readonly wakeup: Pick<Wakeup, 'ring'>;

@@ -1,12 +1,10 @@
+import type { Basics } from '../../lib/basics.ts';
 import { listAll } from '../../kube/collection.ts';
 import { isServed } from '../../kube/discovery.ts';
 import { ApiStatusError } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import { type UpdatePolicyObject, POLICIES_PATH } from '../../api/resources.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
 import { POLICY_PLURAL, POLICY_VERSION } from '../../api/policy/names.ts';
 import { GROUP } from '../../api/shadow/names.ts';
 import type { ControllerConfig } from '../config.ts';
@@ -15,11 +13,8 @@ import type { Snapshot } from '../plan/facts/snapshot.ts';
 import type { Orders } from './orders.ts';
 import { PolicyViews } from './policy-views.ts';
 
-interface PoliciesOptions {
+interface PoliciesOptions extends Basics {
   readonly transport: KubeTransport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly config: ControllerConfig;
   readonly freshness: Pick<Freshness, 'informer'>;
   /** Other policies than those of resources. @default none */

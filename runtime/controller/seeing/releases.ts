@@ -1,20 +1,15 @@
+import type { Basics } from '../../lib/basics.ts';
 import { type ReleaseResource, RELEASES_PATH } from '../../api/resources.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { KubeTransport } from '../../kube/transport.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
 import { decidedOn } from '../../api/release/decided.ts';
 import { ledgerOf } from '../../api/release/ledger.ts';
 import { RELEASE_CRD_NAME } from '../../api/release/names.ts';
 import type { Freshness } from './freshness.ts';
 import type { ReleaseView } from '../plan/facts/snapshot.ts';
 
-interface ReleasesOptions {
+interface ReleasesOptions extends Basics {
   readonly transport: KubeTransport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly freshness: Pick<Freshness, 'informer'>;
 }
 

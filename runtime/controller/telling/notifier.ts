@@ -1,11 +1,9 @@
+import type { Basics } from '../../lib/basics.ts';
 import type { Collection } from '../../kube/collection.ts';
 import type { ConfigMap } from '../../kube/objects.ts';
 import { configMapsOf, configMapsPath } from '../../kube/resources.ts';
-import type { KubeTransport } from '../../kube/transport.ts';
+import type { ClusterConnection } from '../../kube/in-cluster.ts';
 import { watchOne } from '../../kube/watch-one.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
 import { NOTIFICATIONS_STATE } from '../../api/notifications/names.ts';
 import type { Planned, Statements } from './statements.ts';
 import type { NotificationMetrics } from './notification-metrics.ts';
@@ -19,7 +17,7 @@ export interface Notifier {
 }
 
 /** What a notifier is made with. */
-export interface NotifierParts {
+export interface NotifierParts extends Basics {
   /** Folder with the configuration and the Secrets of the targets. */
   readonly dir: string;
   readonly configMaps: Pick<Collection<ConfigMap>, 'get' | 'create' | 'patch'>;
@@ -28,18 +26,11 @@ export interface NotifierParts {
   readonly metrics: NotificationMetrics;
   /** Who this process is on the Lease. */
   readonly identity: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 export type NotifierFactory = (parts: NotifierParts) => Notifier;
 
-interface NotifierAccess extends Omit<NotifierParts, 'configMaps' | 'watch'> {
-  readonly transport: KubeTransport;
-  /** The operator's own. */
-  readonly namespace: string;
-}
+interface NotifierAccess extends ClusterConnection, Omit<NotifierParts, 'configMaps' | 'watch'> {}
 
 /** The notifier that `notifierOf` makes, with its memory in the cluster. */
 export function notifierBy(notifierOf: NotifierFactory, { transport, namespace, ...parts }: NotifierAccess): Notifier {

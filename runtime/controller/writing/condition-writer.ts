@@ -1,8 +1,6 @@
+import type { Basics } from '../../lib/basics.ts';
 import type { Collection } from '../../kube/collection.ts';
 import type { ShadowObject } from '../../api/resources.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
 import { UP_TO_DATE } from '../../api/shadow/names.ts';
 import type { Expectations } from '../seeing/expectations.ts';
 import type { SetCondition } from '../plan/facts/commands.ts';
@@ -18,12 +16,9 @@ const LOOK_AGAIN_MS = 3_600_000;
 /** What can be written until the next plan, which is made at least once a minute. */
 const CAPACITY = 60_000 / PACE_MS;
 
-interface ConditionWriterOptions {
+interface ConditionWriterOptions extends Basics {
   readonly shadows: Pick<Collection<ShadowObject>, 'patchStatus'>;
   readonly expectations: Expectations;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 /** Writes conditions in the background, at its own pace. Each plan replaces what is still to be written. */

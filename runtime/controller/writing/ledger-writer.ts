@@ -1,20 +1,15 @@
 import type { Collection, VersionedPatch } from '../../kube/collection.ts';
 import type { ReleaseResource } from '../../api/resources.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Basics } from '../../lib/basics.ts';
 import { mergePatch } from '../../lib/json.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
 import type { Wakeup } from '../../lib/wakeup.ts';
 import { RELEASE_API_VERSION, RELEASE_KIND } from '../../api/release/names.ts';
 import type { ReleaseWrite } from '../plan/groups/ledger.ts';
 import type { Snapshot } from '../plan/facts/snapshot.ts';
 import { WriteQueue } from './write-queue.ts';
 
-interface LedgerWriterOptions {
+interface LedgerWriterOptions extends Basics {
   readonly releases: Pick<Collection<ReleaseResource, VersionedPatch>, 'create' | 'patchStatus' | 'delete'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   /** Rings when a plan has to know what became of a write. */
   readonly wakeup: Pick<Wakeup, 'ring'>;
 }

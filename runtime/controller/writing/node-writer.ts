@@ -1,8 +1,6 @@
+import type { Basics } from '../../lib/basics.ts';
 import type { Collection } from '../../kube/collection.ts';
 import type { Node } from '../../kube/objects.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Snapshot } from '../plan/facts/snapshot.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -17,11 +15,8 @@ export interface Due<T> {
 }
 
 /** What every writer is made with. */
-export interface NodeWriterPorts {
+export interface NodeWriterPorts extends Basics {
   readonly nodes: Pick<Collection<Node>, 'get'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 export interface NodeWriterOptions<T> extends NodeWriterPorts {

@@ -1,8 +1,6 @@
+import type { Basics } from '../../lib/basics.ts';
 import type { Collection } from '../../kube/collection.ts';
 import type { UpdatePolicyObject } from '../../api/resources.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { Random } from '../../lib/random.ts';
 import type { PolicyReport } from '../plan/answer/report.ts';
 import type { PolicyResource } from '../plan/facts/policies.ts';
 import type { Snapshot } from '../plan/facts/snapshot.ts';
@@ -12,11 +10,8 @@ import { type Write, WriteQueue } from './write-queue.ts';
 /** The status of one policy is written once in this time at most: its counts change with each node, and people can wait. */
 const REST_MS = 5000;
 
-interface PolicyStatusWriterOptions {
+interface PolicyStatusWriterOptions extends Basics {
   readonly policies: Pick<Collection<UpdatePolicyObject>, 'patchStatus'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 /** Writes the status of policies, in the background and at its own pace. Each plan replaces what was not written yet. */

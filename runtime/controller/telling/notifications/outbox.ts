@@ -1,6 +1,5 @@
-import { type Clock, HOUR_MS, instantOf } from '../../../lib/clock.ts';
-import type { Logger } from '../../../lib/log.ts';
-import type { Random } from '../../../lib/random.ts';
+import type { Basics } from '../../../lib/basics.ts';
+import { HOUR_MS, instantOf } from '../../../lib/clock.ts';
 import { backoff } from '../../../lib/retry.ts';
 import { Wakeup } from '../../../lib/wakeup.ts';
 import { type Fact, isOfNodes, joined } from '../../../api/notifications/fact.ts';
@@ -16,7 +15,7 @@ export const GIVE_UP_MS = 6 * HOUR_MS;
 /** Any other: a rollout that is halted on a Friday is news on a Monday. */
 export const LASTING_MS = 72 * HOUR_MS;
 
-interface OutboxOptions {
+interface OutboxOptions extends Basics {
   /** Name of the target. */
   readonly target: string;
   /** Tries once. Never rejects. */
@@ -24,9 +23,6 @@ interface OutboxOptions {
   /** Called after the waiting facts have changed. */
   readonly onChange: () => void;
   readonly metrics: Pick<NotificationMetrics, 'ended' | 'waiting' | 'failing'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 /** The facts that wait for one target. They are sent one after the other, in order; what is the same of several nodes, as one. A slow target delays no other. */

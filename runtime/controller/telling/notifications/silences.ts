@@ -1,6 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts';
-import type { Logger } from '../../../lib/log.ts';
-import type { Random } from '../../../lib/random.ts';
+import type { Basics } from '../../../lib/basics.ts';
 import { backoff } from '../../../lib/retry.ts';
 import { Wakeup } from '../../../lib/wakeup.ts';
 import type { NotificationMetrics } from '../notification-metrics.ts';
@@ -21,7 +19,7 @@ export type SilencedNodes = ReadonlyMap<string, Silenced>;
 export type SilenceOutcome =
   { readonly kind: 'done'; readonly id?: string } | { readonly kind: 'refused' | 'later'; readonly why: string };
 
-interface SilencesOptions {
+interface SilencesOptions extends Basics {
   /** Of the Alertmanager. */
   readonly name: string;
   readonly durationMs: () => number;
@@ -31,9 +29,6 @@ interface SilencesOptions {
   /** Called after `made` has changed. */
   readonly onChange: () => void;
   readonly metrics: Pick<NotificationMetrics, 'silenced'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
 }
 
 const PAUSE = { firstMs: 1000, maxMs: 60_000 };
