@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { readMarks } from '../../runtime/api/marks/marks.ts';
-import { MARKS_ANNOTATION } from '../../runtime/api/marks/names.ts';
-import type { Spec, Status } from '../../runtime/api/shadow/model.ts';
+import type { Spec } from '../../runtime/api/shadow/model.ts';
 import { CONTROLLER_LEASE, shadowName } from '../../runtime/api/shadow/names.ts';
 import { PERMITS_ANNOTATION } from '../../runtime/controller/permits/entries.ts';
 import { rfc3339 } from '../../runtime/lib/clock.ts';
+import { HandMoved, isUnderWay, isUpdated, type Seen } from './hand-moved.ts';
 import { Stage } from './stage.ts';
 import { intercepted, writesSpec } from './transports.ts';
 
@@ -20,73 +19,20 @@ const NEXT = {
   MonitoringUpdate: 'Idle',
 } as const;
 
-interface Seen {
-  readonly spec: Spec;
-  readonly status: Status;
-  readonly marks: ReturnType<typeof readMarks>;
-}
-
 let stage: Stage;
+let agents: HandMoved;
 beforeEach(async () => {
   stage = await Stage.with(...NAMES);
+  agents = new HandMoved(stage);
   for (const name of NAMES) await stage.report(name, { staged: { version: '1.1.0', boot_id: 'boot-1' } });
 });
 afterEach(() => stage.end());
 
-async function seen(name: string): Promise<Seen> {
-  const { spec, status } = (await stage.shadows.get(shadowName(name)))!;
-  return { spec, status: status!, marks: readMarks((await stage.nodes.get(name))!) };
-}
-
-const all = (): Promise<Seen[]> => Promise.all(NAMES.map(seen));
-
-/** The next thing that an agent of ours does. */
-async function moveAgent(name: string): Promise<void> {
-  const now = await seen(name);
-  const { state } = now.spec;
-  const { current_state: reached } = now.status;
-  if (state === 'RebootedIntoUpdate' && reached === 'StagedAndPerformedUpdate') await reboot(name, now);
-  else if (state === 'Idle' && reached !== 'Idle') await rest(name, reached);
-  else if (state !== reached) await stage.report(name, { current_state: state });
-}
-
-async function reboot(name: string, { spec, status, marks }: Seen): Promise<void> {
-  const version = spec.version ?? '';
-  if (!marks?.drained) await stage.mark(name, { drained: marks !== undefined });
-  else if (!status.reboot) {
-    const requested_at = rfc3339(stage.clock.now());
-    await stage.report(name, { reboot: { boot_id: 'boot-1', version, requested_at } });
-  } else {
-    await release(name);
-    await stage.report(name, { current_state: 'RebootedIntoUpdate', current_version: version });
-  }
-}
-
-async function rest(name: string, reached: Status['current_state']): Promise<void> {
-  await release(name);
-  await stage.report(name, {
-    current_state: 'Idle',
-    reboot: null,
-    ...(reached !== 'ErrorReset' && { crash_count: 0 }),
-  });
-}
-
-const release = (name: string): Promise<void> =>
-  stage.patchNode(name, { metadata: { annotations: { [MARKS_ANNOTATION]: null } }, spec: { unschedulable: null } });
-
-const fail = (name: string): Promise<void> =>
-  stage.report(name, {
-    current_state: 'ErrorReset',
-    crash_count: 1,
-    state_transition_failure_timestamp: rfc3339(stage.clock.now()),
-  });
-
-const isUnderWay = ({ spec, status, marks }: Seen): boolean =>
-  marks !== undefined || status.current_state !== 'Idle' || spec.state !== 'Idle';
+const all = (): Promise<Seen[]> => Promise.all(NAMES.map((name) => agents.seen(name)));
 
 /** What an older controller does at a time: it moves every update on, and begins one where there is none. It reads no Lease and no annotation. */
 async function olderController(): Promise<void> {
-  const fleet = await Promise.all(NAMES.map(async (name) => ({ name, ...(await seen(name)) })));
+  const fleet = await all();
   const active = fleet.filter(isUnderWay);
   const waiting = fleet.filter(({ status }) => status.current_version !== status.target_version);
   const now = rfc3339(stage.clock.now());
@@ -109,7 +55,7 @@ interface Acting {
 
 /** Lets everybody act in turn. @returns the most nodes that were under way at once */
 async function act({ lead, until }: Acting): Promise<number> {
-  const acts = [lead, () => stage.pass(), ...NAMES.map((name) => () => moveAgent(name))];
+  const acts = [lead, () => stage.pass(), ...NAMES.map((name) => () => agents.move(name))];
   let most = 0;
   for (let count = 0; count < 120 * acts.length; count++) {
     const fleet = await all();
@@ -120,8 +66,6 @@ async function act({ lead, until }: Acting): Promise<number> {
   throw new Error(`not within two minutes: ${JSON.stringify(await all())}`);
 }
 
-const isUpdated = ({ spec, status }: Seen): boolean =>
-  spec.state === 'Idle' && status.current_state === 'Idle' && status.current_version === '1.1.0';
 const isDone = (fleet: readonly Seen[]): boolean => fleet.every(isUpdated);
 
 const slots = async (): Promise<string | undefined> =>
@@ -153,7 +97,7 @@ test.each(Object.keys(STEPS))(
     stage.start({ signal: ours.signal });
     await act({ until: STEPS[step]! });
     ours.abort();
-    if (step === 'fails to prepare') await fail('a');
+    if (step === 'fails to prepare') await agents.fail('a');
     await stage.pass(60_000);
     const left = await slots();
 
