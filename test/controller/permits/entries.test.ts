@@ -1,7 +1,6 @@
 import { BAD_ENDS } from '../../../runtime/api/release/model.ts';
 import { describe, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import * as z from 'zod';
 import { bytesOf } from '../../../runtime/controller/plan/facts/permit.ts';
 import {
   formatEntries,
@@ -13,6 +12,7 @@ import {
   withTaken,
 } from '../../../runtime/controller/permits/entries.ts';
 import { runs } from '../../random.ts';
+import { olderPermits } from '../older-controller.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
 const LATER = '2026-01-01T00:01:00Z';
@@ -92,16 +92,7 @@ const entry: fc.Arbitrary<PermitEntry> = fc.record(
 );
 const list = fc.uniqueArray(entry, { selector: ({ nodeUid }) => nodeUid, maxLength: 6 });
 
-/** How controllers read the list before a permit said what it was given for. */
-const older = z.array(
-  z.object({
-    shadow: z.string(),
-    nodeUid: z.string(),
-    starts: z.int().min(1).catch(1),
-    since: z.iso.datetime().optional().catch(undefined),
-  }),
-);
-const throughOlder = (text: string): string => JSON.stringify(older.parse(JSON.parse(text)));
+const throughOlder = (text: string): string => JSON.stringify(olderPermits.parse(JSON.parse(text)));
 
 describe('the list', () => {
   test('comes back from an older controller with every permit, each under an id that stays', () => {
