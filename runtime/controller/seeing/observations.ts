@@ -170,11 +170,11 @@ function shadowSeen(facts: ShadowFacts, node: NodeView | undefined, looks: Looks
     stepBeganAt: stepBeganAt(facts, looks),
     stalledSince: stalledSince(facts, looks),
     rebootAskedAt: request === undefined ? undefined : askedAt(request, looks),
-    lookedAt: lookedAt(facts, looks),
-    failedAt: failedAt(facts, looks),
-    finishedAt: finishedAt(facts, looks),
+    lookedAt: statedAt('lookedAt', facts, looks),
+    failedAt: statedAt('failedAt', facts, looks),
+    finishedAt: statedAt('finishedAt', facts, looks),
     offeredAt: offeredAt(facts, looks),
-    cannotLookSince: cannotLookSince(facts, looks),
+    cannotLookSince: statedAt('cannotLookSince', facts, looks),
     upToDateSince: upToDateSince(facts, looks),
     endedAt: endedAt(facts, looks),
   };
@@ -221,26 +221,27 @@ function stillStalled({ started_at, pods_left }: DrainProgress, last: SeenShadow
   return isSame ? last?.view.stalledSince : undefined;
 }
 
-function lookedAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
-  const text = status?.preflight?.looked_at;
-  if (text === undefined) return undefined;
-  return last?.facts.status?.preflight?.looked_at === text ? last.view.lookedAt : notLater(instantOf(text), now);
-}
+/** What shadows state of times that count as stated, but not later than first seen. */
+const STATED = {
+  lookedAt: ({ status }: ShadowFacts) => onceIn(status?.preflight?.looked_at),
+  cannotLookSince: ({ status }: ShadowFacts) => onceIn(status?.check?.failing_since),
+  failedAt: ({ status }: ShadowFacts) => instantOf(status?.state_transition_failure_timestamp),
+  finishedAt: ({ finishStatedAt }: ShadowFacts) => finishStatedAt,
+} as const;
 
-function failedAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
-  const text = status?.state_transition_failure_timestamp;
-  if (last && last.facts.status?.state_transition_failure_timestamp === text) return last.view.failedAt;
-  const stated = instantOf(text);
+/** What happened at a time that cannot be read has happened all the same. */
+const onceIn = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : (instantOf(text) ?? Infinity);
+
+function statedAt(which: keyof typeof STATED, facts: ShadowFacts, { last, now }: Looks): number | undefined {
+  const { [which]: read } = STATED;
+  const stated = read(facts);
+  if (last && read(last.facts) === stated) return last.view[which];
   return stated === undefined ? undefined : notLater(stated, now);
 }
 
 const askedAt = (request: string, { last, now }: Looks): number | undefined =>
   request === last?.request ? last.view.rebootAskedAt : now;
-
-function finishedAt({ finishStatedAt: stated }: ShadowFacts, { last, now }: Looks): number | undefined {
-  if (last && last.facts.finishStatedAt === stated) return last.view.finishedAt;
-  return stated === undefined ? undefined : notLater(stated, now);
-}
 
 /** Since this process first saw the offer, or, where it has not seen the shadow without it, since the time that the condition states. */
 function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
@@ -251,13 +252,6 @@ function offeredAt({ status }: ShadowFacts, { last, now }: Looks): number | unde
 }
 
 const BLIND: Reason = 'CannotLookForUpdates';
-
-function cannotLookSince({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
-  const since = status?.check?.failing_since;
-  if (since === undefined) return undefined;
-  const isSame = last?.facts.status?.check?.failing_since === since;
-  return isSame ? last.view.cannotLookSince : notLater(instantOf(since), now);
-}
 
 function upToDateSince({ status }: ShadowFacts, { last, now }: Looks): number | undefined {
   const condition = conditionUpToDate(status);
