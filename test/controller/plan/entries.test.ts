@@ -279,10 +279,9 @@ test('a false entry of a leader that was deposed goes once its node has been wel
   const entries = { failures: failed('a') };
   const since = (minute: number): World =>
     withLedger(fleet({ a: { ...updated, finishedAt: Date.parse(moment(minute)) } }, { nodes: [node('a')] }), entries);
-  const left = (world: World) =>
-    planOnce(underRules(world, POLICY), POLICY, { now: NOW }).ledger.map(({ ledger }) =>
-      Object.keys(ledger?.failures ?? {}),
-    );
+  const planned = (world: World) => planOnce(underRules(world, POLICY), POLICY, { now: NOW });
+  const left = (world: World) => planned(world).ledger.map(({ ledger }) => Object.keys(ledger?.failures ?? {}));
   expect(left(since(-15))).toEqual([[]]);
   expect(left(since(-14))).toEqual([['uid-a']]);
+  expect(planned(since(-14)).requeueAt).toBe(minutes(1));
 });

@@ -6,6 +6,7 @@ import {
   entered,
   fleet,
   minutes,
+  moment,
   monitoring,
   node,
   NOW,
@@ -20,6 +21,7 @@ import {
   updated,
   type World,
 } from './fleet.ts';
+import { SMOKE, withLedger } from './kept.ts';
 import { anyWorld } from './policies.ts';
 import { policy } from './worlds.ts';
 import { runs } from '../../random.ts';
@@ -142,6 +144,15 @@ describe('requeueAt', () => {
   ])('leaves out %s', (_why, wakes, world, rules) => {
     expect(plan(world, rules, NOW).requeueAt).toBe(wakes);
   });
+});
+
+test('requeueAt is the moment at which a check is tried again', () => {
+  const rules: Rules = { ...POLICY, checks: { ...POLICY.checks, proof: [SMOKE] } };
+  const smoke = { says: SMOKE.says, attempt: '', since: moment(0.25), tries: 2 };
+  const world = withLedger(fleet({ a: {}, b: updated }), { policies: { '': { checks: { smoke } } } });
+  const { tries, requeueAt } = plan(world, rules, NOW);
+  expect([tries, requeueAt]).toEqual([[], minutes(0.25)]);
+  expect(plan(world, rules, minutes(0.25)).tries).toHaveLength(1);
 });
 
 /** One fleet for each thing that time alone ends, `left` milliseconds from now. */
