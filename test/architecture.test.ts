@@ -4,6 +4,17 @@ import { builtinModules } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** What is agreed on between programs, and with people. */
+const CONTRACTS = [
+  'runtime/api/shadow',
+  'runtime/api/marks',
+  'runtime/api/policy',
+  'runtime/api/release',
+  'runtime/api/waves',
+  'runtime/api/k3os',
+  'runtime/api/notifications',
+];
+
 /**
  * Imports point one way. This table is the whole architecture: what each folder may import besides itself. `docs/architecture.md`
  * explains why. The longest folder that matches a file is its own.
@@ -44,13 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/controller': [
     'runtime/lib',
     'runtime/api',
-    'runtime/api/shadow',
-    'runtime/api/marks',
-    'runtime/api/policy',
-    'runtime/api/release',
-    'runtime/api/waves',
-    'runtime/api/k3os',
-    'runtime/api/notifications',
+    ...CONTRACTS,
     'runtime/repositories/protocol.ts',
     'runtime/kube',
     'node',
@@ -61,13 +66,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'runtime/cli': [
     'runtime/lib',
     'runtime/api',
-    'runtime/api/shadow',
-    'runtime/api/marks',
-    'runtime/api/policy',
-    'runtime/api/release',
-    'runtime/api/waves',
-    'runtime/api/k3os',
-    'runtime/api/notifications',
+    ...CONTRACTS,
     'runtime/kube',
     'runtime/controller',
     'runtime/controller/plan',
@@ -108,13 +107,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime/apiserver/config.ts',
   ],
   infra: [
-    'runtime/api/shadow',
-    'runtime/api/marks',
-    'runtime/api/policy',
-    'runtime/api/release',
-    'runtime/api/waves',
-    'runtime/api/k3os',
-    'runtime/api/notifications',
+    ...CONTRACTS,
     'runtime/lib',
     'runtime/controller/config.ts',
     'runtime/controller/plan/facts/reasons.ts',
@@ -134,16 +127,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Pure folders: the same inputs give the same outputs, so nothing of these may be named in them. */
 const IMPURE =
   /\b(process\.|Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(|setInterval\(|performance\.now\(|fetch\()/;
-const PURE = [
-  'runtime/api/shadow',
-  'runtime/api/marks',
-  'runtime/api/policy',
-  'runtime/api/release',
-  'runtime/api/waves',
-  'runtime/api/k3os',
-  'runtime/api/notifications',
-  'runtime/controller/plan',
-];
+const PURE = [...CONTRACTS, 'runtime/controller/plan'];
 /** The system's time and chance enter through these alone; process entry points, and the page's, hand them on. */
 const EDGES = ['runtime/cli/dashboard/page/main.tsx', 'runtime/lib/clock.ts'];
 
