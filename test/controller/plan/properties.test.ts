@@ -25,6 +25,10 @@ import { runs } from '../../random.ts';
 const RUNS = runs(200);
 const SAMPLE = runs(500);
 
+/** In every world, under every policy. */
+const always = (says: string, law: (snapshot: World, rules: Rules) => void): void =>
+  test(says, () => fc.assert(fc.property(world, policy, law), RUNS));
+
 test('the worlds of these properties are such that nodes start in many of them, and several in some', () => {
   const counts = fc
     .sample(fc.tuple(world, policy), { ...SAMPLE, seed: 1 })
@@ -36,99 +40,72 @@ const startsOf = ({ commands }: Plan): readonly Start[] => commands.filter((comm
 const capacityOf = ({ nodes }: World, { maxConcurrent }: Rules): number =>
   concurrency(maxConcurrent, nodes.filter(({ managed }) => managed).length);
 
-test('there is exactly one verdict for each managed node', () => {
-  fc.assert(
-    fc.property(world, policy, (snapshot, rules) => {
-      const names = plan(snapshot, rules, NOW).verdicts.map((verdict) => verdict.node);
-      expect(names).toEqual(snapshot.nodes.filter(({ managed }) => managed).map(({ name }) => name));
-    }),
-    RUNS,
-  );
+always('there is exactly one verdict for each managed node', (snapshot, rules) => {
+  const names = plan(snapshot, rules, NOW).verdicts.map((verdict) => verdict.node);
+  expect(names).toEqual(snapshot.nodes.filter(({ managed }) => managed).map(({ name }) => name));
 });
 
-test('nothing starts beyond the concurrency', () => {
-  fc.assert(
-    fc.property(world, policy, (snapshot, rules) => {
-      const starts = startsOf(plan(snapshot, rules, NOW));
-      const busy = certainlyBusy(snapshot);
-      for (const { nodeUid } of starts) busy.add(nodeUid);
-      if (starts.length > 0) expect(busy.size).toBeLessThanOrEqual(capacityOf(snapshot, rules));
-    }),
-    RUNS,
-  );
+always('nothing starts beyond the concurrency', (snapshot, rules) => {
+  const starts = startsOf(plan(snapshot, rules, NOW));
+  const busy = certainlyBusy(snapshot);
+  for (const { nodeUid } of starts) busy.add(nodeUid);
+  if (starts.length > 0) expect(busy.size).toBeLessThanOrEqual(capacityOf(snapshot, rules));
 });
 
-test('nothing starts that a person, the schedule, the node or its last failure keeps from it', () => {
-  fc.assert(
-    fc.property(world, policy, (snapshot, rules) => {
-      for (const { node: name, shadow: shadowName } of startsOf(plan(snapshot, rules, NOW))) {
-        const { held, managed, ready, askedBy, retryOf } = snapshot.nodes.find((one) => one.name === name)!;
-        const { offeredAt, stale, status } = snapshot.shadows.find((one) => one.name === shadowName)!;
-        const { open, triggeredAt } = snapshot.window;
-        expect({ held, managed, ready, stale, paused: snapshot.paused }).toEqual({
-          held: false,
-          managed: true,
-          ready: true,
-          stale: false,
-          paused: false,
-        });
-        expect(askedBy !== undefined || open || offeredAt! <= triggeredAt!).toBe(true);
-        const failedAt = status!.state_transition_failure_timestamp;
-        const waited = NOW - Date.parse(failedAt!);
-        if (status!.crash_count > 0 && retryOf !== failedAt)
-          expect(waited).toBeGreaterThan(2 ** status!.crash_count * 60_000);
-      }
-    }),
-    RUNS,
-  );
+always('nothing starts that a person, the schedule, the node or its last failure keeps from it', (snapshot, rules) => {
+  for (const { node: name, shadow: shadowName } of startsOf(plan(snapshot, rules, NOW))) {
+    const { held, managed, ready, askedBy, retryOf } = snapshot.nodes.find((one) => one.name === name)!;
+    const { offeredAt, stale, status } = snapshot.shadows.find((one) => one.name === shadowName)!;
+    const { open, triggeredAt } = snapshot.window;
+    expect({ held, managed, ready, stale, paused: snapshot.paused }).toEqual({
+      held: false,
+      managed: true,
+      ready: true,
+      stale: false,
+      paused: false,
+    });
+    expect(askedBy !== undefined || open || offeredAt! <= triggeredAt!).toBe(true);
+    const failedAt = status!.state_transition_failure_timestamp;
+    const waited = NOW - Date.parse(failedAt!);
+    if (status!.crash_count > 0 && retryOf !== failedAt)
+      expect(waited).toBeGreaterThan(2 ** status!.crash_count * 60_000);
+  }
 });
 
-test('a plan depends on what there is and not on the order in which it came', () => {
-  fc.assert(
-    fc.property(world, policy, (snapshot, rules) => {
-      const turned = { ...snapshot, nodes: snapshot.nodes.toReversed(), shadows: snapshot.shadows.toReversed() };
-      expect(plan(turned, rules, NOW)).toEqual(plan(snapshot, rules, NOW));
-    }),
-    RUNS,
-  );
+always('a plan depends on what there is and not on the order in which it came', (snapshot, rules) => {
+  const turned = { ...snapshot, nodes: snapshot.nodes.toReversed(), shadows: snapshot.shadows.toReversed() };
+  expect(plan(turned, rules, NOW)).toEqual(plan(snapshot, rules, NOW));
 });
 
 /** What a command that names a shadow writes to, where that is another object. */
 const WRITES_TO: Readonly<Partial<Record<Command['kind'], string>>> = { free: 'permit', release: 'node' };
 
-test('no object is written twice by one plan', () => {
-  fc.assert(
-    fc.property(world, policy, (snapshot, rules) => {
-      const written = plan(snapshot, rules, NOW).commands.flatMap((command) =>
-        'shadow' in command ? [`${WRITES_TO[command.kind] ?? 'shadow'} ${command.shadow}`] : [],
-      );
-      expect(new Set(written).size).toBe(written.length);
-    }),
-    RUNS,
+always('no object is written twice by one plan', (snapshot, rules) => {
+  const written = plan(snapshot, rules, NOW).commands.flatMap((command) =>
+    'shadow' in command ? [`${WRITES_TO[command.kind] ?? 'shadow'} ${command.shadow}`] : [],
   );
+  expect(new Set(written).size).toBe(written.length);
 });
 
-test('a plan that is carried out comes to rest, stays within the concurrency, and leaves no node waiting for a free place', () => {
-  fc.assert(
-    fc.property(world, policy, (snapshot, rules) => {
-      let now = snapshot;
-      let next = plan(now, rules, NOW);
-      for (let round = 0; next.commands.length > 0; round++) {
-        expect(round).toBeLessThan(8);
-        now = after(now, next.commands);
-        next = plan(now, rules, NOW);
-      }
-      const waits = next.verdicts.some(({ position }) => position !== undefined);
-      const outages = now.nodes.filter(({ ready, managed }) => !ready && managed).map(({ uid }) => uid);
-      const active = now.shadows.filter(
-        ({ spec, status }) => status && (status.current_state !== 'Idle' || spec.state !== 'Idle'),
-      );
-      const busy = new Set([...certainlyBusy(now), ...outages, ...active.flatMap(({ owners }) => owners)]);
-      if (waits) expect(busy.size).toBeGreaterThanOrEqual(capacityOf(now, rules));
-    }),
-    RUNS,
-  );
-});
+always(
+  'a plan that is carried out comes to rest, stays within the concurrency, and leaves no node waiting for a free place',
+  (snapshot, rules) => {
+    let now = snapshot;
+    let next = plan(now, rules, NOW);
+    for (let round = 0; next.commands.length > 0; round++) {
+      expect(round).toBeLessThan(8);
+      now = after(now, next.commands);
+      next = plan(now, rules, NOW);
+    }
+    const waits = next.verdicts.some(({ position }) => position !== undefined);
+    const outages = now.nodes.filter(({ ready, managed }) => !ready && managed).map(({ uid }) => uid);
+    const active = now.shadows.filter(
+      ({ spec, status }) => status && (status.current_state !== 'Idle' || spec.state !== 'Idle'),
+    );
+    const busy = new Set([...certainlyBusy(now), ...outages, ...active.flatMap(({ owners }) => owners)]);
+    if (waits) expect(busy.size).toBeGreaterThanOrEqual(capacityOf(now, rules));
+  },
+);
 
 /** How a node can stand, and whether it then takes a place. */
 const STANDINGS = {
@@ -187,63 +164,59 @@ test('a release that fails everywhere reaches no more nodes than the failure bud
   );
 });
 
-test('in any world, starts on a version stay within what may still fail of it, until a node has proven it', () => {
-  fc.assert(
-    fc.property(world, policy, (snapshot, rules) => {
-      const starts = startsOf(plan(snapshot, rules, NOW));
-      for (const { node: name, spec } of starts) {
-        const { family } = snapshot.nodes.find((one) => one.name === name)!;
-        const kin = snapshot.nodes.filter((one) => one.managed && one.family === family);
-        const own = snapshot.shadows.filter((one) => one.status && kin.some(({ uid }) => one.owners.includes(uid)));
-        const { failed, fresh, finished } = standing(own, spec.version!, starts);
-        const well = kin.filter((one) => one.ready && !snapshot.silentSince.has(one.name));
-        const isWell = ({ owners }: ShadowView): boolean => well.some(({ uid }) => owners.includes(uid));
-        const proven = finished.some(isWell);
-        // Nobody may count on one that is away any more.
-        const { underWay } = standing(own.filter(isWell), spec.version!, starts).fresh;
-        const budget = failureBudget(rules.maxFailed, kin.length);
-        if (fresh.starting > 0) expect(failed).toBeLessThan(budget);
-        if (fresh.starting > 0 && !proven) expect(failed + fresh.starting + underWay).toBeLessThanOrEqual(budget);
-      }
-    }),
-    RUNS,
-  );
-});
+always(
+  'in any world, starts on a version stay within what may still fail of it, until a node has proven it',
+  (snapshot, rules) => {
+    const starts = startsOf(plan(snapshot, rules, NOW));
+    for (const { node: name, spec } of starts) {
+      const { family } = snapshot.nodes.find((one) => one.name === name)!;
+      const kin = snapshot.nodes.filter((one) => one.managed && one.family === family);
+      const own = snapshot.shadows.filter((one) => one.status && kin.some(({ uid }) => one.owners.includes(uid)));
+      const { failed, fresh, finished } = standing(own, spec.version!, starts);
+      const well = kin.filter((one) => one.ready && !snapshot.silentSince.has(one.name));
+      const isWell = ({ owners }: ShadowView): boolean => well.some(({ uid }) => owners.includes(uid));
+      const proven = finished.some(isWell);
+      // Nobody may count on one that is away any more.
+      const { underWay } = standing(own.filter(isWell), spec.version!, starts).fresh;
+      const budget = failureBudget(rules.maxFailed, kin.length);
+      if (fresh.starting > 0) expect(failed).toBeLessThan(budget);
+      if (fresh.starting > 0 && !proven) expect(failed + fresh.starting + underWay).toBeLessThanOrEqual(budget);
+    }
+  },
+);
 
-test('in any world, only a node that nothing was done to is called off, and a staged one is sent on where neither people nor its release forbid it', () => {
-  fc.assert(
-    fc.property(world, policy, (snapshot, rules) => {
-      const { commands, verdicts } = plan(snapshot, rules, NOW);
-      const staged = snapshot.shadows.filter(
-        ({ spec, status }) => status?.current_state === spec.state && isStaging(spec),
-      );
-      const asking = snapshot.shadows.filter(
-        ({ spec, status }) => isRebooting(spec) && isStaging({ state: status?.current_state ?? 'Idle' }),
-      );
-      const untouched = asking.filter(
-        ({ name, status }) =>
-          !status!.reboot?.requested_at && !snapshot.nodes.find(({ shadowName }) => shadowName === name)?.marks,
-      );
-      const calledOff = commands.flatMap((command) => (command.kind === 'call-off' ? [command.shadow] : []));
-      const preparing = snapshot.shadows.filter(({ spec }) => isStaging(spec));
-      expect([...preparing, ...untouched].map(({ name }) => name)).toEqual(expect.arrayContaining(calledOff));
-      for (const command of commands) {
-        if (command.kind !== 'set-spec' || command.spec.state !== 'RebootedIntoUpdate') continue;
-        const shadow = staged.find(({ name }) => name === command.shadow)!;
-        const { name, held } = snapshot.nodes.find(({ shadowName }) => shadowName === command.shadow)!;
-        // It counts as one that failed on the version itself, and those may always try again.
-        const isBlamed = verdicts.some(({ node, reason }) => node === name && reason === 'NotReturned');
-        const halted = !isBlamed && isHaltedFor(shadow, snapshot, rules);
-        expect({ held, paused: snapshot.paused, halted }).toEqual({
-          held: false,
-          paused: false,
-          halted: false,
-        });
-      }
-    }),
-    RUNS,
-  );
-});
+always(
+  'in any world, only a node that nothing was done to is called off, and a staged one is sent on where neither people nor its release forbid it',
+  (snapshot, rules) => {
+    const { commands, verdicts } = plan(snapshot, rules, NOW);
+    const staged = snapshot.shadows.filter(
+      ({ spec, status }) => status?.current_state === spec.state && isStaging(spec),
+    );
+    const asking = snapshot.shadows.filter(
+      ({ spec, status }) => isRebooting(spec) && isStaging({ state: status?.current_state ?? 'Idle' }),
+    );
+    const untouched = asking.filter(
+      ({ name, status }) =>
+        !status!.reboot?.requested_at && !snapshot.nodes.find(({ shadowName }) => shadowName === name)?.marks,
+    );
+    const calledOff = commands.flatMap((command) => (command.kind === 'call-off' ? [command.shadow] : []));
+    const preparing = snapshot.shadows.filter(({ spec }) => isStaging(spec));
+    expect([...preparing, ...untouched].map(({ name }) => name)).toEqual(expect.arrayContaining(calledOff));
+    for (const command of commands) {
+      if (command.kind !== 'set-spec' || command.spec.state !== 'RebootedIntoUpdate') continue;
+      const shadow = staged.find(({ name }) => name === command.shadow)!;
+      const { name, held } = snapshot.nodes.find(({ shadowName }) => shadowName === command.shadow)!;
+      // It counts as one that failed on the version itself, and those may always try again.
+      const isBlamed = verdicts.some(({ node, reason }) => node === name && reason === 'NotReturned');
+      const halted = !isBlamed && isHaltedFor(shadow, snapshot, rules);
+      expect({ held, paused: snapshot.paused, halted }).toEqual({
+        held: false,
+        paused: false,
+        halted: false,
+      });
+    }
+  },
+);
 
 const isRebooting = ({ state }: ShadowView['spec']): boolean => state === 'RebootedIntoUpdate';
 const isStaging = ({ state }: ShadowView['spec']): boolean => state === 'StagedAndPerformedUpdate';
