@@ -20,6 +20,7 @@ const E2E: Suite = {
     'upheaval',
     'credentials',
     'kills',
+    'cut-off',
     'worse',
     'rollout',
     'two-controllers',
