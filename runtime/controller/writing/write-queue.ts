@@ -18,6 +18,13 @@ export interface Write {
   readonly write: (signal: AbortSignal) => Promise<string | undefined>;
 }
 
+/** A write that the newest plan wants. */
+interface Wanted extends Omit<Write, 'version'> {
+  readonly version: string | undefined;
+  /** When it was first wanted of this version, monotonic. */
+  readonly since: number;
+}
+
 interface WriteQueueOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -44,10 +51,8 @@ export class WriteQueue {
   readonly #options: WriteQueueOptions;
   readonly #wakeup = new Wakeup();
   /** By key, what the newest plan wants. */
-  #wanted: ReadonlyMap<string, Write> = new Map();
-  #pending: readonly Write[] = [];
-  /** By key, the state that the newest plan has seen and when that came, monotonic. */
-  #views: ReadonlyMap<string, { readonly version: string | undefined; readonly at: number }> = new Map();
+  #wanted: ReadonlyMap<string, Wanted> = new Map();
+  #pending: readonly Wanted[] = [];
   readonly #underWay = new Map<string, Promise<void>>();
   /** By key, the resourceVersion that the last write made. */
   readonly #made = new Map<string, string>();
@@ -66,14 +71,13 @@ export class WriteQueue {
 
   /** What a plan wants now. Nothing is left to write of what it leaves out: that has landed without an answer, or is no longer needed. */
   replace(wanted: readonly Write[]): void {
-    const keys = new Map(wanted.map((write) => [write.key, write]));
+    const keys = new Map(wanted.map((write) => [write.key, this.#seen(write)]));
     this.#wanted = keys;
     const dropped = [...this.refused.keys()].filter((key) => !keys.has(key) && !this.#underWay.has(key));
     for (const key of dropped) this.#limiter.forget(key);
     if (dropped.length > 0) this.#options.onRefusals?.();
     for (const key of this.#made.keys()) if (!keys.has(key) && !this.#underWay.has(key)) this.#made.delete(key);
-    this.#pending = wanted.filter((write) => !this.#isOutdated(write));
-    this.#note(wanted);
+    this.#pending = [...keys.values()].filter((write) => !this.#isOutdated(write));
     if (this.#pending.length > 0) this.#wakeup.ring();
   }
 
@@ -110,25 +114,20 @@ export class WriteQueue {
     return new WriteLimiter({ ...access, wanted });
   }
 
-  #note(wanted: readonly Write[]): void {
-    if (!this.#options.quietMs) return;
-    const at = this.#options.clock.monotonic();
-    const before = this.#views;
-    this.#views = new Map(
-      wanted.map(({ key, seen, version = seen }) => {
-        const known = before.get(key);
-        return [key, known && known.version === version ? known : { version, at }];
-      }),
-    );
+  #seen(write: Write): Wanted {
+    const { key, seen, version = seen } = write;
+    const known = this.#wanted.get(key);
+    const { since } = known && known.version === version ? known : { since: this.#options.clock.monotonic() };
+    return { ...write, version, since };
   }
 
   /** One that is gone, and is to be made anew, is not seen either, which is no reason to wait. */
-  #isOutdated({ key, seen }: Write): boolean {
+  #isOutdated({ key, seen }: Wanted): boolean {
     const made = this.#made.get(key);
     return made !== undefined && seen !== undefined && !isAsNewAs(seen, made);
   }
 
-  async #attempt({ key, seen, version = seen, write }: Write, signal: AbortSignal): Promise<void> {
+  async #attempt({ key, seen, version, write }: Wanted, signal: AbortSignal): Promise<void> {
     const wasRefused = this.refused.has(key);
     try {
       const made = await write(signal);
@@ -159,7 +158,7 @@ export class WriteQueue {
     onRefusals?.();
   }
 
-  #take(): Write | undefined {
+  #take(): Wanted | undefined {
     const underWay = this.#underWay;
     if (underWay.size >= this.#options.atOnce) return undefined;
     const next = this.#pending.find((write) => !underWay.has(write.key) && this.#restMs(write) <= 0);
@@ -168,14 +167,9 @@ export class WriteQueue {
   }
 
   /** Rounded up: a timer for 0.4 ms fires early, and the loop would spin until the time has come. */
-  #restMs({ key, seen, version = seen }: Write): number {
-    return Math.ceil(Math.max(this.#limiter.restMs(key, version), this.#unquietMs(key)));
-  }
-
-  #unquietMs(key: string): number {
+  #restMs({ key, version, since }: Wanted): number {
     const { clock, quietMs = 0 } = this.#options;
-    const { at = -Infinity } = this.#views.get(key) ?? {};
-    return at + quietMs - clock.monotonic();
+    return Math.ceil(Math.max(this.#limiter.restMs(key, version), since + quietMs - clock.monotonic()));
   }
 
   /** Milliseconds until the first of the resting writes may begin. */
