@@ -60,7 +60,7 @@ export const furtherPermits: readonly Mutant[] = [
   }),
   ...mutantsOf('runtime/controller/writing/executor.ts', ['test/controller/unanswered.test.ts'], {
     'L4: does not doubt a permit while a write to its shadow has no answer': [
-      "if (result === 'slow') this.#ports.permitLedger.doubt(target);",
+      "if (result === 'slow') this.#options.ports.permitLedger.doubt(target);",
       '',
     ],
   }),

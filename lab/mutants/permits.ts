@@ -22,31 +22,31 @@ export const permitMutants: readonly Mutant[] = [
     ['test/controller/fencing.test.ts', 'test/controller/leaders.test.ts'],
     {
       'L1: takes no permit before a start': [
-        'const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
+        'const swapped = await this.#swap(starts, run, () => this.#options.ports.permitLedger.take(starts, run.signal));',
         "const swapped: Result = 'done';",
       ],
       'L1: writes the spec though the permit was refused': ["if (swapped !== 'done') return [swapped];", ''],
       'L1: writes the spec before it takes the permit': [
-        'const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
-        'await this.#each(starts, run, (start) => this.#write(start, run.signal));\n    const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));',
+        'const swapped = await this.#swap(starts, run, () => this.#options.ports.permitLedger.take(starts, run.signal));',
+        'await this.#each(starts, run, (start) => this.#write(start, run.signal));\n    const swapped = await this.#swap(starts, run, () => this.#options.ports.permitLedger.take(starts, run.signal));',
       ],
       'L1: reads the shadow again after the swap': [
         'return this.#each(starts, run, (start) => this.#write(start, run.signal));',
-        'return this.#each(starts, run, async (start) => { const read = await this.#ports.shadows.get(start.shadow, run.signal); return this.#write({ ...start, resourceVersion: read!.metadata.resourceVersion }, run.signal); });',
+        'return this.#each(starts, run, async (start) => { const read = await this.#options.ports.shadows.get(start.shadow, run.signal); return this.#write({ ...start, resourceVersion: read!.metadata.resourceVersion }, run.signal); });',
       ],
       'L2: sends a refused spec again on what it reads then': [
-        'if (!isDefinite(error)) this.#ports.permitLedger.doubt(command.shadow);',
-        "if (error instanceof ConflictError) { const read = await this.#ports.shadows.get(command.shadow, signal); await writeSpec(this.#ports, { ...command, resourceVersion: read!.metadata.resourceVersion }, signal); return 'done'; }",
+        'if (!isDefinite(error)) this.#options.ports.permitLedger.doubt(command.shadow);',
+        "if (error instanceof ConflictError) { const read = await this.#options.ports.shadows.get(command.shadow, signal); await writeSpec(this.#options.ports, { ...command, resourceVersion: read!.metadata.resourceVersion }, signal); return 'done'; }",
       ],
       'L4: takes a write of unknown outcome as failed': [
-        'if (!isDefinite(error)) this.#ports.permitLedger.doubt(command.shadow);',
+        'if (!isDefinite(error)) this.#options.ports.permitLedger.doubt(command.shadow);',
         '',
       ],
     },
   ),
   ...mutantsOf('runtime/controller/writing/executor.ts', ['test/controller/refused-writes.test.ts'], {
     'L9: asks again at once for what was not taken': [
-      'for (const command of commands) this.#limiters.of(command.kind).refused(targetOf(command), error);',
+      'for (const command of commands) limiters.of(command.kind).refused(targetOf(command), error);',
       '',
     ],
   }),

@@ -133,9 +133,9 @@ export class Controller {
     for (const writer of nodeWriters) writer.replace(preview);
     orders?.observe(preview);
     reporter.report({ plan: preview, snapshot, lease: permitLedger.reference });
-    const { moved, changed } = await executor.carryOut(commands, namedIn(commands, snapshot), signal);
-    if (moved > 0) return undefined;
-    return changed ? clock.now() : requeueAt;
+    const outcome = await executor.carryOut(commands, namedIn(commands, snapshot), signal);
+    if (outcome === 'moved') return undefined;
+    return outcome === 'changed' ? clock.now() : requeueAt;
   }
 
   #plan(): Preview {

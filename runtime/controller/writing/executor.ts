@@ -31,13 +31,6 @@ interface ExecutorOptions {
   readonly onOver: () => void;
 }
 
-interface CarriedOut {
-  /** Something changed that no cache shows: a permit, what is known of a permit, or which writes the API server has not taken. */
-  readonly changed: boolean;
-  /** How many commands found that the state had changed since they were decided on, or wait because they have found that before. */
-  readonly moved: number;
-}
-
 /**
  * `unanswered`: the command failed, and it is not known whether it was carried out. `slow`: the command, or an earlier one for its node, has no
  * answer yet.
@@ -53,42 +46,38 @@ type Single = Exclude<Wanted, Start | Free | Note | Bump>;
 
 /** Carries out all commands of a plan except conditions. It decides nothing: a command that fails is left to the next plan. */
 export class Executor {
-  readonly #ports: ActionPorts;
-  readonly #limiters: CommandLimiters;
+  readonly #options: ExecutorOptions;
   readonly #slow: SlowCommands;
-  readonly #liveLook: Pick<LiveLook, 'confirm'>;
-  readonly #conditions: Pick<ConditionWriter, 'isWriting'>;
-  readonly #reporter: Pick<Reporter, 'carriedOut' | 'unanswered' | 'permitsReadable' | 'permitsUnreadable'>;
-  readonly #logger: Logger;
 
-  constructor({ ports, liveLook, conditions, limiters, reporter, logger, onOver }: ExecutorOptions) {
-    this.#ports = ports;
-    this.#liveLook = liveLook;
-    this.#conditions = conditions;
-    this.#limiters = limiters;
-    this.#slow = new SlowCommands({ clock: ports.clock, onOver });
-    this.#reporter = reporter;
-    this.#logger = logger;
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+    this.#slow = new SlowCommands({ clock: options.ports.clock, onOver: options.onOver });
   }
 
-  /** @param shadows by name, as the commands were decided on @throws NotLeadingError */
+  /**
+   * @param shadows by name, as the commands were decided on
+   * @returns `moved`: a command found that the state had changed since it was decided on, or waits because it has found that before. `changed`:
+   * something else did that no cache shows: a permit, what is known of a permit, or which writes the API server has not taken.
+   * @throws NotLeadingError
+   */
   async carryOut(
     commands: readonly Command[],
     shadows: ReadonlyMap<string, ShadowView>,
     signal: AbortSignal,
-  ): Promise<CarriedOut> {
+  ): Promise<'moved' | 'changed' | undefined> {
     const run = { shadows, signal };
     const bumps = commands.filter((command) => command.kind === 'bump');
     const singles = commands.filter((command): command is Single => !BATCHED.has(command.kind));
     const [single, bumped, swapped] = await Promise.all([
       this.#each(singles, run, (command) => this.#single(command, signal)),
-      this.#each(bumps, run, (command) => bump(this.#ports, command, signal)),
+      this.#each(bumps, run, (command) => bump(this.#options.ports, command, signal)),
       this.#permits(commands, run),
     ]);
     const { started, changing } = swapped;
     const all = [...single, ...bumped, ...started, ...changing];
+    if (all.includes('moved')) return 'moved';
     const changed = [...bumped, ...changing].includes('done') || all.some((result) => NOT_TAKEN.has(result));
-    return { changed, moved: all.filter((result) => result === 'moved').length };
+    return changed ? 'changed' : undefined;
   }
 
   /** Resolves when no command is under way any more. The signal of a term ends all of them. */
@@ -103,7 +92,8 @@ export class Executor {
     const notes = commands.filter((command) => command.kind === 'note-reboot' || command.kind === 'note-end');
     const started = await this.#start(starts, run);
     const freed = await this.#free(frees, run);
-    return { started, changing: [...freed, await this.#note(notes, run)] };
+    const amend = () => this.#options.ports.permitLedger.amend(notes.map(amendmentOf), run.signal);
+    return { started, changing: [...freed, await this.#swap(notes, run, amend)] };
   }
 
   /** Rule L1: the look reads the shadows, the swap comes next, then the specs. */
@@ -119,25 +109,25 @@ export class Executor {
     const left: Result[] = open.length < wanted.length ? ['moved'] : [];
     if (open.length === 0) return { starts: [], left };
     try {
-      const { confirmed, dropped, unread } = await this.#liveLook.confirm(open, signal);
-      for (const { start, error } of unread) left.push(this.#withheld([start], error));
-      for (const { shadow } of dropped) this.#limiters.of('start').moved(shadow);
+      const { confirmed, dropped, unread } = await this.#options.liveLook.confirm(open, signal);
+      for (const { start, error } of unread) left.push(this.#failed([start], error, { permits: 1 }));
+      for (const { shadow } of dropped) this.#options.limiters.of('start').moved(shadow);
       return { starts: confirmed, left: dropped.length > 0 ? [...left, 'moved'] : left };
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
-      return { starts: [], left: [...left, this.#withheld(open, error)] };
+      return { starts: [], left: [...left, this.#failed(open, error, { permits: open.length })] };
     }
   }
 
   /** A condition that lands after the shadow was read would make the start a conflict. None begins while a plan is carried out. */
   #isOpen(start: Start): boolean {
     const { shadow } = start;
-    const isLimited = this.#limiters.of('start').restMs(shadow) > 0;
-    return !isLimited && !this.#slow.blocks(shadow) && !this.#conditions.isWriting(shadow);
+    const isLimited = this.#options.limiters.of('start').restMs(shadow) > 0;
+    return !isLimited && !this.#slow.blocks(shadow) && !this.#options.conditions.isWriting(shadow);
   }
 
   async #take(starts: readonly Start[], run: Run): Results {
-    const swapped = await this.#swap(starts, run, () => this.#ports.permitLedger.take(starts, run.signal));
+    const swapped = await this.#swap(starts, run, () => this.#options.ports.permitLedger.take(starts, run.signal));
     if (swapped !== 'done') return [swapped];
     return this.#each(starts, run, (start) => this.#write(start, run.signal));
   }
@@ -146,11 +136,11 @@ export class Executor {
   async #free(frees: readonly Free[], run: Run): Results {
     const ready: Free[] = [];
     const results = await this.#each(frees, run, async (free) => {
-      if (!(await mayFree(this.#ports, free, run.signal))) return 'moved';
+      if (!(await mayFree(this.#options.ports, free, run.signal))) return 'moved';
       ready.push(free);
       return 'begun';
     });
-    const swapped = await this.#swap(ready, run, () => this.#ports.permitLedger.free(ready, run.signal));
+    const swapped = await this.#swap(ready, run, () => this.#options.ports.permitLedger.free(ready, run.signal));
     return results.map((result) => (result === 'begun' ? swapped : result));
   }
 
@@ -162,23 +152,13 @@ export class Executor {
     if (commands.length === 0) return 'needless';
     try {
       await swap();
-      this.#reporter.permitsReadable();
-      for (const { kind, shadow } of commands) if (kind !== 'start') this.#limiters.of(kind).taken(shadow);
+      this.#options.reporter.permitsReadable();
+      for (const { kind, shadow } of commands) if (kind !== 'start') this.#options.limiters.of(kind).taken(shadow);
       return 'done';
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
-      return this.#withheld(commands, error);
+      return this.#failed(commands, error, { permits: commands.length });
     }
-  }
-
-  #withheld(commands: readonly Wanted[], error: unknown): Result {
-    this.#report({ command: commands[0]?.kind, permits: commands.length }, error);
-    return this.#withhold(commands, error);
-  }
-
-  async #note(notes: readonly Note[], run: Run): Promise<Result> {
-    const amendments = notes.map(amendmentOf);
-    return this.#swap(notes, run, () => this.#ports.permitLedger.amend(amendments, run.signal));
   }
 
   #each<C extends Wanted>(commands: readonly C[], run: Run, work: (command: C) => Promise<Attempted>): Results {
@@ -187,7 +167,7 @@ export class Executor {
       if (this.#slow.blocks(target)) return 'slow';
       const result = await this.#slow.waitFor(target, this.#reported(command, run, work));
       // It may still land, so the permit may be needed until the shadow was bumped.
-      if (result === 'slow') this.#ports.permitLedger.doubt(target);
+      if (result === 'slow') this.#options.ports.permitLedger.doubt(target);
       return result;
     });
   }
@@ -195,66 +175,62 @@ export class Executor {
   async #reported<C extends Wanted>(command: C, run: Run, work: (command: C) => Promise<Attempted>): Promise<Result> {
     const result = await this.#attempt(command, run.signal, () => work(command));
     const shadow = 'shadow' in command ? run.shadows.get(command.shadow) : undefined;
-    if (shadow && result === 'done') this.#reporter.carriedOut(command, shadow);
-    if (shadow && result === 'unanswered') this.#reporter.unanswered(command, shadow);
+    if (shadow && result === 'done') this.#options.reporter.carriedOut(command, shadow);
+    if (shadow && result === 'unanswered') this.#options.reporter.unanswered(command, shadow);
     return result;
   }
 
   async #single(command: Single, signal: AbortSignal): Promise<Outcome> {
     if (command.kind === 'set-spec') return this.#write(command, signal);
-    if (command.kind !== 'call-off') return keepUp(this.#ports, command, signal);
-    const write = await callOff(this.#ports, command, signal);
+    if (command.kind !== 'call-off') return keepUp(this.#options.ports, command, signal);
+    const write = await callOff(this.#options.ports, command, signal);
     return write ? this.#write(write, signal) : 'moved';
   }
 
   /** A write of unknown outcome may land later, so the permit is in doubt until the shadow was bumped. A refused write never lands. */
   async #write(command: SpecWrite, signal: AbortSignal): Promise<'done'> {
     try {
-      await writeSpec(this.#ports, command, signal);
+      await writeSpec(this.#options.ports, command, signal);
       return 'done';
     } catch (error) {
-      if (!isDefinite(error)) this.#ports.permitLedger.doubt(command.shadow);
+      if (!isDefinite(error)) this.#options.ports.permitLedger.doubt(command.shadow);
       throw error;
     }
   }
 
   /** Tries the command unless it was in vain just now. */
   async #attempt(command: Wanted, signal: AbortSignal, work: () => Promise<Attempted>): Promise<Result> {
-    const what = {
-      command: command.kind,
-      ...('shadow' in command ? { shadow: command.shadow } : { node: command.node }),
-    };
-    const limiter = this.#limiters.of(command.kind);
+    const { limiters, logger } = this.#options;
+    const { kind } = command;
+    const what = 'shadow' in command ? { shadow: command.shadow } : { node: command.node };
+    const limiter = limiters.of(kind);
     const target = targetOf(command);
     if (limiter.restMs(target) > 0) return 'moved';
     try {
       const outcome = await work();
-      this.#logger.debug(outcome === 'moved' ? 'state has changed' : 'carried out', { ...what, outcome });
+      logger.debug(outcome === 'moved' ? 'state has changed' : 'carried out', { command: kind, ...what, outcome });
       if (outcome === 'done') limiter.taken(target);
       else if (outcome !== 'begun') limiter.moved(target);
       return outcome;
     } catch (error) {
       if (error instanceof NotLeadingError || signal.aborted) throw error;
       if (isMoved(error)) limiter.moved(target);
-      this.#report(what, error);
-      return this.#withhold([command], error);
+      return this.#failed([command], error, what);
     }
   }
 
-  #withhold(commands: readonly Wanted[], error: unknown): 'moved' | 'refused' | 'unanswered' {
+  /** @param what they were, for the log */
+  #failed(commands: readonly Wanted[], error: unknown, what: Fields): 'moved' | 'refused' | 'unanswered' {
+    const { ports, limiters, reporter, logger } = this.#options;
+    const fields = { command: commands[0]?.kind, ...what, error };
+    if (isMoved(error)) logger.debug('state has changed', fields);
+    else logger.warn('command failed', fields);
     // An overwritten list of permits is no refusal by the API server: nothing was sent, and the list may be repaired at any moment.
-    if (error instanceof UnreadablePermitsError)
-      this.#reporter.permitsUnreadable(this.#ports.permitLedger.reference, error);
+    if (error instanceof UnreadablePermitsError) reporter.permitsUnreadable(ports.permitLedger.reference, error);
     if (isMoved(error) || error instanceof UnreadablePermitsError) return 'moved';
-    for (const command of commands) this.#limiters.of(command.kind).refused(targetOf(command), error);
-    return error instanceof UnreadError || error instanceof DroppedError || isDefinite(error)
-      ? 'refused'
-      : 'unanswered';
-  }
-
-  #report(what: Fields, error: unknown): void {
-    if (isMoved(error)) this.#logger.debug('state has changed', { ...what, error });
-    else this.#logger.warn('command failed', { ...what, error });
+    for (const command of commands) limiters.of(command.kind).refused(targetOf(command), error);
+    const isSettled = error instanceof UnreadError || error instanceof DroppedError || isDefinite(error);
+    return isSettled ? 'refused' : 'unanswered';
   }
 }
 

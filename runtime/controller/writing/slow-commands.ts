@@ -1,3 +1,4 @@
+import { DeadlineError, unlessAborted, withDeadline } from '../../lib/abort.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** Twice the time that a healthy API server takes for a command at worst. */
@@ -28,30 +29,22 @@ export class SlowCommands {
 
   /** The result of `work`, or `slow` where that takes long. The work then continues, and its failure is ignored. */
   async waitFor<T>(target: string, work: Promise<T>): Promise<T | 'slow'> {
-    const inTime = new AbortController();
-    const late = this.#options.clock.sleep(PATIENCE_MS, inTime.signal).then(
-      () => 'slow' as const,
-      () => work,
-    );
+    const { clock, onOver } = this.#options;
+    const over = (): void => {
+      this.#slow.delete(target);
+      onOver();
+    };
     try {
-      const first = await Promise.race([work, late]);
-      if (first === 'slow') this.#add(target, work);
-      return first;
-    } finally {
-      inTime.abort();
+      return await withDeadline({ clock, ms: PATIENCE_MS }, (late) => unlessAborted(work, late));
+    } catch (error) {
+      if (!(error instanceof DeadlineError)) throw error;
+      this.#slow.set(target, work.then(over, over));
+      return 'slow';
     }
   }
 
   /** Resolves when nothing is under way any more. */
   async settled(): Promise<void> {
     await Promise.all(this.#slow.values());
-  }
-
-  #add(target: string, work: Promise<unknown>): void {
-    const over = (): void => {
-      this.#slow.delete(target);
-      this.#options.onOver();
-    };
-    this.#slow.set(target, work.then(over, over));
   }
 }
