@@ -58,7 +58,7 @@ export const furtherPermits: readonly Mutant[] = [
       '  if (!holder) return undefined;\n',
     ],
   }),
-  ...mutantsOf('runtime/controller/writing/executor.ts', ['test/controller/unanswered.test.ts'], {
+  ...mutantsOf('runtime/controller/writing/executor.ts', ['test/controller/fencing.test.ts'], {
     'L4: does not doubt a permit while a write to its shadow has no answer': [
       "if (result === 'slow') this.#options.ports.permitLedger.doubt(target);",
       '',
@@ -76,7 +76,7 @@ export const furtherPermits: readonly Mutant[] = [
       'if (!permit && !isOccupied(info)) return undefined;',
     ],
   }),
-  ...mutantsOf('runtime/controller/writing/slow-commands.ts', ['test/controller/unanswered.test.ts'], {
+  ...mutantsOf('runtime/controller/writing/slow-commands.ts', ['test/controller/refused-writes.test.ts'], {
     'L9: asks on for a node whose last write has no answer': [
       'return this.#slow.has(target) || this.#slow.size >= MAX_SLOW;',
       'return !target;',

@@ -3,7 +3,7 @@ import { ConflictError, UnreachableError } from '../../runtime/kube/errors.ts';
 import { releasesOf } from '../../runtime/api/resources.ts';
 import { NODES_PATH } from '../../runtime/kube/resources.ts';
 import { cordonPatch } from '../../runtime/api/marks/patches.ts';
-import { MANAGED_LABEL } from '../../runtime/api/shadow/names.ts';
+import { HOLD_ANNOTATION, MANAGED_LABEL } from '../../runtime/api/shadow/names.ts';
 import { Stage } from './stage.ts';
 import { blindTo, intercepted, takesPermit, writesSpec } from './transports.ts';
 
@@ -55,6 +55,30 @@ describe('a start', () => {
     });
     await stage.update('a');
     expect(await stage.specs('a', 'b')).toEqual(['Idle', 'StagedAndPerformedUpdate 1.1.0']);
+  });
+
+  test('that lands while a later plan is carried out keeps its permit, though its node looked idle to that plan', async () => {
+    stage = await Stage.with('a', 'b');
+    const hold = (node: string, value: string | null): Promise<void> =>
+      stage.patchNode(node, { metadata: { annotations: { [HOLD_ANNOTATION]: value } } });
+    await hold('b', '');
+    const { promise: lands, resolve: land } = Promise.withResolvers<void>();
+    const transport = intercepted(stage.transport, async (request, go) => {
+      if (request.path.endsWith('/brs-a') && writesSpec(request)) await lands;
+      // Of b, by the look of the later plan.
+      if (request.method === 'GET' && request.path.endsWith('/brs-b')) {
+        land();
+        await stage.clock.sleep(100);
+      }
+      return go();
+    });
+    stage.start({ transport, env: { MAX_CONCURRENT_UPDATE: '2' } });
+    await stage.pass(3000);
+    await hold('a', '');
+    await hold('b', null);
+    await stage.pass();
+    expect(await stage.spec('b')).toBe('StagedAndPerformedUpdate 1.1.0');
+    expect(await stage.permits()).toEqual(['brs-a', 'brs-b']);
   });
 });
 
