@@ -25,14 +25,14 @@ export const permitMutants: readonly Mutant[] = [
         'const swapped = await this.#swap(starts, run, () => this.#options.ports.permitLedger.take(starts, run.signal));',
         "const swapped: Result = 'done';",
       ],
-      'L1: writes the spec though the permit was refused': ["if (swapped !== 'done') return [swapped];", ''],
+      'L1: writes the spec though the permit was refused': ["if (swapped !== 'done') return [...left, swapped];", ''],
       'L1: writes the spec before it takes the permit': [
         'const swapped = await this.#swap(starts, run, () => this.#options.ports.permitLedger.take(starts, run.signal));',
         'await this.#each(starts, run, (start) => this.#write(start, run.signal));\n    const swapped = await this.#swap(starts, run, () => this.#options.ports.permitLedger.take(starts, run.signal));',
       ],
       'L1: reads the shadow again after the swap': [
-        'return this.#each(starts, run, (start) => this.#write(start, run.signal));',
-        'return this.#each(starts, run, async (start) => { const read = await this.#options.ports.shadows.get(start.shadow, run.signal); return this.#write({ ...start, resourceVersion: read!.metadata.resourceVersion }, run.signal); });',
+        'await this.#each(starts, run, (start) => this.#write(start, run.signal))',
+        'await this.#each(starts, run, async (start) => { const read = await this.#options.ports.shadows.get(start.shadow, run.signal); return this.#write({ ...start, resourceVersion: read!.metadata.resourceVersion }, run.signal); })',
       ],
       'L2: sends a refused spec again on what it reads then': [
         'if (!isDefinite(error)) this.#options.ports.permitLedger.doubt(command.shadow);',

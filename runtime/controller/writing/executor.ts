@@ -99,7 +99,9 @@ export class Executor {
   /** Rule L1: the look reads the shadows, the swap comes next, then the specs. */
   async #start(wanted: readonly Start[], run: Run): Results {
     const { starts, left } = await this.#look(wanted, run);
-    return [...left, ...(await this.#take(starts, run))];
+    const swapped = await this.#swap(starts, run, () => this.#options.ports.permitLedger.take(starts, run.signal));
+    if (swapped !== 'done') return [...left, swapped];
+    return [...left, ...(await this.#each(starts, run, (start) => this.#write(start, run.signal)))];
   }
 
   /** Starts that are not given again would be given by each plan until the caches have caught up. */
@@ -124,12 +126,6 @@ export class Executor {
     const { shadow } = start;
     const isLimited = this.#options.limiters.of('start').restMs(shadow) > 0;
     return !isLimited && !this.#slow.blocks(shadow) && !this.#options.conditions.isWriting(shadow);
-  }
-
-  async #take(starts: readonly Start[], run: Run): Results {
-    const swapped = await this.#swap(starts, run, () => this.#options.ports.permitLedger.take(starts, run.signal));
-    if (swapped !== 'done') return [swapped];
-    return this.#each(starts, run, (start) => this.#write(start, run.signal));
   }
 
   /** Rule L3: the node is marked first, and then the Lease is swapped. */
