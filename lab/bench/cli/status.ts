@@ -88,15 +88,10 @@ class Relay {
   }
 }
 
-interface Reached {
-  readonly kubeconfig: string;
-  readonly relay: Relay;
-}
-
 async function figures(
   how: string,
   command: readonly string[],
-  { kubeconfig, relay }: Reached,
+  { kubeconfig, relay }: { readonly kubeconfig: string; readonly relay: Relay },
 ): Promise<readonly Figure[]> {
   const started = await taken([...command, '--version'], kubeconfig);
   const before = relay.bytes;

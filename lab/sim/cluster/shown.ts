@@ -6,15 +6,10 @@ import { type KubeJson, without } from './object.ts';
 import type { Call } from './request.ts';
 import type { ResourceType } from './resources.ts';
 
-interface Objects {
-  readonly objects: readonly KubeJson[];
-  readonly metadata: object;
-}
-
 /** The form in which a client wants objects: as they are, or rows of a table with the printer's columns. */
 export interface Form {
   one(object: KubeJson): object;
-  list(objects: Objects): object;
+  list(objects: { readonly objects: readonly KubeJson[]; readonly metadata: object }): object;
   watch(stream: EventStream): EventStream;
 }
 

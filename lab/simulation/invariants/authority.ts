@@ -74,15 +74,10 @@ const saysOf = (body: unknown, { state, current, crashes }: StatusFacts): boolea
   within(body, 'current_version') === current &&
   within(body, 'crash_count') === crashes;
 
-interface Change {
-  readonly old: StatusFacts | undefined;
-  readonly status: StatusFacts;
-}
-
 function ofAnotherHost(
   { hosts }: Picture,
   node: string,
-  { old, status: { record, current } }: Change,
+  { old, status: { record, current } }: { readonly old: StatusFacts | undefined; readonly status: StatusFacts },
 ): readonly string[] {
   const host = hosts.get(node);
   if (!host) return NOTHING;

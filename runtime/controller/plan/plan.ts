@@ -173,15 +173,10 @@ export function goingBackOf(...made: Parameters<typeof plan>): readonly GoingBac
   return goingBackIn(fleet.managed, world.groups);
 }
 
-interface Decided {
-  readonly starts: Starts;
-  readonly stops: Stops;
-}
-
 /** `wanted`: every command except starts and conditions. `commands`: those of them that may be sent now, and all starts. */
 function withoutConditions(
   { all, unsettled }: Fleet,
-  { starts, stops }: Decided,
+  { starts, stops }: { readonly starts: Starts; readonly stops: Stops },
   world: World,
 ): { readonly wanted: readonly Command[]; readonly commands: readonly Command[] } {
   const { withheld } = world;

@@ -1,13 +1,8 @@
 import type { Count, ReleaseCurve } from '../wire.ts';
 import { timeText } from './text.ts';
 
-interface CurvesProps {
-  readonly curves: readonly ReleaseCurve[];
-  readonly now: number;
-}
-
 /** Releases on their way: how many nodes their waves have reached, and how many run them. */
-export function Curves({ curves, now }: CurvesProps) {
+export function Curves({ curves, now }: { readonly curves: readonly ReleaseCurve[]; readonly now: number }) {
   if (curves.length === 0) return null;
   return (
     <section class="panel" aria-labelledby="curves">

@@ -3,13 +3,8 @@ import type { Queue, EventRow } from '../wire.ts';
 import { NamingContext, NodeName, Names, Time } from './parts.tsx';
 import { plural, timeText, versionText } from './text.ts';
 
-interface QueueProps {
-  readonly queue: Queue;
-  readonly now: number;
-}
-
 /** The next starts, and what the other nodes wait for. */
-export function QueueList({ queue: { next, waiting }, now }: QueueProps) {
+export function QueueList({ queue: { next, waiting }, now }: { readonly queue: Queue; readonly now: number }) {
   return (
     <section class="panel" aria-labelledby="queue">
       <div class="head">

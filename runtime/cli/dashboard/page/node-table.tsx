@@ -37,12 +37,7 @@ export function NodeTable({ rows, selected }: TableProps) {
   );
 }
 
-interface LineProps {
-  readonly row: NodeRow;
-  readonly isSelected: boolean;
-}
-
-const Line = memo(function Line({ row, isSelected }: LineProps) {
+const Line = memo(function Line({ row, isSelected }: { readonly row: NodeRow; readonly isSelected: boolean }) {
   const { name, runs, offered, policy, zone, reason, message, stuck } = row;
   return (
     <tr class={isSelected ? 'chosen' : ''}>

@@ -1,13 +1,8 @@
 import type { PolicyCard, ReleaseRow } from '../wire.ts';
 import { countText, plural, timeText } from './text.ts';
 
-interface PolicyCardsProps {
-  readonly policies: readonly PolicyCard[];
-  readonly now: number;
-}
-
 /** The progress of each policy, and of each release under it. */
-export function PolicyCards({ policies, now }: PolicyCardsProps) {
+export function PolicyCards({ policies, now }: { readonly policies: readonly PolicyCard[]; readonly now: number }) {
   return (
     <section class="panel" aria-labelledby="policies">
       <div class="head">

@@ -66,14 +66,9 @@ export async function disown(ports: ActionPorts, nodeName: string, signal: Abort
   return patchNode(ports, { nodeName, patch: node && disownCordonPatch(node) }, signal);
 }
 
-interface NodeWrite {
-  readonly nodeName: string;
-  readonly patch: NodePatch | undefined;
-}
-
 async function patchNode(
   { nodes }: ActionPorts,
-  { nodeName, patch }: NodeWrite,
+  { nodeName, patch }: { readonly nodeName: string; readonly patch: NodePatch | undefined },
   signal: AbortSignal,
 ): Promise<'done' | 'needless'> {
   if (!patch) return 'needless';
