@@ -38,7 +38,7 @@ import { Planner, type Preview } from './deciding/planner.ts';
 import { Policies } from './seeing/policies.ts';
 import { PolicyStatusWriter } from './writing/policy-status-writer.ts';
 import { LedgerWriter } from './writing/ledger-writer.ts';
-import { ReleaseCache } from './seeing/releases.ts';
+import { releaseCache } from './seeing/releases.ts';
 import { managedBesides } from './seeing/people.ts';
 import { CommandLimiters } from './writing/write-limiter.ts';
 import { Reporter } from './telling/reporter.ts';
@@ -168,7 +168,7 @@ function partsOf(base: ReturnType<typeof baseOf>) {
       notifierBy(notifierOf, { ...base, dir: config.NOTIFICATIONS_DIR, metrics: metrics.addNotifications() }),
     caches,
     policies: new Policies({ ...base, orders }),
-    releases: new ReleaseCache(base),
+    releases: releaseCache(base),
     ledgers: new LedgerWriter({ ...base, releases: releasesOf(base.transport) }),
     permitLedger,
     controlPlane: new ControlPlane({ ...base, permitLedger }),

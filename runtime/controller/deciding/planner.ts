@@ -27,7 +27,7 @@ interface PlannerOptions {
   readonly clock: Clock;
   readonly caches: Pick<Caches, 'look'>;
   readonly policies: Pick<Policies, 'view'>;
-  readonly releases: Pick<ReleaseCache, 'view'>;
+  readonly releases: Pick<ReleaseCache, 'items'>;
   readonly ledgers: Pick<LedgerWriter, 'refused'>;
   readonly freshness: Pick<Freshness, 'lost'>;
   readonly repositories: Pick<RepositoryReader, 'published' | 'states'> | undefined;
@@ -76,7 +76,7 @@ export class Planner {
     const { now } = moment;
     const { leading, lease } = election;
     const seen = { ...this.look(moment), policies: policies.view(now) };
-    const planned = this.planOn(seen, releases.view(), moment);
+    const planned = this.planOn(seen, [...releases.items().values()], moment);
     const keepers = () => keepersOf(planned.snapshot, this.#settingsNow(), { now, memory: this.#memory });
     const repositories = this.#options.repositories?.states ?? [];
     const settings = this.#settings;

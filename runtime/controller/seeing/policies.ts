@@ -28,15 +28,13 @@ const ABSENT_RETRY_MS = 60_000;
 export class Policies {
   readonly #informer: Informer<UpdatePolicyObject, UpdatePolicyObject>;
   readonly #views: PolicyViews;
-  readonly #orders: Pick<Orders, 'policies'> | undefined;
-  readonly #listeners = new Set<() => void>();
+  readonly #orders: PoliciesOptions['orders'];
   readonly #transport: KubeTransport;
 
   constructor({ config, orders, freshness, ...access }: PoliciesOptions) {
     const { transport } = access;
     this.#transport = transport;
     this.#orders = orders;
-    orders?.onChange(() => this.#tell());
     this.#views = new PolicyViews(config);
     this.#informer = freshness.informer('policies', {
       ...access,
@@ -47,13 +45,12 @@ export class Policies {
         retryMs: ABSENT_RETRY_MS,
       },
     });
-    this.#informer.onChange(() => this.#tell());
   }
 
   /** Calls `listener` after each change. Returns what ends that. */
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    const ends = [this.#informer.onChange(listener), this.#orders?.onChange(listener)];
+    return () => ends.forEach((end) => end?.());
   }
 
   /** Keeps them true until the signal aborts. */
@@ -84,10 +81,6 @@ export class Policies {
 
   #isServed(signal?: AbortSignal): Promise<boolean> {
     return isServed(this.#transport, { group: GROUP, version: POLICY_VERSION, plural: POLICY_PLURAL }, signal);
-  }
-
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
   }
 }
 

@@ -13,33 +13,11 @@ interface ReleasesOptions extends Basics {
   readonly freshness: Pick<Freshness, 'informer'>;
 }
 
-/** The releases that the cluster knows: a cache. Where the kind is not served, they are not current, and nothing starts. */
-export class ReleaseCache {
-  readonly #informer: Informer<ReleaseResource, ReleaseView>;
+/** The releases that the cluster knows. Where the kind is not served, they are not current, and nothing starts. */
+export type ReleaseCache = Informer<ReleaseResource, ReleaseView>;
 
-  constructor({ freshness, ...access }: ReleasesOptions) {
-    this.#informer = freshness.informer('releases', {
-      ...access,
-      path: RELEASES_PATH,
-      project: viewOfRelease,
-      remedy: DEFINE,
-    });
-  }
-
-  /** Calls `listener` after each change. Returns what ends that. */
-  onChange(listener: () => void): () => void {
-    return this.#informer.onChange(listener);
-  }
-
-  /** Keeps them true until the signal aborts. */
-  run(signal: AbortSignal): Promise<void> {
-    return this.#informer.run(signal);
-  }
-
-  view(): readonly ReleaseView[] {
-    return [...this.#informer.items().values()];
-  }
-}
+export const releaseCache = ({ freshness, ...access }: ReleasesOptions): ReleaseCache =>
+  freshness.informer('releases', { ...access, path: RELEASES_PATH, project: viewOfRelease, remedy: DEFINE });
 
 /** An upgrade applies the definition and the role first. */
 const DEFINE = `kubectl apply the CustomResourceDefinition ${RELEASE_CRD_NAME} and the roles of this version`;
