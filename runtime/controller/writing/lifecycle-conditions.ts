@@ -1,4 +1,3 @@
-import type { nodesOf } from '../../kube/resources.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import { type Due, type NodeWriter, nodeWriter, type NodeWriterPorts } from './node-writer.ts';
 import { mapNodes } from '../plan/nodes/join.ts';
@@ -94,7 +93,6 @@ function conditionOf({ status, message }: Observed, current: LifecycleCondition 
 interface LifecycleConditionWriterOptions extends NodeWriterPorts {
   /** Whether our conditions should be on Nodes. With `none` nothing is written, because the controller lacks the right. */
   readonly mode: 'none' | 'written' | 'removed';
-  readonly nodes: Pick<ReturnType<typeof nodesOf>, 'get' | 'mergeStatus'>;
 }
 
 /** Shows in Kubernetes' own lifecycle conditions where updates are. */

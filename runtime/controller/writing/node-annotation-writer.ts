@@ -1,5 +1,4 @@
 import type { Node } from '../../kube/objects.ts';
-import type { nodesOf } from '../../kube/resources.ts';
 import { VERSION } from '../../lib/version.ts';
 import {
   FIRST_OPERATOR_KEYS,
@@ -14,7 +13,6 @@ import type { NodeView, ShadowView } from '../plan/facts/snapshot.ts';
 interface NodeAnnotationWriterOptions extends NodeWriterPorts {
   /** False: what an earlier process of ours has written goes. */
   readonly isOn: boolean;
-  readonly nodes: Pick<ReturnType<typeof nodesOf>, 'get' | 'patch'>;
 }
 
 /** By key; undefined where there should be nothing of ours. */

@@ -1,5 +1,5 @@
 import type { Basics } from '../../lib/basics.ts';
-import type { Collection } from '../../kube/collection.ts';
+import type { Collection, VersionedPatch } from '../../kube/collection.ts';
 import type { Node } from '../../kube/objects.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Snapshot } from '../plan/facts/snapshot.ts';
@@ -16,7 +16,7 @@ export interface Due<T> {
 
 /** What every writer is made with. */
 export interface NodeWriterPorts extends Basics {
-  readonly nodes: Pick<Collection<Node>, 'get'>;
+  readonly nodes: Pick<Collection<Node, VersionedPatch>, 'get' | 'patch' | 'mergeStatus'>;
 }
 
 export interface NodeWriterOptions<T> extends NodeWriterPorts {

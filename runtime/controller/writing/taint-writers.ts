@@ -1,18 +1,13 @@
 import { taintPatch, untaintPatch, WAITING_TAINT } from '../../api/marks/taints.ts';
 import type { NodePatch } from '../../api/marks/patches.ts';
 import type { Node } from '../../kube/objects.ts';
-import type { nodesOf } from '../../kube/resources.ts';
 import { type NodeWriter, nodeWriter, type NodeWriterOptions, type NodeWriterPorts } from './node-writer.ts';
-
-interface TaintWriterOptions extends NodeWriterPorts {
-  readonly nodes: Pick<ReturnType<typeof nodesOf>, 'get' | 'patch'>;
-}
 
 /** Of a fleet of 10,000, every node is tainted in four minutes at most, beside all other writes. */
 const PACE_MS = 20;
 
 /** Puts the taint on nodes that new pods are to avoid, and takes it away (rule P14). */
-export const preferenceWriter = (options: TaintWriterOptions): NodeWriter =>
+export const preferenceWriter = (options: NodeWriterPorts): NodeWriter =>
   taintWriter(options, {
     what: 'the taint of a node that waits',
     paceMs: PACE_MS,
@@ -21,7 +16,7 @@ export const preferenceWriter = (options: TaintWriterOptions): NodeWriter =>
   });
 
 /** Takes away the taint of machines that have arrived (rule P16). @param keys of the taint */
-export const arrivalWriter = (options: TaintWriterOptions, keys: readonly string[]): NodeWriter =>
+export const arrivalWriter = (options: NodeWriterPorts, keys: readonly string[]): NodeWriter =>
   taintWriter(options, {
     what: 'the taint of a node that arrives',
     dueIn: ({ arrivals }) => arrivals.map((node) => ({ node, wanted: keys })),
@@ -32,7 +27,7 @@ interface TaintWrites<T> extends Pick<NodeWriterOptions<T>, 'what' | 'paceMs' | 
   readonly patchOf: (node: Node, wanted: T) => NodePatch | undefined;
 }
 
-function taintWriter<T>(options: TaintWriterOptions, { patchOf, ...writes }: TaintWrites<T>): NodeWriter {
+function taintWriter<T>(options: NodeWriterPorts, { patchOf, ...writes }: TaintWrites<T>): NodeWriter {
   return nodeWriter<T>({
     ...options,
     ...writes,
