@@ -4,13 +4,12 @@ import { type ShadowObject, shadowsPath } from '../../api/resources.ts';
 import type { KubeObject, Node, Pod } from '../../kube/objects.ts';
 import { NAMESPACES_PATH, NODES_PATH, podsPath } from '../../kube/resources.ts';
 import type { ClusterConnection } from '../../kube/in-cluster.ts';
-import type { Basics } from '../../lib/basics.ts';
 import { type Clock, type Moment, momentOf } from '../../lib/clock.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { Pause } from '../../api/shadow/asked.ts';
 import { COMPONENT_LABEL, COMPONENTS } from '../../api/shadow/names.ts';
 import type { Expectations } from './expectations.ts';
-import type { Freshness } from './freshness.ts';
+import type { CacheOptions } from './freshness.ts';
 import { Observations, type ObservedShadow } from './observations.ts';
 import { OrderedShadows, type Orders } from './orders.ts';
 import type { PermitView } from '../plan/facts/permit.ts';
@@ -29,9 +28,8 @@ import {
   viewOfShadow,
 } from './views.ts';
 
-interface CachesOptions extends Basics, ClusterConnection {
+interface CachesOptions extends CacheOptions, ClusterConnection {
   readonly expectations: Expectations;
-  readonly freshness: Pick<Freshness, 'informer'>;
   /** @default every host offers versions by itself */
   readonly orders?: Pick<Orders, 'manages' | 'order' | 'onChange'> | undefined;
   /** @default none but those with Bottlerocket's API */

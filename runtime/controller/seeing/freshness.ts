@@ -1,10 +1,17 @@
 import { answerOf, ApiStatusError } from '../../kube/errors.ts';
+import type { ClusterConnection } from '../../kube/in-cluster.ts';
 import { Informer, type InformerOptions } from '../../kube/informer.ts';
 import type { KubeObject } from '../../kube/objects.ts';
 import { deadline } from '../../lib/abort.ts';
+import type { Basics } from '../../lib/basics.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Wakeup } from '../../lib/wakeup.ts';
 import type { ControllerConfig } from '../config.ts';
+
+/** What caches are made with. */
+export interface CacheOptions extends Basics, Pick<ClusterConnection, 'transport'> {
+  readonly freshness: Pick<Freshness, 'informer'>;
+}
 
 interface FreshnessOptions {
   readonly clock: Clock;

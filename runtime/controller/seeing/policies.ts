@@ -1,4 +1,3 @@
-import type { Basics } from '../../lib/basics.ts';
 import { listAll } from '../../kube/collection.ts';
 import { isServed } from '../../kube/discovery.ts';
 import { ApiStatusError } from '../../kube/errors.ts';
@@ -8,15 +7,13 @@ import type { KubeTransport } from '../../kube/transport.ts';
 import { POLICY_PLURAL, POLICY_VERSION } from '../../api/policy/names.ts';
 import { GROUP } from '../../api/shadow/names.ts';
 import type { ControllerConfig } from '../config.ts';
-import type { Freshness } from './freshness.ts';
+import type { CacheOptions } from './freshness.ts';
 import type { Snapshot } from '../plan/facts/snapshot.ts';
 import type { Orders } from './orders.ts';
 import { PolicyViews } from './policy-views.ts';
 
-interface PoliciesOptions extends Basics {
-  readonly transport: KubeTransport;
+interface PoliciesOptions extends CacheOptions {
   readonly config: ControllerConfig;
-  readonly freshness: Pick<Freshness, 'informer'>;
   /** Other policies than those of resources. @default none */
   readonly orders?: Pick<Orders, 'policies' | 'onChange'> | undefined;
 }

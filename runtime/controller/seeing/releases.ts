@@ -1,22 +1,15 @@
-import type { Basics } from '../../lib/basics.ts';
 import { type ReleaseResource, RELEASES_PATH } from '../../api/resources.ts';
 import type { Informer } from '../../kube/informer.ts';
-import type { KubeTransport } from '../../kube/transport.ts';
 import { decidedOn } from '../../api/release/decided.ts';
 import { ledgerOf } from '../../api/release/ledger.ts';
 import { RELEASE_CRD_NAME } from '../../api/release/names.ts';
-import type { Freshness } from './freshness.ts';
+import type { CacheOptions } from './freshness.ts';
 import type { ReleaseView } from '../plan/facts/snapshot.ts';
-
-interface ReleasesOptions extends Basics {
-  readonly transport: KubeTransport;
-  readonly freshness: Pick<Freshness, 'informer'>;
-}
 
 /** The releases that the cluster knows. Where the kind is not served, they are not current, and nothing starts. */
 export type ReleaseCache = Informer<ReleaseResource, ReleaseView>;
 
-export const releaseCache = ({ freshness, ...access }: ReleasesOptions): ReleaseCache =>
+export const releaseCache = ({ freshness, ...access }: CacheOptions): ReleaseCache =>
   freshness.informer('releases', { ...access, path: RELEASES_PATH, project: viewOfRelease, remedy: DEFINE });
 
 /** An upgrade applies the definition and the role first. */
