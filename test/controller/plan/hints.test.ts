@@ -200,11 +200,10 @@ describe('what a node was named', () => {
   });
 
   test('takes no place any more once it has shown nothing for three hours, at that moment, and stays', () => {
-    const world = fleet({ a: rebooting, b: hinted(NOW), c: able() }, { permits: [permit('a')] });
-    const { requeueAt } = plan(world, POLICY, NOW);
-    expect(requeueAt).toBeLessThanOrEqual(minutes(180));
-    expect(named(world, {}, minutes(180) - 1)).toEqual([]);
-    expect(named(world, {}, minutes(180))).toEqual(['c 1.1.0']);
+    const world = fleet({ a: rebooting, b: hinted(minutes(-179)), c: able() }, { permits: [permit('a')] });
+    expect(plan(world, POLICY, NOW).requeueAt).toBe(minutes(1));
+    expect(named(world, {}, minutes(1) - 1)).toEqual([]);
+    expect(named(world, {}, minutes(1))).toEqual(['c 1.1.0']);
   });
 
   test('keeps its place for as long as it takes once it is staged', () => {

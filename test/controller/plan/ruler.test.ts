@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { fleet, NOW, type Parts, plan, POLICY, ruling, permit, staging, started } from './fleet.ts';
+import { fleet, monitoring, NOW, type Parts, plan, POLICY, ruling, permit, staging, started } from './fleet.ts';
 
 /** A sync deletes a policy for a moment, or labels come after their node: what rules meanwhile decides nothing. */
 
@@ -35,4 +35,12 @@ test('what is staged waits, in service, and is not disturbed by the rules of a m
   const world = fleet({ a: staged }, { permits: [permit('a')], ...since(12) });
   const { commands, verdicts, requeueAt } = plan(world, POLICY, NOW);
   expect([commands, verdicts[0]?.reason, requeueAt]).toEqual([[], 'NewlyRuled', NOW + 18_000]);
+});
+
+test('what is back waits for the checks that the policy of its permit may have, and goes on once that is gone for 30 s', () => {
+  const permits = [{ ...permit('a'), policy: { name: 'gone', uid: 'gone' } }];
+  const world = fleet({ a: monitoring(-600) }, { permits, ...since(12) });
+  const kinds = (now: number) => plan(world, POLICY, now).commands.map(({ kind }) => kind);
+  expect([kinds(NOW), plan(world, POLICY, NOW).requeueAt]).toEqual([[], NOW + 18_000]);
+  expect(kinds(NOW + 18_000)).toEqual(['set-spec']);
 });
