@@ -34,6 +34,7 @@ const waits = (told: number, ready: number): boolean => plan(settling(told, read
 
 test('its time counts from when it takes pods again: some can run nowhere else', () => {
   expect([waits(4, 20), waits(6, 20), waits(6, 4), waits(9, 6)]).toEqual([true, false, true, false]);
+  expect(plan(settling(6, 4), POLICY, NOW).requeueAt).toBe(minutes(1));
 });
 
 test('and from fifteen minutes after its return at most, however often it is not Ready: by then it would have failed its soak', () => {
