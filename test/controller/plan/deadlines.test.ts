@@ -74,6 +74,7 @@ describe('once it was called off', () => {
     plan(world, POLICY, minutes(minute)).commands.filter(({ kind }) => kind === 'free');
 
   test('its place is given back two minutes later, though its agent never reports that it is at rest', () => {
+    expect(plan(fleet({ a: returning }, held), POLICY, minutes(0)).requeueAt).toBe(minutes(2));
     expect(frees(lost(returning), 1.99)).toEqual([]);
     expect(frees(lost(returning), 2)).toEqual([
       { kind: 'free', shadow: 'brs-a', nodeUid: 'uid-a', because: 'called-off' },
