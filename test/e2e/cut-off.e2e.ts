@@ -176,8 +176,9 @@ test('what cannot be watched anew counts as not current in time, though the paus
 
 test('meanwhile a watch that was open there goes on with bookmarks of one moment, and another can be opened', async () => {
   await comesTrue(() => watched.events.length > 2);
-  expect(told(watched.events)).toEqual([`MODIFIED ${NAMESPACE}`, 'BOOKMARK', 'BOOKMARK']);
-  expect(new Set(watched.events.map(({ object }) => object.metadata.resourceVersion)).size).toBe(1);
+  const since = watched.events.slice(1);
+  expect(new Set(told(since))).toEqual(new Set(['BOOKMARK']));
+  expect(new Set(since.map(({ object }) => object.metadata.resourceVersion)).size).toBe(1);
   expect(watched.ended).toBe(false);
   expect(servers.second.isReady).toBe(false);
   const opened = Promise.withResolvers<void>();
