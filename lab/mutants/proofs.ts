@@ -32,6 +32,12 @@ export const proofMutants: readonly Mutant[] = [
       'placeOf(Infinity, atRisk, atRisk.size + failed))',
     ],
   }),
+  ...mutantsOf(PROOF, ['test/controller/plan/proof.test.ts'], {
+    'F2: lets no policy try a release while nodes of one that has proven it are on their way': [
+      'this.provers.atRisk(as, (key) => !this.#isProvenWith(key))',
+      'this.provers.atRisk(as, () => true)',
+    ],
+  }),
   ...mutantsOf(WELL, PROPERTIES, {
     'F2: takes for proven what has not soaked': [
       '  if (soakMs === 0) return -Infinity;\n',

@@ -215,6 +215,16 @@ test('each policy has a release proven by nodes of its own', () => {
   expect(started(fleet({ a: updated, b: {}, c: {}, d: {} }, { nodes, policies }), many)).toEqual(['b', 'c']);
 });
 
+test('nodes of a policy that has proven a release keep no other policy from trying it, and those of one that has not do', () => {
+  const labels = { pool: 'test' };
+  const nodes = ['a', 'b', 'c', 'd'].map((name) => node(name, { labels }));
+  const policies = [ruling('test', { ...many, selector: { matchLabels: labels } })];
+  const onTheirWay = { b: rebooting, c: rebooting, d: rebooting };
+  const world = (a: Parts): World => fleet({ a, ...onTheirWay, e: {} }, { nodes: [...nodes, node('e')], policies });
+  expect(started(world(updated), many)).toEqual(['e']);
+  expect(started(world(rebooting), many)).toEqual([]);
+});
+
 describe('a soak of an hour', () => {
   const rules = proving(count(1), 3_600_000);
 

@@ -257,7 +257,6 @@ export class Proof {
 
   /** Nodes on their way that it is not proven to. */
   #unprovenAt(as: Risk): ReadonlyMap<string, number> {
-    if (this.#rules.proof.per === undefined) return this.provers.atRisk(as);
     return this.provers.atRisk(as, (key) => !this.#isProvenWith(key));
   }
 

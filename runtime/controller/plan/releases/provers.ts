@@ -56,8 +56,8 @@ export class Provers {
     return key === undefined ? [...this.#resting.values()].flat() : (this.#resting.get(key) ?? []);
   }
 
-  /** Those on their way, by UID, until when each counts. @param isMeant by whose proof they go. @default all */
-  atRisk(as: Risk, isMeant: (key: string) => boolean = () => true): ReadonlyMap<string, number> {
+  /** Those on their way, by UID, until when each counts. @param isMeant by whose proof they go */
+  atRisk(as: Risk, isMeant: (key: string) => boolean): ReadonlyMap<string, number> {
     return new Map(this.#those(as, ({ key }) => isMeant(key)).map(([uid, { goneAt }]): Until => [uid, goneAt]));
   }
 
