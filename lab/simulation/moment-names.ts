@@ -37,6 +37,9 @@ export const MOMENTS = {
   'wish-written': 'P12: what is wanted of a host is written to its shadow',
   'lock-recorded': 'B11: what an agent is about to set on its host, or has given back, is written to the shadow',
   locked: 'B11: an agent commits settings of its host',
+  'list-made': 'L12: a list of permits is made where there was none',
+  'ledger-made': 'F4: a release gets its ledger',
+  'failure-entered': 'F3: a failure is entered in the ledger of its release',
 } as const;
 
 export type Moment = keyof typeof MOMENTS;

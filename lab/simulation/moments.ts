@@ -178,6 +178,8 @@ const WRITES: readonly [RegExp, (write: Write, name: string, around: Around) => 
   [/\/nodes\/([^/]+)$/, nodeWrite],
   [/\/bottlerocketupdatepolicies\/([^/]+)\/status$/, () => ({ moment: 'policy-status' })],
   [/\/pods\/([^/]+)\/eviction$/, () => ({ moment: 'eviction' })],
+  [/\/(bottlerocketreleases)$/, ({ method }) => (method === 'POST' ? { moment: 'ledger-made' } : undefined)],
+  [/\/bottlerocketreleases\/([^/]+)\/status$/, failureWrite],
 ];
 
 function writeOf(write: Write, around: Around): Met | undefined {
@@ -188,9 +190,16 @@ function writeOf(write: Write, around: Around): Met | undefined {
   return undefined;
 }
 
+function failureWrite({ body }: Write): Met | undefined {
+  const entries = Object.values(fields(at(body, 'status', 'failures')));
+  return entries.some((one) => one !== null) ? { moment: 'failure-entered' } : undefined;
+}
+
 function leaseWrite({ body }: Write, name: string, { known }: Around): Met {
   const before = known.get(name);
-  const permits = (lease: unknown): string => text(at(lease, 'metadata', 'annotations', `${PREFIX}/slots`)) || '[]';
+  const listIn = (lease: unknown): unknown => at(lease, 'metadata', 'annotations', `${PREFIX}/slots`);
+  if (listIn(before) === undefined && listIn(body) !== undefined) return { moment: 'list-made' };
+  const permits = (lease: unknown): string => text(listIn(lease)) || '[]';
   if (permits(body) !== permits(before)) {
     const count = (lease: unknown): number => permits(lease).split('nodeUid').length;
     return { moment: count(body) < count(before) ? 'permit-given-back' : 'permit-taken' };

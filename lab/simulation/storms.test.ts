@@ -28,6 +28,7 @@ const RARE: readonly Moment[] = [
   'wish-written',
   'lock-recorded',
   'locked',
+  'failure-entered',
 ];
 
 describe('a storm passes without a violation', () => {

@@ -5,7 +5,9 @@ import type { Random } from '../../../runtime/lib/random.ts';
 import { LB_LABEL, LB_VALUE, MARKS_ANNOTATION, UPDATING_LABEL } from '../../../runtime/api/marks/names.ts';
 import {
   API_VERSION,
+  CONTROLLER_LEASE,
   CRD_NAME,
+  GROUP,
   HOLD_ANNOTATION,
   KIND,
   MANAGED_LABEL,
@@ -13,6 +15,7 @@ import {
   NAMESPACE,
   shadowName,
 } from '../../../runtime/api/shadow/names.ts';
+import { MINUTE } from '../units.ts';
 import { oneOf, shuffled } from './chance.ts';
 import { lostStatus, ownLabels } from '../../sim/kubernetes/kubelet/node-status.ts';
 import { archOf, type Family, osImageOf } from './family.ts';
@@ -31,6 +34,8 @@ export type Beginning =
   | 'unmanaged'
   /** The older operator was at work on it: cordoned, excluded from load balancers, without marks. */
   | 'older-operator'
+  /** It has told it to update, a moment ago. */
+  | 'started'
   /** Its updates have failed before. */
   | 'failed'
   /** It has been at rest with a shadow that only v1 has ever described. */
@@ -45,6 +50,7 @@ const TROUBLED: readonly Beginning[] = [
   'held',
   'unmanaged',
   'older-operator',
+  'started',
   'failed',
 ];
 export const MONTH_MS = 30 * 24 * 3600 * 1000;
@@ -56,6 +62,8 @@ export interface Past {
   /** The shadow of a node that is gone, restored from a backup: without an owner. */
   readonly hasGhost: boolean;
   readonly isStoredAsV1: boolean;
+  /** What an older controller has left of its Lease, which it does not renew any more. */
+  readonly lease: 'none' | 'without-list' | 'with-list' | 'with-empty-list';
 }
 
 /** Most fleets begin at rest, and none with more than a third of its nodes in trouble. */
@@ -68,6 +76,7 @@ export function drawPast(nodes: readonly string[], random: Random): Past {
     nodes: new Map<string, Beginning>([...known, ...troubled.map((node) => [node, oneOf(random, TROUBLED)] as const)]),
     hasGhost: random() < 0.1,
     isStoredAsV1: isKnown && random() < 0.5,
+    lease: oneOf(random, ['none', 'none', 'without-list', 'with-list', 'with-empty-list'] as const),
   };
 }
 
@@ -91,24 +100,33 @@ export function isDead(beginning: Beginning | undefined): boolean {
 
 /** What its machine runs when it boots. */
 export function versionOf(beginning: Beginning | undefined, versions: Pick<PastParts, 'version' | 'older'>): string {
-  return beginning === 'older-operator' || beginning === 'failed' ? versions.older : versions.version;
+  const isOlder = beginning === 'older-operator' || beginning === 'started' || beginning === 'failed';
+  return isOlder ? versions.older : versions.version;
 }
 
 interface Left {
-  readonly spec: object;
+  readonly spec: {
+    readonly state: string;
+    readonly version?: string;
+    readonly state_transition_timestamp?: string;
+  };
   readonly status: object;
 }
 
 /** Makes the cluster what it is when the run begins. */
-export async function leave({ nodes, hasGhost, isStoredAsV1 }: Past, parts: PastParts): Promise<void> {
+export async function leave({ nodes, hasGhost, isStoredAsV1, lease }: Past, parts: PastParts): Promise<void> {
   const { before, version } = parts;
-  for (const [name, beginning] of nodes) await leaveNode(name, beginning, parts);
+  const permits: object[] = [];
+  for (const [name, beginning] of nodes) permits.push(...(await leaveNode(name, beginning, parts)));
+  const lists = { 'without-list': undefined, 'with-list': permits, 'with-empty-list': [] };
+  if (lease !== 'none') await leaveLease(before, lists[lease]);
   if (hasGhost) await shadow(before, { name: 'ghost' }, { spec: { state: 'Idle' }, status: atRest(version) });
   const definition = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${CRD_NAME}/status`;
   if (isStoredAsV1) await before.patch(definition, { status: { storedVersions: ['v1', 'v2'] } });
 }
 
-async function leaveNode(name: string, beginning: Beginning, parts: PastParts): Promise<void> {
+/** @returns its permit, as an older controller would write it, where its update is under way */
+async function leaveNode(name: string, beginning: Beginning, parts: PastParts): Promise<readonly object[]> {
   const { before, kubelet, now } = parts;
   const family = parts.family(name);
   const labels = {
@@ -117,14 +135,25 @@ async function leaveNode(name: string, beginning: Beginning, parts: PastParts): 
     ...(beginning !== 'unmanaged' && { [MANAGED_LABEL]: MANAGED_LABEL_VALUE }),
   };
   const made = await kubelet(name).create<Node>('/api/v1/nodes', { metadata: { name, labels }, spec: {} });
-  if (!made) return;
+  if (!made) return [];
   const left = leftOn(beginning, parts);
   if (left) await shadow(before, made.metadata, left);
   await change(name, beginning, parts);
-  if (!isDead(beginning)) return;
+  const permit = { shadow: shadowName(name), nodeUid: made.metadata.uid, starts: 1, since: rfc3339(now - MINUTE) };
+  const permits = left && left.spec.state !== 'Idle' ? [permit] : [];
+  if (!isDead(beginning)) return permits;
   const osImage = osImageOf(family, parts.version);
   const status = { ...lostStatus(made, now - MONTH_MS), nodeInfo: { osImage, bootID: OLD_BOOT } };
   await kubelet(name).patch(`/api/v1/nodes/${name}/status`, { status }, 'strategic');
+  return permits;
+}
+
+async function leaveLease(before: Hand, permits: readonly object[] | undefined): Promise<void> {
+  const annotations = permits && { [`${GROUP}/slots`]: JSON.stringify(permits) };
+  await before.create(`/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`, {
+    metadata: { name: CONTROLLER_LEASE, namespace: NAMESPACE, ...(annotations && { annotations }) },
+    spec: { holderIdentity: 'older-controller', leaseDurationSeconds: 15, leaseTransitions: 3 },
+  });
 }
 
 /** What was written on the Node, and by whom. */
@@ -155,6 +184,10 @@ function leftOn(beginning: Beginning, { version, older, now }: PastParts): Left 
     known: rest,
     marked: rest,
     'older-operator': { spec: { state: 'RebootedIntoUpdate', ...wanted }, status: staged },
+    started: {
+      spec: { state: 'StagedAndPerformedUpdate', version, state_transition_timestamp: rfc3339(now) },
+      status: { ...atRest(older), target_version: version },
+    },
     failed: {
       spec: { state: 'StagedAndPerformedUpdate', ...wanted },
       status: { ...staged, current_state: 'ErrorReset', crash_count: 3, state_transition_failure_timestamp: at },

@@ -27,6 +27,7 @@ import type { Hand } from './hand.ts';
 import type { Timers } from './timers.ts';
 
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${CONTROLLER_LEASE}`;
+const PERMITS = `${GROUP}/slots`;
 const POLICIES = `/apis/${POLICY_API_VERSION}/${POLICY_PLURAL}`;
 const nodePath = (node: string): string => `/api/v1/nodes/${node}`;
 const shadowPathAsV1 = (node: string): string =>
@@ -102,6 +103,9 @@ export function createPeople(parts: { readonly hand: Hand; readonly timers: Time
       timers.do(() => changeRelease(hand, version, change)),
     stealLease: (): void => timers.do(() => hand.patch(LEASE, { spec: { holderIdentity: 'somebody-else' } })),
     annotateLease: (): void => annotate(LEASE, 'example.com/seen', String((notes += 1))),
+    /** The list of permits becomes this; null = it is taken off. */
+    writePermits: (list: string | null): void => annotate(LEASE, PERMITS, list),
+    deleteLease: (): void => timers.do(() => hand.delete(LEASE)),
   };
 }
 

@@ -2,6 +2,7 @@ import type { FaultKind } from '../types.ts';
 import { credentialFaults } from './credentials.ts';
 import { SECOND } from '../units.ts';
 import { leaseFaults } from './lease.ts';
+import { ledgerFaults } from './ledgers.ts';
 import { machineFaults } from './machines.ts';
 import { networkFaults } from './network.ts';
 import { peopleFaults } from './people.ts';
@@ -17,6 +18,7 @@ const BY_NAME: ReadonlyMap<string, FaultKind> = new Map(
     ...watchFaults,
     ...processFaults,
     ...leaseFaults,
+    ...ledgerFaults,
     ...policyFaults,
     ...machineFaults,
     ...peopleFaults,

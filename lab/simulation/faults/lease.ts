@@ -4,7 +4,7 @@ import { aimedAt, AT_ONCE, begun, fault, type Kinds, moments, ofProcess } from '
 import { refuses } from './policies.ts';
 
 const OF_THE_LEASE = moments(
-  'permit-taken permit-given-back bump spec-start spec-advance spec-call-off spec-rescue node-touched released status-idle lease-takeover lease-renewal',
+  'permit-taken permit-given-back bump spec-start spec-advance spec-call-off spec-rescue node-touched released status-idle lease-takeover lease-renewal list-made',
 );
 
 export const leaseFaults: Kinds = aimedAt(OF_THE_LEASE, {
@@ -19,6 +19,24 @@ export const leaseFaults: Kinds = aimedAt(OF_THE_LEASE, {
     1.5,
     [5 * SECOND, 5 * MINUTE],
     ({ cluster }) => begun('the Lease', refuses(cluster, { resource: 'leases', name: CONTROLLER_LEASE })),
+  ),
+  'permits-taken-off': fault('somebody takes the list of permits off the Lease', 2, AT_ONCE, ({ environment }) =>
+    begun('the Lease', environment.people.writePermits(null)),
+  ),
+  'permits-overwritten': fault('somebody writes an empty list of permits to the Lease', 1, AT_ONCE, ({ environment }) =>
+    begun('the Lease', environment.people.writePermits('[]')),
+  ),
+  'permits-unreadable': fault(
+    'somebody writes what is no list in place of the permits, and takes it off later',
+    1,
+    [5 * SECOND, 10 * MINUTE],
+    ({ environment: { people } }) => {
+      people.writePermits('none');
+      return begun('the Lease', () => people.writePermits(null));
+    },
+  ),
+  'lease-deleted': fault('somebody deletes the Lease', 1, AT_ONCE, ({ environment }) =>
+    begun('the Lease', environment.people.deleteLease()),
   ),
   'leader-cut-off': ofProcess(
     'the leader no longer reaches the Kubernetes API: another follows it, while what it sent may land',

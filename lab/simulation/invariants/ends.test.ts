@@ -3,8 +3,9 @@ import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { Entry, Scenario } from '../types.ts';
 import { MINUTE } from '../units.ts';
 import { concurrency } from './budget.ts';
-import { entered } from './entered.ts';
+import { entered, ledgers } from './entered.ts';
 import { hints } from './hints.ts';
+import { lists } from './lists.ts';
 import { obeyed } from './obeyed.ts';
 import { permits } from './permits.ts';
 import { Picture } from './picture.ts';
@@ -82,20 +83,24 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'a-re': 'bottlerocketreleases',
 };
 
-/** What the last of these writes breaks, ten minutes after those before it: objects as a controller makes them, each on what it was. */
+type Written = KubeObject | { readonly gone: string } | { readonly byOthers: KubeObject };
+
+/** What the last of these writes breaks, ten minutes after the first, others having come between: as a controller makes them, each on what it was. */
 function broken(
   rule: Rule,
-  objects: readonly (KubeObject | { readonly gone: string })[],
+  objects: readonly Written[],
   controller: Readonly<Record<string, string>> = {},
 ): readonly string[] {
   const scenario = { ...SCENARIO, settings: { ...SCENARIO.settings, controller } };
   const picture = new Picture(scenario);
   const judge = rule.begin(picture, scenario);
   const stored = new Map<string, KubeObject>();
-  const entries = objects.map((after, index): Entry => {
+  const entries = objects.map((written, index): Entry => {
+    const [by, after] = 'byOthers' in written ? ['person', written.byOthers] : ['controller-0', written];
     const name = 'gone' in after ? after.gone : after.metadata.name;
-    const now = (index === objects.length - 1 ? 10 : 0) * MINUTE + index;
-    const entry = { kind: 'write', at: now, sentAt: now, by: 'controller-0', name, version: '1' } as const;
+    const hasOthers = objects.slice(0, index + 1).some((one) => 'byOthers' in one);
+    const now = (index === objects.length - 1 ? 10 : hasOthers ? 5 : 0) * MINUTE + index;
+    const entry = { kind: 'write', at: now, sentAt: now, by, name, version: '1' } as const;
     const before = stored.get(name);
     const made = 'gone' in after ? undefined : after;
     if (made) stored.set(name, made);
@@ -119,17 +124,18 @@ const HAS_FAILED = [
 ];
 
 test.each([
-  ['no ledger', [], 1],
-  ['a ledger of another attempt', [release({ failures: { 'uid of node-1': failure('another') } })], 1],
+  ['no ledger', [], 2],
+  ['a ledger of another attempt', [release({ failures: { 'uid of node-1': failure('another') } })], 2],
   ['a ledger', [release({ failures: { 'uid of node-1': failure('this attempt') } })], 0],
   ['what a person has cleared', [release({ cleared: { 'uid of node-1': failure('this attempt') } })], 0],
-])('a permit is given back after a failed boot, with %s', (_, known, breaches) => {
+])('the node comes to rest after a failed boot, and its permit is given back, with %s', (_, known, breaches) => {
   const idle = shadow('node-1', { status: FAILED });
   expect(broken(entered, [...HAS_FAILED, ...known, idle, lease([])])).toHaveLength(breaches);
 });
 
 test('a failure that somebody has taken out of the cluster is none, nor is one that is at its end', () => {
-  expect(broken(entered, [...HAS_FAILED, shadow('node-1'), lease([])])).toEqual([]);
+  const forgotten = { byOthers: shadow('node-1', { spec: 'RebootedIntoUpdate', reached: 'ErrorReset' }) };
+  expect(broken(entered, [...HAS_FAILED, forgotten, shadow('node-1'), lease([])])).toEqual([]);
   expect(broken(entered, [...HAS_FAILED, lease([permit, { ...permit, nodeUid: 'another' }])])).toEqual([]);
 });
 
@@ -151,8 +157,32 @@ test.each([
 });
 
 test('an end that stands on the permit is in the ledger before that is given back', () => {
-  const noted = lease([{ ...permit, ended: { reason: 'BootFailed', at: '2026-03-02T00:00:00Z' } }]);
+  const noted = lease([{ ...permit, ended: 'BootFailed' }]);
   expect(broken(entered, [node('node-1'), shadow('node-1'), noted, lease([])])).toHaveLength(1);
+});
+
+test('where no ledger takes a failure, the node comes to rest once its permit says it', () => {
+  const noted = lease([{ ...permit, ended: 'BootFailed' }]);
+  const idle = shadow('node-1', { status: FAILED });
+  expect(broken(entered, [...HAS_FAILED, noted, idle])).toEqual([]);
+  expect(broken(entered, [...HAS_FAILED, idle])).toHaveLength(1);
+});
+
+test('a node comes to rest after a good end once its release is blamed for it no more', () => {
+  const well = { reached: 'MonitoringUpdate', status: { current_version: NEW } };
+  const over = shadow('node-1', { ...well, spec: 'MonitoringUpdate' });
+  const blamed = release({ failures: { 'uid of node-1': failure('another') } });
+  const history = [node('node-1'), shadow('node-1'), lease([permit]), UPDATING, blamed, over];
+  expect(broken(entered, [...history, shadow('node-1', well)])).toHaveLength(1);
+  expect(broken(entered, [...history, release({}), shadow('node-1', well)])).toEqual([]);
+});
+
+test('nothing starts on a release that has no ledger', () => {
+  const starts = shadow('node-1', STARTS);
+  expect(broken(ledgers, [node('node-1'), shadow('node-1'), starts])).toHaveLength(1);
+  expect(broken(ledgers, [node('node-1'), shadow('node-1'), release({}), starts])).toEqual([]);
+  const said = release({}, { family: '*' });
+  expect(broken(ledgers, [node('node-1'), shadow('node-1'), said, starts])).toHaveLength(1);
 });
 
 test('who starts is named nothing any more, and who does not rest, or prepares nothing ahead, is not named anything', () => {
@@ -169,14 +199,10 @@ test('who starts is named nothing any more, and who does not rest, or prepares n
 test('more nodes than may be updating are named what to prepare, for longer than it takes to see', () => {
   const leads = { kind: 'process', process: 'controller-0', event: 'starts', at: 0 } as const;
   const names = ['node-1', 'node-2'];
-  const judgedFor = (named: readonly string[]): readonly string[] => {
+  const judgedFor = (named: readonly string[], hint = NEW): readonly string[] => {
     const picture = new Picture(SCENARIO);
     const judge = atRest.begin(picture, SCENARIO);
-    const objects = [
-      ...names.map((name) => node(name)),
-      ...named.map((name) => shadow(name, { hint: NEW })),
-      lease([]),
-    ];
+    const objects = [...names.map((name) => node(name)), ...named.map((name) => shadow(name, { hint })), lease([])];
     const writeAt = (minute: number, after: KubeObject): Entry => {
       const [at, { name }] = [minute * MINUTE, after.metadata];
       return { kind: 'write', at, sentAt: at, by: 'controller-0', name, resource: RESOURCES[name.slice(0, 4)]!, after };
@@ -190,6 +216,7 @@ test('more nodes than may be updating are named what to prepare, for longer than
   };
   expect(judgedFor(['node-1'])).toEqual([]);
   expect(judgedFor(names)).toEqual(['more than 1 nodes are named what to prepare']);
+  expect(judgedFor(names, 'offered no more')).toEqual([]);
 });
 
 const HALT = {
@@ -222,6 +249,22 @@ test('where an update is under way without a permit, the list is made with it, a
   expect(broken(permits, [...marked, lease([]), lease([OTHER])])).toHaveLength(1);
   expect(broken(permits, [...marked, lease([]), lease([permit])])).toEqual([]);
   expect(broken(permits, [node('node-1'), node('node-2'), lease([]), lease([OTHER])])).toEqual([]);
+});
+
+test('what had a permit that somebody has taken away goes on, until the list is made anew without it', () => {
+  const marked = node('node-1', { marks: '{}' });
+  const robbed = [node('node-1'), lease([permit]), { byOthers: UNLISTED }];
+  expect(broken(permits, [...robbed, marked])).toEqual([]);
+  expect(broken(permits, [...robbed, lease([]), marked])).toHaveLength(1);
+  expect(broken(permits, [node('node-1'), lease([permit]), lease([]), marked])).toHaveLength(1);
+});
+
+test('a holder goes on from no list that another has written', () => {
+  const next = { ...lease([OTHER]), spec: { holderIdentity: 'two' } };
+  const taken = [lease([]), lease([permit]), { byOthers: UNLISTED }];
+  expect(broken(lists, [lease([]), lease([permit]), lease([permit, OTHER])])).toEqual([]);
+  expect(broken(lists, [...taken, lease([permit])])).toHaveLength(1);
+  expect(broken(lists, [...taken, next])).toEqual([]);
 });
 
 test('a machine that is down takes a place, for as long as the settings say, where it was Ready before', () => {

@@ -1,13 +1,17 @@
 import { at, isController, LEASE, leaseFacts, type PermitFacts, shadowFacts, type ShadowFacts } from './facts.ts';
-import type { Picture } from './picture.ts';
-import { NOTHING, type Rule, type Write } from './rule.ts';
+import { type Picture, startIn } from './picture.ts';
+import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 
 /** What agents say that a release is to blame for, once it has been told to install it. */
 const BLAMES: ReadonlySet<string> = new Set(['PrepareFailed', 'BootFailed']);
 
+/** Entries that a node does not lose by running the release well. */
+const LASTING: ReadonlySet<string> = new Set(['CheckFailed', 'WorkloadsNotBack', 'WorkloadsWorse']);
+
 /**
  * F3: a permit leaves the Lease only once the ledger has the bad end of its attempt: one that the agent or the permit itself tells, or that the node
- * is gone after it was asked to reboot.
+ * is gone after it was asked to reboot. Before that, spec goes to Idle only once the ledger or the permit has it, or the ledger has lost it after a
+ * good end.
  */
 export const entered: Rule = {
   name: 'entered',
@@ -26,16 +30,71 @@ export const entered: Rule = {
         ? NOTHING
         : [`the permit of ${shadow} for ${version} is given back, and no ledger says ${end}`];
     };
+    const isTold = ({ nodeUid, id, version, ended }: PermitFacts): boolean =>
+      ended !== undefined || id === undefined || version === undefined || known.has(keyOf(version, nodeUid, id));
+    const untold = (write: Write): readonly string[] => {
+      const old = restIn(write);
+      const permit = old && permitOf(picture, old);
+      if (!permit) return NOTHING;
+      const version = failed.get(permit.nodeUid);
+      if (version !== permit.version || !isBlamed(old, version)) return blamedStill(picture, old, permit.nodeUid);
+      return isTold(permit) ? NOTHING : [`${old.name} comes to rest, and no ledger says that it has failed`];
+    };
     return {
       see(entry) {
         if (entry.kind !== 'write') return NOTHING;
         if (entry.resource === 'bottlerocketreleases') for (const one of entriesIn(entry)) known.add(one);
-        if (entry.resource === 'bottlerocketshadows') noteShadow(entry, { failed, shadows });
-        return entry.resource === 'leases' && entry.name === LEASE ? givenBack(entry).flatMap(judge) : NOTHING;
+        if (entry.resource === 'leases') return entry.name === LEASE ? givenBack(entry).flatMap(judge) : NOTHING;
+        if (entry.resource !== 'bottlerocketshadows') return NOTHING;
+        const breaches = untold(entry);
+        noteShadow(entry, { failed, shadows });
+        return breaches;
       },
     };
   },
 };
+
+/** The shadow that a controller brings to rest with this write, as it was. */
+function restIn({ by, before, after }: Write): ShadowFacts | undefined {
+  if (!isController(by) || !before || !after) return undefined;
+  const old = shadowFacts(before);
+  return old.state !== 'Idle' && shadowFacts(after).state === 'Idle' ? old : undefined;
+}
+
+/** Of what it was told to install. */
+const permitOf = ({ lease }: Picture, { owners, version }: ShadowFacts): PermitFacts | undefined =>
+  lease.permits.find((permit) => owners.includes(permit.nodeUid) && permit.version === version);
+
+/** It has come to a good end, and its release is blamed for it. */
+function blamedStill(
+  { releases, nodes }: Picture,
+  { name, node, state, version, status }: ShadowFacts,
+  uid: string,
+): readonly string[] {
+  if (state !== 'MonitoringUpdate' || status?.state !== 'MonitoringUpdate' || status.current !== version)
+    return NOTHING;
+  const family = nodes.get(node)?.facts.family ?? '';
+  const blames = [...releases.values()].some(
+    (one) =>
+      one.version === version &&
+      one.isOf(family) &&
+      one.failed.some(({ key, reason }) => key === uid && !LASTING.has(reason)),
+  );
+  return blames ? [`${name} comes to rest after a good end, and ${version} is still blamed for it`] : NOTHING;
+}
+
+/** F4: nothing starts on a release that has no ledger. */
+export const ledgers: Rule = {
+  name: 'ledgers',
+  begin: (picture) => ofWrites('bottlerocketshadows', (write) => unkept(picture, startIn(write))),
+};
+
+function unkept({ releases, nodes }: Picture, start: ShadowFacts | undefined): readonly string[] {
+  const ofNode = nodes.get(start?.node ?? '')?.facts.family;
+  if (start?.version === undefined || ofNode === undefined) return NOTHING;
+  const isKept = [...releases.values()].some(({ version, family }) => version === start.version && family === ofNode);
+  return isKept ? NOTHING : [`${start.name} starts on ${start.version}, which has no ledger`];
+}
 
 const keyOf = (version: string, uid: string, attempt: string): string => `${version} ${uid} ${attempt}`;
 
@@ -84,13 +143,21 @@ interface Attempt {
 
 /** How the attempt has ended badly; undefined where nobody can tell that it has. */
 function endOf({ nodes }: Picture, { permit, last, failed }: Attempt): string | undefined {
-  const { nodeUid, version, ended, isAsked } = permit;
+  const { nodeUid, version, ended } = permit;
   if (ended !== undefined) return ended;
   const isThere = [...nodes.values()].some(({ facts }) => facts.uid === nodeUid);
-  if (!isThere) return isAsked || (last && wasAsked(last)) ? 'that its node is gone, asked to reboot' : undefined;
-  // A failure that somebody has taken out of the cluster is none.
-  const isSaid = failed === version && last?.status?.failed.includes(version!) === true;
-  return isSaid ? `that it has failed` : undefined;
+  if (!isThere) return endOfGone(permit, last);
+  return failed === version && isBlamed(last, failed) ? `that it has failed` : undefined;
+}
+
+/** A failure that somebody has taken out of the cluster is none. @param failed the version on which its agent has failed since its last start */
+const isBlamed = (last: ShadowFacts | undefined, failed: string | undefined): boolean =>
+  failed !== undefined && last?.status?.failed.includes(failed) === true;
+
+/** Of an update that had come to rest by then there is none. */
+function endOfGone({ isAsked }: PermitFacts, last: ShadowFacts | undefined): string | undefined {
+  if (last?.status && !last.active) return undefined;
+  return isAsked || (last && wasAsked(last)) ? 'that its node is gone, asked to reboot' : undefined;
 }
 
 const wasAsked = ({ state, version, status }: ShadowFacts): boolean =>

@@ -174,7 +174,7 @@ export const leaseFacts = once((lease) => {
     id: text(at(permit, 'id')),
     version: text(at(permit, 'version')),
     /** The bad end of the attempt, and that a reboot was asked for, as the controllers have noted them. */
-    ended: text(at(permit, 'ended', 'reason')),
+    ended: text(at(permit, 'ended')),
     isAsked: text(at(permit, 'rebootAskedAt')) !== undefined,
   }));
   return {
@@ -184,6 +184,14 @@ export const leaseFacts = once((lease) => {
     hasList: listed !== undefined,
   };
 });
+
+const NOBODYS: LeaseFacts = { holder: '', permits: [], permitsText: '[]', hasList: false };
+
+/** One that is not there has no holder and no list. */
+export const leaseOf = (lease: KubeObject | undefined): LeaseFacts => (lease ? leaseFacts(lease) : NOBODYS);
+
+/** The list of permits as it stands there; undefined where there is none. */
+export const listIn = ({ hasList, permitsText }: LeaseFacts): string | undefined => (hasList ? permitsText : undefined);
 
 export type PodFacts = Readonly<ReturnType<typeof podFacts>>;
 

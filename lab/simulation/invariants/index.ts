@@ -4,10 +4,11 @@ import { concurrency, outOfService } from './budget.ts';
 import { administratorsCordons, nothingLeft } from './cordons.ts';
 import { current } from './current.ts';
 import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
-import { entered } from './entered.ts';
+import { entered, ledgers } from './entered.ts';
 import { hints } from './hints.ts';
 import { kept, leadership } from './leadership.ts';
 import { liveness } from './liveness.ts';
+import { lists } from './lists.ts';
 import { load } from './load.ts';
 import { locks } from './locks.ts';
 import { obeyed } from './obeyed.ts';
@@ -23,7 +24,9 @@ export const RULES: readonly Rule[] = [
   concurrency,
   outOfService,
   permits,
+  lists,
   entered,
+  ledgers,
   hints,
   drainedBeforeReboot,
   recordBeforeReboot,

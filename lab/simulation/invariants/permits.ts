@@ -1,26 +1,37 @@
 import { isController, isOperator, LEASE, leaseFacts } from './facts.ts';
 import type { Entry, Instant } from '../types.ts';
 import { type Picture, startIn } from './picture.ts';
+import { Robbed } from './robbed.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import { isReboot } from './seen-host.ts';
 import { nodeIn, nodesOf, type SeenNode } from './seen-node.ts';
 
 /**
  * L1 to L4 and L12, as far as the world shows them: an update begins, a node is marked and a host is asked to reboot only while the Lease names the node.
- * Of an update that an older operator began nobody has written that.
+ * Of an update that an older operator began nobody has written that, and what had a permit that somebody has taken away goes on.
  */
 export const permits: Rule = {
   name: 'permits',
   begin(picture) {
     const since = new Map<string, Instant>();
+    const robbed = new Robbed();
+    const goesOn = (name: string): boolean => robbed.has(picture.nodes.get(name)?.facts.uid ?? '');
+    const disturbed = (name: string) => (goesOn(name) ? NOTHING : unpermitted(picture, name));
+    const started = (name: string, sentAt: Instant) =>
+      robbed.allowed(picture.nodes.get(name)?.facts.uid ?? '', sentAt, picture.sight)
+        ? NOTHING
+        : unpermitted(picture, name);
     return {
       see(entry) {
+        robbed.see(entry);
         noteUnderWay(picture, entry, since);
-        if (entry.kind === 'host') return isReboot(entry.event) ? unpermitted(picture, entry.node) : NOTHING;
+        if (entry.kind === 'host') return isReboot(entry.event) ? disturbed(entry.node) : NOTHING;
         if (entry.kind !== 'write') return NOTHING;
         if (entry.resource === 'leases') return entry.name === LEASE ? leftOff(picture, entry, since) : NOTHING;
-        const name = startIn(entry)?.node ?? markedIn(entry);
-        return name === undefined ? NOTHING : unpermitted(picture, name);
+        const start = startIn(entry);
+        if (start) return started(start.node, entry.sentAt);
+        const name = markedIn(entry);
+        return name === undefined ? NOTHING : disturbed(name);
       },
     };
   },

@@ -4,8 +4,7 @@ import {
   isController,
   isStart,
   LEASE,
-  leaseFacts,
-  type LeaseFacts,
+  leaseOf,
   NAMESPACE,
   nodeFacts,
   type NodeFacts,
@@ -45,8 +44,6 @@ const DEFINED_WITHIN = 120_000;
 
 const POLICIES = 'bottlerocketupdatepolicies.brupop.bottlerocket.aws';
 
-const NOBODY: LeaseFacts = { holder: '', permits: [], permitsText: '[]', hasList: false };
-
 /** What judges look at: the world after an entry. */
 export class Picture {
   readonly terms: Terms;
@@ -77,7 +74,7 @@ export class Picture {
   policiesAt: Instant = -Infinity;
   /** Who rules which node. */
   rulings: Rulings;
-  lease = NOBODY;
+  lease = leaseOf(undefined);
   pausedAt: Instant | undefined;
   calmAt: Instant | undefined;
   /** The most that may have been updating at once, by the most nodes that were managed. */
@@ -236,7 +233,7 @@ export class Picture {
 
   #leaseWritten({ after }: Write): void {
     const before = this.lease;
-    this.lease = after ? leaseFacts(after) : NOBODY;
+    this.lease = leaseOf(after);
     if (before.permitsText === this.lease.permitsText) return;
     this.standing += 1;
     for (const { nodeUid } of before.permits) this.#settle(nodeUid);

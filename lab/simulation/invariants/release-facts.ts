@@ -23,6 +23,8 @@ export function releaseFacts(
     ledger,
     toldAt: last?.ledger === ledger ? last.toldAt : now,
     version: text(at(release, 'spec', 'version')) ?? '',
+    /** `*` is what people say of the version, and no ledger. */
+    family,
     isOf: (other: string) => family === '*' || family === other,
     /** Nodes that have failed on it. */
     failures: Object.keys(at(release, 'status', 'failures') ?? {}).length,

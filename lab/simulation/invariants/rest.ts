@@ -79,14 +79,15 @@ export const atRest: Rule = {
   },
 };
 
-/** Whether a controller leads, still the same one, and nothing keeps it from Nodes. */
+/** Whether a controller leads, still the same one, that has read all once, and nothing keeps it from Nodes. */
 function leader(picture: Picture): (entry: Entry) => boolean {
   let holder = '';
   return ({ kind, at }) => {
     const isSame = holder === picture.lease.holder && kind !== 'process';
     ({ holder } = picture.lease);
-    const runs = [...picture.processes].some(([name, process]) => process.runs && isController(name));
-    return isSame && runs && picture.sight.reachesNodes(at);
+    const running = [...picture.processes].filter(([name, process]) => process.runs && isController(name));
+    const isRead = running.length > 0 && running.every(([, { since }]) => picture.sight.mayHaveRead(since));
+    return isSame && isRead && picture.sight.reachesNodes(at);
   };
 }
 
@@ -116,9 +117,9 @@ function hintsIn(picture: Picture, now: Instant): readonly string[] {
   return isMany ? [...vain, `more than ${most} nodes are named what to prepare`] : vain;
 }
 
-/** Neither for so long that it might have shown nothing in time, nor found blocked. */
-const takesPlace = ({ sight }: Picture, { status, hintedAt }: ShadowFacts, now: Instant): boolean =>
-  !status?.isBlocked && now + BEGINS_AT - hintedAt < SHOWS - sight.apartMs;
+/** Not one that is not offered any more, so that nobody prepares it (H1), nor for so long that it might have shown nothing in time, nor found blocked. */
+const takesPlace = ({ sight }: Picture, { status, hint, hintedAt }: ShadowFacts, now: Instant): boolean =>
+  status?.target === hint && !status?.isBlocked && now + BEGINS_AT - hintedAt < SHOWS - sight.apartMs;
 
 const isOverdue = ({ sight }: Picture, { madeAt }: SeenNode, now: Instant): boolean =>
   now - madeAt > ARRIVES + sight.apartMs;

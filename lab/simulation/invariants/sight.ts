@@ -1,5 +1,7 @@
 import type { Entry, Instant, Scenario } from '../types.ts';
 
+type Fault = Extract<Entry, { readonly kind: 'fault' }>;
+
 /** A fact is surely seen by whoever decides once it has stood for so long while nothing was in the way, milliseconds. */
 export const SEEN_AFTER = 60_000;
 /** For so long after a fault of the network a process may not have noticed that its watches are dead, or may be answered late, milliseconds. */
@@ -30,6 +32,8 @@ export class Sight {
   #machinesOffMs = 0;
   readonly #wentOnAt = new Map<string, Instant>();
   readonly #frozenAt = new Map<string, Instant>();
+  /** By fault, since when controllers may not read one of the kinds on which they decide. */
+  readonly #unreadable = new Map<number, Instant>();
 
   constructor({ faults }: Pick<Scenario, 'faults'>) {
     this.#lasts = new Map(faults.map(({ id, forMs }) => [id, forMs]));
@@ -37,6 +41,7 @@ export class Sight {
 
   see(entry: Entry): void {
     if (entry.kind !== 'fault') return;
+    this.#noteReads(entry);
     if (entry.phase === 'ends') {
       if (entry.name.startsWith('freeze')) this.#wentOnAt.set(entry.about, entry.at);
       return;
@@ -61,6 +66,11 @@ export class Sight {
     return instant - this.#reachedFrom >= SEEN_AFTER;
   }
 
+  /** Whether a process that began then may have read all that it decides on: one that has not makes no plan at all. */
+  mayHaveRead(begunAt: Instant): boolean {
+    return begunAt < Math.min(...this.#unreadable.values());
+  }
+
   /** When the process last went on after it had stood still: what it has read before, it may take for new. */
   wentOnAt(process: string): Instant {
     return this.#wentOnAt.get(process) ?? -Infinity;
@@ -81,6 +91,11 @@ export class Sight {
   /** The same, where a controller disturbs a node: what it does not know to be current, it may not disturb on. */
   mustKnow(since: Instant, sentAt: Instant): boolean {
     return this.known(since, sentAt) || since + OLDEST <= sentAt;
+  }
+
+  #noteReads({ id, name, phase, at }: Fault): void {
+    if (phase === 'ends') this.#unreadable.delete(id);
+    else if (name === 'kind-unreadable') this.#unreadable.set(id, at);
   }
 
   #noteClock(about: string): void {

@@ -17,11 +17,13 @@ const TOPICS_OF: readonly (readonly [RegExp, readonly Topic[]])[] = [
   [/^P1[46]/, ['arrivals', 'gates']],
   [/^L8|^P/, ['gates', 'steps']],
   [/^L6/, ['permits', 'gates']],
+  [/^L12/, ['lists', 'permits']],
   [/^L/, ['permits', 'steps']],
   [/^M[1-4]|^M9/, ['drains']],
   [/^M/, ['marks']],
   [/^B11/, ['locks']],
   [/^[BC]/, ['hosts']],
+  [/^F[34]/, ['ledgers', 'failures']],
   [/^F/, ['failures', 'gates']],
 ];
 

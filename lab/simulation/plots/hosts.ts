@@ -80,6 +80,26 @@ export const ofLocks: readonly Told[] = [
   ...pinned('delete-shadow after locked soon'),
 ];
 
+/** An attempt fails, and nobody can write that down for minutes, or hears that it is written. */
+const unwritten = (failure: Told): readonly Told[] => [
+  `${failure}; ledger-refused after spec-start in 5-20 s for 4-15 min`,
+  `${failure}; ledger-lands-late after spec-start in 5-20 s for 4-15 min`,
+  `${failure}; ledger-fails before failure-entered for 1-5 min; kill-controller after status-error-reset soon`,
+  `${failure}; ledger-hangs before failure-entered; kill-controller before failure-entered soon`,
+];
+
+/** Rules F3 and F4: what is written down of it. */
+export const ofLedgers: readonly Told[] = [
+  ...unwritten('host-boot after spec-start'),
+  ...unwritten('host-prepare before prepare'),
+  ...unwritten('node-removed after reboot-asked soon'),
+  ...unwritten('node-replaced after reboot-asked soon'),
+  'ledger-refused before ledger-made for 5-20 min',
+  'ledger-lands-late before ledger-made',
+  'lost-answer before failure-entered; kill-controller after failure-entered soon',
+  'lands-late before failure-entered',
+];
+
 /** Rules F: what a release is to blame for. */
 export const ofFailures: readonly Told[] = [
   'host-boot after spec-start; budget-blocks after status-error-reset',

@@ -50,6 +50,33 @@ export const ofPermits: readonly Told[] = [
   'kubelet-mute after status-idle for 25-50 min',
 ];
 
+/** Rule L12: the list is gone, or is another, at each point of an update, and what its holder allowed comes late. */
+export const ofLists: readonly Told[] = [
+  ...['spec-start', 'prepare', 'cordon', 'drained', 'reboot-asked', 'permit-given-back'].map(
+    (moment): Told => `permits-taken-off after ${moment} soon`,
+  ),
+  'permits-taken-off between permit-taken; lands-late before spec-start',
+  'permits-taken-off after spec-start soon; lands-late before spec-advance',
+  'permits-taken-off after drain-asked at once; lands-late before cordon',
+  'permits-taken-off after spec-start soon; kill-controller before list-made',
+  'permits-taken-off after cordon; slow before list-made',
+  'permits-taken-off after cordon; spec-refused before bump for 1-8 min',
+  // It was called off, and its drain has looked before.
+  ...['pause', 'hold'].map(
+    (kind): Told =>
+      `${kind} before drain-asked for 5-15 min; lands-late before cordon; permits-taken-off after spec-call-off at once`,
+  ),
+  'lease-deleted after spec-start soon',
+  'lease-deleted after cordon later; kill-controller after cordon later',
+  ...['spec-start', 'status-staged', 'cordon', 'status-rebooted'].map(
+    (moment): Told => `permits-overwritten after ${moment} soon`,
+  ),
+  'permits-overwritten after spec-start later; permits-overwritten after status-idle at once',
+  'permits-overwritten after cordon; kill-controller after cordon soon',
+  'permits-unreadable after spec-start soon for 1-5 min',
+  'permits-unreadable after cordon later for 1-5 min; permits-overwritten after reboot-asked',
+];
+
 /** What the leader writes in the middle of an update, or to end one. */
 export const ofSteps: readonly Told[] = [
   ...followed('spec-advance'),
