@@ -108,7 +108,6 @@ const UNSEEN: readonly (readonly [what: string, path: string, change: () => Prom
     shadowsPath(NAMESPACE),
     () => stage.report('a', { current_version: '1.0.0', target_version: '1.0.0' }),
   ],
-  ['another offer', shadowsPath(NAMESPACE), () => stage.report('a', { target_version: '1.2.0' })],
 ];
 
 describe('what a watch does not show yet', () => {
@@ -121,6 +120,17 @@ describe('what a watch does not show yet', () => {
     const { spec = { state: 'Idle' } } = (await stage.shadows.get('brs-a')) ?? {};
     expect(spec.state).toBe('Idle');
     expect(await stage.permits()).toEqual([]);
+  });
+
+  test('another offer is obeyed, though its release would let the node start', async () => {
+    await begin(LATER, 'a', 'b');
+    await stage.patchNode('b', { metadata: { annotations: { [HOLD_ANNOTATION]: '' } } });
+    await stage.report('b', { target_version: '1.2.0' });
+    await untilLate();
+    line.lag(shadowsPath(NAMESPACE));
+    await stage.report('a', { target_version: '1.2.0' });
+    await stage.pass(60_000);
+    expect([await stage.spec('a'), await stage.permits()]).toEqual(['Idle', []]);
   });
 
   test('and no more nodes start than a policy allows that has become stricter since', async () => {
