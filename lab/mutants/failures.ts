@@ -91,8 +91,8 @@ export const failureMutants: readonly Mutant[] = [
     ['test/controller/plan/failure-budget.test.ts', 'test/controller/plan/properties.test.ts'],
     {
       'F2: lets everybody follow a release that nobody has proven': [
-        "=> untilProven(asking, 'moving', world);",
-        "=> untilProven({ ...asking, isRetry: true }, 'moving', world);",
+        "unproven = untilRoom('moving', false);",
+        'unproven = (): GateResult => PASS;',
       ],
     },
   ),

@@ -10,8 +10,8 @@ const PROVERS = 'runtime/controller/plan/releases/provers.ts';
 export const proofMutants: readonly Mutant[] = [
   ...mutantsOf(OTHERS, PROPERTIES, {
     'F2: disturbs all that has staged what is not proven': [
-      "=> untilProven(asking, 'disturbed', world);",
-      "=> untilProven({ ...asking, isRetry: true }, 'disturbed', world);",
+      "unprovenBefore = untilRoom('disturbed', false);",
+      'unprovenBefore = (): GateResult => PASS;',
     ],
   }),
   ...mutantsOf('runtime/controller/plan/nodes/in-flight.ts', ['test/controller/plan/proof.test.ts'], {

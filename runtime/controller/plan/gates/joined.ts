@@ -1,4 +1,4 @@
-import { type GateResult, PASS } from '../facts/requeue.ts';
+import { type GateResult, PASS, stoppedBy } from '../facts/requeue.ts';
 import type { Asking, World } from './asking.ts';
 
 /** What gates ask of machines that have just joined. */
@@ -32,6 +32,6 @@ export function onlyProven(ask: Ask): Ask {
   return (asking, world) => {
     const { info, release, isArriving } = asking;
     if (!isArriving || !release || release.proof.isProvenFor(info.node)) return ask(asking, world);
-    return { finding: release.unprovenTo(info.node), changesAt: release.proof.provenAtFor(info.node) };
+    return stoppedBy(release.unprovenTo(info.node));
   };
 }

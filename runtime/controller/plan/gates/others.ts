@@ -27,35 +27,27 @@ export function proofClaims(asking: Asking, as: Risk): readonly Claim[] {
   return !release || isRetry || isArriving || isBack(asking) ? [] : release.proof.claims(as, info.node);
 }
 
-export const unproven = (asking: Asking, world: World): GateResult => untilProven(asking, 'moving', world);
+/** A node waits for room on its release: before that is proven to it, or for as long as it widens after that. */
+function untilRoom(as: Risk, isProven: boolean): (asking: Asking, world: World) => GateResult {
+  return (asking, { given }) => {
+    const { info, release } = asking;
+    if (!release || release.proof.isProvenFor(info.node) !== isProven) return PASS;
+    const unmet = proofClaims(asking, as).filter((claim) => shortFor(claim, given) > 0);
+    if (unmet.length === 0) return PASS;
+    const roomAt = Math.max(...unmet.map((claim) => freedAt(claim, given)));
+    // When time proves it, all releases say together.
+    return isProven
+      ? { finding: release.widening, changesAt: Math.min(release.proof.widensAt, roomAt) }
+      : { finding: release.unprovenTo(info.node), changesAt: roomAt };
+  };
+}
+
+export const unproven = untilRoom('moving', false);
 /** Proof is counted again: since the start, lost nodes may have come back, and nodes that proved the release may be gone. */
-export const unprovenBefore = (asking: Asking, world: World): GateResult => untilProven(asking, 'disturbed', world);
-
-function untilProven(asking: Asking, as: Risk, world: World): GateResult {
-  const { info, release } = asking;
-  if (!release || release.proof.isProvenFor(info.node)) return PASS;
-  const roomAt = roomIn(asking, as, world);
-  if (roomAt === undefined) return PASS;
-  return { finding: release.unprovenTo(info.node), changesAt: Math.min(release.proof.changesAt, roomAt) };
-}
-
-/** When time alone makes room for it on the release; undefined where there is room. */
-function roomIn(asking: Asking, as: Risk, { given }: World): number | undefined {
-  const unmet = proofClaims(asking, as).filter((claim) => shortFor(claim, given) > 0);
-  return unmet.length === 0 ? undefined : Math.max(...unmet.map((claim) => freedAt(claim, given)));
-}
-
-export const widening = (asking: Asking, world: World): GateResult => untilWide(asking, 'moving', world);
+export const unprovenBefore = untilRoom('disturbed', false);
+export const widening = untilRoom('moving', true);
 /** Nodes that ran it well at the start may be gone. */
-export const wideningBefore = (asking: Asking, world: World): GateResult => untilWide(asking, 'disturbed', world);
-
-function untilWide(asking: Asking, as: Risk, world: World): GateResult {
-  const { info, release } = asking;
-  if (!release?.proof.isProvenFor(info.node)) return PASS;
-  const roomAt = roomIn(asking, as, world);
-  if (roomAt === undefined) return PASS;
-  return { finding: release.widening, changesAt: Math.min(release.proof.widensAt, roomAt) };
-}
+export const wideningBefore = untilRoom('disturbed', true);
 
 /** Names the zone that stays busy for longest, so that the message stays true until this zone may begin. */
 export function otherZones({ info, group, version }: Asking, { places, given }: World): GateResult {
