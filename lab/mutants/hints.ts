@@ -9,8 +9,8 @@ export const hintMutants: readonly Mutant[] = [
     ],
   }),
   ...mutantsOf('runtime/apiserver/drain/ahead.ts', ['test/apiserver/drain/ahead.test.ts'], {
-    'H1: looks at nobody that is prepared ahead for pods that no eviction can move': [
-      " || (reached === 'Idle' && staged?.version != null)",
+    'H1: looks at nobody at rest for pods that no eviction can move': [
+      " || (reached === 'Idle' && offered !== current)",
       '',
     ],
   }),
@@ -43,9 +43,14 @@ export const hintMutants: readonly Mutant[] = [
   }),
   ...mutantsOf('runtime/controller/plan/gates/hints.ts', ['test/controller/plan/giving-way.test.ts'], {
     'H2: has nodes that cannot be drained use up what may be prepared ahead': [
-      ' || (info.shadow !== undefined && isFoundBlocked(info.shadow))',
+      ' || (info.shadow !== undefined && isBlockedAhead(info.node, info.shadow))',
       '',
     ],
+    'H2: has each node that cannot be drained prepare its update, as many as there are': [
+      'isStagedAhead(node, shadow) && isFoundBlocked(shadow)',
+      'isFoundBlocked(shadow)',
+    ],
+    'H2: has nodes prepare their update that cannot be drained': ['shadow && !isKnownBlocked(shadow, now)', 'shadow'],
   }),
   ...mutantsOf('runtime/controller/plan/gates/blocked.ts', ['test/controller/plan/giving-way.test.ts'], {
     'P6: believes for ever that a node cannot be drained': ['(shadow.lookedAt ?? -Infinity) + BELIEVED_MS', 'NEVER'],

@@ -52,6 +52,8 @@ export interface Apiserver {
   readonly guard: (server: Server, maxConnections: number) => void;
 }
 
+/** A release is offered to all nodes of a fleet within minutes, and several have prepared it at once. What was read for the one is too old for the other. */
+const BUDGETS_MS = 10_000;
 /** Nodes whose drains wait for room. */
 const MOST_LOOKS = 1000;
 
@@ -67,7 +69,7 @@ export function createApiserver(options: ApiserverOptions): Apiserver {
     evictions: evictionPort(transport),
     volumes: volumePort(transport),
     webhooks: new ExpiringCache({ clock, random, ttlMs: 10 * MINUTE_MS, maxEntries: 1 }),
-    budgets: new ExpiringCache({ clock, random, ttlMs: MINUTE_MS / 2, maxEntries: 1 }),
+    budgets: new ExpiringCache({ clock, random, ttlMs: BUDGETS_MS, maxEntries: 1 }),
     looks: new BoundedMap(MOST_LOOKS),
     events: nodeEvents(eventRecorder(transport, { component: EVENT_REPORTERS.apiserver, instance, clock, logger })),
     metrics,

@@ -150,6 +150,6 @@ describe('a status that says its shadow’s version, of an agent whose shadow th
     replica.tap.requests.length = 0;
     await put(replica.service, told, await versionNow(), 'Idle');
     expect((await world.shadow()).status?.drain).toBeUndefined();
-    expect(asked(replica)).toEqual(['GET pods', 'GET poddisruptionbudgets', 'PATCH status']);
+    expect(asked(replica)).toEqual(['GET pods', 'PATCH status']);
   });
 });

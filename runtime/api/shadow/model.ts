@@ -92,7 +92,7 @@ const preflight = z
         'What no eviction could move, e.g. "PodDisruptionBudget shop/web (pod shop/web-1)". Empty for nothing.',
       ),
   })
-  .describe('What its pods were like once its update was prepared. Absent where nobody has looked.');
+  .describe('What its pods were like when its update was offered or, later, prepared. Absent where nobody has looked.');
 
 /** Of the pods that a drain has left. */
 export const MAX_LEFT = 50;

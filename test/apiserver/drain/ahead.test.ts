@@ -4,7 +4,7 @@ import type { AgentStatus } from '../../../runtime/api/shadow/model.ts';
 import { addBudget, addSpare } from '../budgets.ts';
 import { World } from '../world.ts';
 
-/** A node whose update is prepared is looked at for what its drain would wait for, before anything disturbs it. */
+/** A node with an update is looked at for what its drain would wait for, before anything disturbs it, and once more when that is prepared. */
 
 const WEB = 'PodDisruptionBudget shop/web (pod shop/web-1)';
 const staged = { version: '1.39.0', boot_id: 'boot-1' };
@@ -27,10 +27,11 @@ const put = async (sent: object, { service } = world.replica()) => {
 };
 
 describe.each<[string, Pick<AgentStatus, 'current_state' | 'staged'>]>([
-  ['at rest', { current_state: 'Idle', staged }],
-  ['with its permit', { current_state: 'StagedAndPerformedUpdate' }],
+  ['at rest that an update is offered', { current_state: 'Idle', staged: {} }],
+  ['at rest that it is prepared', { current_state: 'Idle', staged }],
+  ['with its permit that it is prepared', { current_state: 'StagedAndPerformedUpdate' }],
   ['with its permit, where it was prepared before', { current_state: 'StagedAndPerformedUpdate', staged }],
-])('a node that says %s that its update is prepared', (_when, prepared) => {
+])('a node that says %s', (_when, prepared) => {
   beforeEach(async () => {
     await world.setSpec({ state: prepared.current_state });
     await world.setStatus({ current_state: 'Idle' });
@@ -77,7 +78,7 @@ test('with its permit, what was found stays while its agent goes on, and is look
 });
 
 test.each([
-  ['has nothing prepared', { current_state: 'Idle', staged: {} }],
+  ['is offered nothing', { current_state: 'Idle', target_version: '1.38.0', staged: {} }],
   ['is back from its reboot', { current_state: 'RebootedIntoUpdate' }],
   ['has failed', { current_state: 'ErrorReset' }],
 ])('a node that %s is looked at for nothing, and what was found before goes', async (_what, sent) => {

@@ -198,13 +198,17 @@ describe('in the order of starts a node that was found blocked', () => {
   });
 });
 
-test('one that was found blocked keeps what it was named to prepare, and takes no place of those that prepare', () => {
-  const able: Parts = { status: { staged: {} } };
-  const named = (b: Parts): readonly string[] =>
-    plan(fleet({ a: staging, b, c: able }, { permits: [permit('a')] }), POLICY, NOW).commands.flatMap((one) =>
-      one.kind === 'set-hint' ? [`${one.shadow} ${one.version}`] : [],
-    );
+test('one that was found blocked is named nothing to prepare; once it has, it keeps that, and takes no place of those that prepare', () => {
+  const able = (found: object = {}): Parts => ({ status: { staged: {}, ...found } });
+  const named = (b: Parts, count = 1): readonly string[] => {
+    const world = fleet({ a: staging, b, c: able() }, { permits: [permit('a')] });
+    const { commands } = plan(world, { ...POLICY, readAhead: { kind: 'count', count } }, NOW);
+    return commands.flatMap((one) => (one.kind === 'set-hint' ? [`${one.shadow} ${one.version}`] : []));
+  };
   expect(named(ahead())).toEqual([]);
   expect(named(ahead(looked([WEB])))).toEqual(['brs-c 1.1.0']);
   expect(named(ahead(looked([WEB], -60)))).toEqual(['brs-c 1.1.0']);
+  expect(named({ ...preparing(), ...able(looked([WEB], -60)) })).toEqual([]);
+  expect(named(able(looked([WEB])), 2)).toEqual(['brs-c 1.1.0']);
+  expect(named(able(looked([])), 2)).toEqual(['brs-b 1.1.0', 'brs-c 1.1.0']);
 });

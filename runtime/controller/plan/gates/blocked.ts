@@ -12,6 +12,10 @@ type Looked = Pick<ShadowView, 'status' | 'lookedAt'>;
 /** The look at its pods has found some. */
 export const isFoundBlocked = ({ status }: Looked): boolean => (status?.preflight?.blocked_by ?? []).length > 0;
 
+/** And that is not too long ago. */
+export const isKnownBlocked = (shadow: Looked, now: number): boolean =>
+  isFoundBlocked(shadow) && blockedUntil(shadow) > now;
+
 /** The look has found none. The next one comes before it is drained, so that this is believed until then. */
 export const isFoundFree = ({ status }: Looked): boolean => status?.preflight?.blocked_by.length === 0;
 

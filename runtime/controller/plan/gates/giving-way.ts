@@ -2,10 +2,9 @@ import { claimsOf, type Places } from '../groups/busy.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { STUCK_MS } from '../nodes/in-flight.ts';
 import { shortFor } from '../facts/places.ts';
-import type { ShadowView } from '../facts/snapshot.ts';
 import { preflightFinding, type Stop } from '../facts/verdict.ts';
 import { underWayOf, type World } from './asking.ts';
-import { blockedUntil, isFoundBlocked, isFoundFree } from './blocked.ts';
+import { blockedUntil, isFoundFree, isKnownBlocked } from './blocked.ts';
 import { queueOf } from './gates.ts';
 import { isPreparing } from './hints.ts';
 import { proofClaims } from './others.ts';
@@ -62,9 +61,6 @@ function blockedOne(info: AssessedNode, world: World): Ruled | undefined {
   const asking = shadow && !shadow.stale && !shadow.isAskedFor ? underWayOf(info, shadow, world) : undefined;
   return isRuled(asking) && isKnownBlocked(asking.shadow, world.now) ? asking : undefined;
 }
-
-const isKnownBlocked = (shadow: ShadowView, now: number): boolean =>
-  isFoundBlocked(shadow) && blockedUntil(shadow) > now;
 
 /** A node that nothing but others keep from its start, and that has prepared its update and can be drained, or may soon have. */
 interface Heir {

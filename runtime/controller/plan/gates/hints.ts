@@ -1,7 +1,7 @@
 import { countNodes } from '../facts/node.ts';
 import { concurrency } from '../../../api/policy/quantity.ts';
 import type { World } from './asking.ts';
-import { blockedUntil, isFoundBlocked } from './blocked.ts';
+import { blockedUntil, isFoundBlocked, isKnownBlocked } from './blocked.ts';
 import type { SetHint } from '../facts/commands.ts';
 import { mayPrepare } from './gates.ts';
 import type { Group } from '../groups/groups.ts';
@@ -28,7 +28,9 @@ export function hintsFor(managed: readonly AssessedNode[], starts: Starts, world
   // Those that have theirs keep it, or hints would go round.
   const right = deserving.filter(({ shadow, offered }) => shadow?.hint?.version === offered);
   const kept = new Set(right.filter((info) => takesNoRoom(info, now) || room.take(world.groups.of(info), info.node)));
-  const next = nextOf(deserving, { right, room, world });
+  // What is known to be blocked comes last, and waits for more than a download then.
+  const free = deserving.filter(({ shadow }) => shadow && !isKnownBlocked(shadow, now));
+  const next = nextOf(free, { right, room, world });
   const wrong = managed.filter((info) => info.shadow?.hint && !kept.has(info) && !starts.starting.has(info));
   const named = new Map<AssessedNode, string | null>(wrong.map((info) => [info, null]));
   for (const { info, version } of next) named.set(info, version);
@@ -55,9 +57,12 @@ function isDeserving(info: AssessedNode, { kept }: Starts): boolean {
 /** When it comes after others no more, though it was found blocked. */
 const comesForwardAt = ({ shadow }: NodeInfo): number | [] => (shadow?.status?.preflight ? blockedUntil(shadow) : []);
 
-/** It has shown nothing in time, or its drain would wait: it keeps what it was named, and others are named theirs. */
+/** It has shown nothing in time, or is prepared and its drain would wait: it keeps what it was named, and others are named theirs. */
 const takesNoRoom = (info: AssessedNode, now: number): boolean =>
-  overdueAt(info) <= now || (info.shadow !== undefined && isFoundBlocked(info.shadow));
+  overdueAt(info) <= now || (info.shadow !== undefined && isBlockedAhead(info.node, info.shadow));
+
+const isBlockedAhead = (node: NodeView, shadow: ShadowView): boolean =>
+  isStagedAhead(node, shadow) && isFoundBlocked(shadow);
 
 /** When a node that has shown nothing gives its place to another; NEVER for one that has prepared what it was named. */
 function overdueAt({ node, shadow }: NodeInfo): number {
