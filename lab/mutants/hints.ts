@@ -61,12 +61,11 @@ export const hintMutants: readonly Mutant[] = [
       'if (blocked.length >= 0) return [];',
     ],
     'L8: calls off a node that was found blocked for one that cannot start in its place': [
-      'Number(!shared && place.taken.has(of.info.node.uid))',
-      '1',
+      'return firstOf(heir, { ...world, given: left }, OTHERS).finding === undefined;',
+      'return true;',
     ],
-    'L8: calls off a node that was found blocked while its policy pauses': [' && !isPaused', ''],
-    'L8: calls off a node that was found blocked for a machine that has just joined, and takes no place': [
-      ' && !isArriving',
+    'L8: calls off a node that was found blocked for that which the controller runs on, and that comes after it': [
+      ' || isLast(heir, world)',
       '',
     ],
   }),

@@ -69,6 +69,17 @@ export function give(given: Given, claims: readonly Claim[]): Given {
   return next;
 }
 
+/** Without what is taken for these. A part that several may share stays: others of them may have it, too. */
+export function giveBack(given: Given, claims: readonly Claim[]): Given {
+  const next = new Map(given);
+  for (const { place, key, shared = false } of claims) {
+    if (shared || !place.taken.has(key)) continue;
+    const { used, keys } = next.get(place) ?? NO_PART;
+    next.set(place, { used: used - 1, keys });
+  }
+  return next;
+}
+
 /** When time alone has given back what the claim is short of. A part that it has itself helps it no more once it is gone. */
 export function freedAt(claim: Claim, given: Given): number {
   const { keys } = given.get(claim.place) ?? NO_PART;

@@ -1,11 +1,11 @@
 import { claimsOf, type Places } from '../groups/busy.ts';
 import type { AssessedNode, Fleet } from '../nodes/health.ts';
 import { STUCK_MS } from '../nodes/in-flight.ts';
-import { shortFor } from '../facts/places.ts';
+import { giveBack } from '../facts/places.ts';
 import { preflightFinding, type Stop } from '../facts/verdict.ts';
 import { underWayOf, type World } from './asking.ts';
 import { blockedUntil, isFoundFree, isKnownBlocked } from './blocked.ts';
-import { queueOf } from './gates.ts';
+import { firstOf, OTHERS, queueOf } from './gates.ts';
 import { isPreparing } from './hints.ts';
 import { proofClaims } from './others.ts';
 import type { Starts } from './starts.ts';
@@ -36,8 +36,9 @@ export function waysGiven(
   const blocked = unsettled.flatMap((info) => blockedOne(info, world) ?? []);
   if (blocked.length === 0) return [];
   const heirs = new Set(managed.flatMap((info) => heirIn(info, started, world) ?? []));
+  const asStarted = { ...world, ...started };
   return blocked.flatMap((of) => {
-    const own = [...heirs].filter(({ node }) => takesPlaceOf(of, node, { ...started, now: world.now }));
+    const own = [...heirs].filter(({ node }) => takesPlaceOf(of, node, asStarted));
     const heir = own.find(({ isReady }) => isReady) ?? own[0];
     if (!heir) return [];
     heirs.delete(heir);
@@ -71,23 +72,15 @@ interface Heir {
 function heirIn(info: AssessedNode, { kept }: Started, world: World): Heir | undefined {
   if (!info.shadow?.hint || queueOf(kept[info.at] ?? {}) === undefined) return undefined;
   const node = candidateFor(info, world);
-  if (!node || !mayInherit(node, world)) return undefined;
+  if (!node || info.shadow.hint.version !== node.version) return undefined;
   const isReady = isPrepared(node) && isFoundFree(node.shadow);
   return isReady || isPreparing(info, world.now) ? { node, isReady } : undefined;
 }
 
-/** What it would start on it is to prepare, it takes places of others and does not come last of all, and its policy does not pause. */
-function mayInherit(node: Ruled, world: World): boolean {
-  const { shadow, version, group, release, isArriving } = node;
-  const isPaused = group.pause.finding !== undefined && !release.book.people.isExpedited;
-  return shadow.hint?.version === version && !isArriving && !isPaused && !isLast(node, world);
-}
-
-/** Zones do not count: others of the same zone may keep it busy. */
-function takesPlaceOf(of: Ruled, heir: Ruled, { places, given, now }: Started & Pick<World, 'now'>): boolean {
-  if (heir.group !== of.group || rankOf(heir, now) >= rankOf(of, now)) return false;
-  return [...claimsOf(heir, places), ...proofClaims(heir, 'moving')].every((claim) => {
-    const { place, shared = false } = claim;
-    return shortFor(claim, given) <= Number(!shared && place.taken.has(of.info.node.uid));
-  });
+/** It comes first then, and nothing keeps it from its start once the place is given back. */
+function takesPlaceOf(of: Ruled, heir: Ruled, world: World): boolean {
+  const { places, given, now } = world;
+  if (heir.group !== of.group || isLast(heir, world) || rankOf(heir, now) >= rankOf(of, now)) return false;
+  const left = giveBack(given, [...claimsOf(of, places), ...proofClaims(of, 'moving')]);
+  return firstOf(heir, { ...world, given: left }, OTHERS).finding === undefined;
 }
