@@ -34,6 +34,10 @@ describe('where an update must fit into the window', () => {
     expect([reason(9, closingIn(9)), reason(9, closed)]).toEqual(['FitsNoWindow', 'FitsNoWindow']);
     expect([reason(10, closingIn(9)), reason(10, closed)]).toEqual(['OutsideWindow', 'OutsideWindow']);
     expect(reason(9, closed, { askedBy: 'me' })).toBe('Updating');
+    const wakes = (window: World['window']) =>
+      plan(fleet({ a: took(10) }, { window, longestWindowMs: 9 * 60_000 }), rules, NOW).requeueAt;
+    // A longer one may have come into sight by then.
+    expect([wakes(closingIn(9)), wakes(closed)]).toEqual([minutes(9), minutes(60)]);
   });
 
   test('a node that was never updated is taken for the slowest of its kind', () => {
