@@ -9,6 +9,7 @@ import { comesTrue } from './come-true.ts';
 import type { History } from './history.ts';
 import { invariants } from './invariants.ts';
 import { apply, kubectl } from './kubectl.ts';
+import { untilBare } from './left.ts';
 import { atRest, podsOn, verdict, versionOf } from './looks.ts';
 import { Plugin, type Verdicts } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
@@ -93,9 +94,11 @@ test('a hold, a pause and a halt each let pods come to a machine that has joined
   await pause.say();
   await hold.takeBack();
   await isLetGo(LATE);
+  await untilBare(scene);
   await halt.say();
   await pause.takeBack();
   await isLetGo(LATE);
+  await untilBare(scene);
   expect(isOld(scene.history, LATE)).toBe(true);
   // One in the turn of the fleet, and both that have joined.
   expect(await invariants(scene, { concurrency: 1 + SPARES.length })).toEqual([]);
@@ -113,6 +116,7 @@ test('the end of the policy that was to update it lets pods come too: the next o
     await keepsPodsAway(LATE);
     await kubectl('delete', 'bup', 'all');
   });
+  await untilBare(scene);
   expect(isOld(scene.history, LATE)).toBe(true);
 });
 

@@ -7,9 +7,11 @@ import type { ReleaseResource } from '../../runtime/api/resources.ts';
 import { familyOf } from '../../runtime/api/shadow/semver.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
+import { leftByUpdates } from './left.ts';
 import { atRest, verdict } from './looks.ts';
 import { Plugin } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
+import { haltOf, pause } from './undoing.ts';
 
 /** How fast a release comes to nodes: by type of machine, wider and wider, ahead of the windows, and to none twice. */
 
@@ -43,17 +45,13 @@ beforeAll(async () => {
   const object = { apiVersion: POLICY_API_VERSION, kind: POLICY_KIND, metadata: { name: 'all' }, spec };
   await writeFile(file, JSON.stringify(object));
   await kubectl('apply', '-f', file);
-  await kubectl(
-    'annotate',
-    'namespace',
-    'brupop-bottlerocket-aws',
-    'brupop.bottlerocket.aws/paused=until pools are there',
-  );
+  // Until pools are there.
+  await pause.say();
   scene = await stage.startFleet({ nodes: NODES.length, to: NEXT });
   await scene.until(({ nodes }) => nodes.size === NODES.length);
   for (const [type, nodes] of Object.entries(TYPES))
     await kubectl('label', 'node', ...nodes, `${TYPE}=${type}`, `${POOL}=all`);
-  await kubectl('annotate', 'namespace', 'brupop-bottlerocket-aws', 'brupop.bottlerocket.aws/paused-');
+  await pause.takeBack();
 }, 120_000);
 
 afterAll(() => stage.strike(), 60_000);
@@ -109,12 +107,20 @@ test('the next release waits for its interval, though the one before was expedit
   expect((await plugin.run('plan')).out).toMatch(/node-1 +RecentlyUpdated +its last update was finished at/);
   const { nodes } = await plugin.page();
   expect(nodes.map(({ reason }) => reason)).toEqual(NODES.map(() => 'RecentlyUpdated'));
+  for (const [reason, word] of Object.entries({ Paused: pause, RolloutHalted: haltOf(NEWEST) })) {
+    await word.say();
+    await says(reason);
+    expect(leftByUpdates(scene.history)).toEqual([]);
+    await word.takeBack();
+    await says('RecentlyUpdated');
+  }
   expect(rebooted()).toHaveLength(NODES.length);
 }, 180_000);
 
 test('without the policy the nodes go by the variables, and nothing of ours is left on any', async () => {
   await kubectl('delete', 'bup', 'all');
   await scene.until((history) => NODES.every((node) => atRest(history, NEWEST).includes(node)));
+  expect(leftByUpdates(scene.history)).toEqual([]);
 }, 300_000);
 
 test('nothing that must hold was broken meanwhile', async () => {

@@ -5,6 +5,7 @@ import { policyNamed } from '../policies.ts';
 import type { History } from './history.ts';
 import { invariants } from './invariants.ts';
 import { apply, kubectl } from './kubectl.ts';
+import { untilBare } from './left.ts';
 import { Plugin, type Verdicts } from './plugin.ts';
 import { updating } from './looks.ts';
 import { type Scene, Stage } from './scene.ts';
@@ -49,7 +50,7 @@ test('nodes that wait for a proven release bear the taint, and none under a paus
   await bear(5);
   await saidOfOne();
   await pause.say();
-  await noneBears();
+  await untilBare(scene);
   await pause.takeBack();
   await bear(4);
   const [held = ''] = bearing(scene.history);
@@ -57,7 +58,7 @@ test('nodes that wait for a proven release bear the taint, and none under a paus
   await scene.until((history) => !bearing(history).includes(held));
   const halt = haltOf(scene.options.to);
   await halt.say();
-  await noneBears();
+  await untilBare(scene);
   await halt.takeBack();
   await bear(1);
   await kubectl('delete', 'bup', 'all');

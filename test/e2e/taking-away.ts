@@ -4,6 +4,7 @@ import { examples } from '../documents.ts';
 import { shell } from '../shell.ts';
 import type { RealCluster } from './cluster.ts';
 import { kubectl } from './kubectl.ts';
+import { borneByNodes } from './left.ts';
 
 /** Takes the operator away as docs/deploying.md says. @param between done once it is gone, before its last traces are looked for */
 export async function takeAway(
@@ -20,11 +21,8 @@ export async function takeAway(
   await follow(lines.slice(removal));
 }
 
-/** What Nodes bear that is the operator's, and cordons: a text for each of these Nodes. */
+/** What Nodes bear that is the operator's, and cordons: a line for each of these Nodes. */
 export async function leftOnNodes(): Promise<readonly string[]> {
   const { stdout } = await kubectl('get', 'node', '-o', 'json');
-  const nodes = (JSON.parse(stdout) as KubeList<Node>).items.map(({ metadata: { labels, annotations }, spec }) =>
-    JSON.stringify([labels, annotations, spec?.taints, spec?.unschedulable]),
-  );
-  return nodes.filter((said) => /brupop\.bottlerocket|updater-interface|exclude-from|true\]$/.test(said));
+  return borneByNodes((JSON.parse(stdout) as KubeList<Node>).items);
 }

@@ -8,7 +8,8 @@ import { comesTrue } from './come-true.ts';
 import type { History } from './history.ts';
 import { invariants } from './invariants.ts';
 import { apply, kubectl } from './kubectl.ts';
-import { atRest, isCordoned, isMarked, shadowOf, verdict } from './looks.ts';
+import { leftByUpdates } from './left.ts';
+import { atRest, shadowOf, verdict } from './looks.ts';
 import { type Plan, Plugin, type Verdicts } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
 import { toldOf } from './told.ts';
@@ -115,7 +116,7 @@ test('beside one that runs it well two are on their way, and the others say why 
 test('a pause keeps them where they are, and without widening the policy fills up', async () => {
   await pause.say();
   await untilSay('Paused', 4);
-  expect(NODES.filter((node) => isMarked(scene.history, node) || isCordoned(scene.history, node))).toEqual([]);
+  expect(leftByUpdates(scene.history)).toEqual([]);
   await pause.takeBack();
   await untilSay('Widening', 4);
   widen = undefined;

@@ -3,12 +3,13 @@ import { shadowName } from '../../runtime/api/shadow/names.ts';
 import { policyNamed } from '../policies.ts';
 import { invariants } from './invariants.ts';
 import { apply, kubectl } from './kubectl.ts';
-import { atRest, isCordoned, isMarked, podsOn, shadowOf, verdict } from './looks.ts';
+import { leftByUpdates } from './left.ts';
+import { atRest, isCordoned, podsOn, shadowOf, verdict } from './looks.ts';
 import { Plugin } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
 import { leftOnNodes, takeAway } from './taking-away.ts';
 import { toldOf } from './told.ts';
-import { haltOf } from './undoing.ts';
+import { haltOf, pause } from './undoing.ts';
 
 /** What one update of a node waits for, for the sake of the pods that run there. */
 
@@ -100,7 +101,7 @@ test('no drain begins before there is room elsewhere, and it begins once its pol
   );
   await told('NoRoom', 'Not drained; on the nodes that match: 500');
   await shown('NoRoom', /500(\.\d+)? CPU needed/);
-  expect([isCordoned(scene.history, NODE), isMarked(scene.history, NODE)]).toEqual([false, false]);
+  expect(leftByUpdates(scene.history)).toEqual([]);
   await change({ capacity: null });
   await says('WorkFinishing');
   await told('NoRoom', 'Some pods may find no place; on the nodes that match when the drain began: 500');
@@ -115,11 +116,11 @@ test('pods that are meant finish before anybody is evicted, and a pause, a halt 
   const paused = { say: () => change({ paused: true }), takeBack: () => change({ paused: false }) };
   // Another one rules the node then, which is paused.
   const deleted = { say: () => kubectl('delete', 'bup', POLICY), takeBack: () => apply(policyNamed(POLICY, RULES)) };
-  for (const word of [paused, haltOf(scene.options.to), deleted]) {
+  for (const word of [paused, pause, haltOf(scene.options.to), deleted]) {
     await word.say();
     await scene.until((history) => {
-      const isIdle = shadowOf(history, NODE)?.spec.state === 'Idle';
-      return isIdle && !isCordoned(history, NODE) && !isMarked(history, NODE);
+      const isStopped = verdict(history, NODE)?.reason !== 'WorkFinishing';
+      return isStopped && shadowOf(history, NODE)?.spec.state === 'Idle' && leftByUpdates(history).length === 0;
     });
     await word.takeBack();
     await says('WorkFinishing');
@@ -137,11 +138,11 @@ test('the update ends once what it has displaced runs again, and until then it s
   await scene.until((history) => missing.test(verdict(history, NODE)?.message ?? ''));
   await shown('WorkloadsNotBack', missing);
   expect((await plugin.run('status')).out).toMatch(new RegExp(`settling +1 +${NODE}.*${missing.source}`));
-  expect([isCordoned(scene.history, NODE), isMarked(scene.history, NODE)]).toEqual([false, false]);
+  expect(leftByUpdates(scene.history)).toEqual([]);
   await grow();
   await scene.until((history) => atRest(history, scene.options.to).includes(NODE));
   expect(shadowOf(scene.history, NODE)?.status?.displaced ?? null).toBeNull();
-  expect(scene.history.nodes.get(NODE)?.spec?.taints ?? []).toEqual([]);
+  expect(leftByUpdates(scene.history)).toEqual([]);
 }, 180_000);
 
 test('a pod that is not to be disrupted is evicted at the end of its time; what is still missing at the end of its own is told', async () => {

@@ -11,6 +11,7 @@ import { CRASHES_ANNOTATION } from './controlplane/stages.ts';
 import type { History } from './history.ts';
 import { invariants } from './invariants.ts';
 import { apply, kubectl } from './kubectl.ts';
+import { leftByUpdates, untilBare } from './left.ts';
 import { isCordoned, isMarked, podsOn, shadowOf, updating, verdict, versionOf } from './looks.ts';
 import { Plugin } from './plugin.ts';
 import { type Scene, Stage } from './scene.ts';
@@ -90,9 +91,6 @@ const saidOf = (node: string): string => verdict(scene.history, node)?.message ?
 const WORSE = new RegExp(
   `(\\d) of \\1 pods of DaemonSet default/${PROBE} crash again and again on nodes of this version, 0 of \\d elsewhere`,
 );
-/** Nothing of the operator's keeps anybody from any node. */
-const isBare = (history: History): boolean =>
-  [...history.nodes.keys()].every((node) => !isMarked(history, node) && !isCordoned(history, node));
 
 beforeAll(async () => {
   stage = await Stage.set();
@@ -158,6 +156,7 @@ test('with compare: fail the nodes have failed on it, and it is halted after as 
     const halted = [...history.nodes.keys()].filter((node) => verdict(history, node)?.reason === 'RolloutHalted');
     return halted.length === NODES - PROVING - SPARE && halted;
   });
+  expect(leftByUpdates(scene.history)).toEqual([]);
   const failed = runningBad(scene.history).toSorted();
   expect(failed).toHaveLength(PROVING + SPARE);
   expect([...failed, ...waiting].toSorted()).toEqual([...scene.history.nodes.keys()].toSorted());
@@ -180,7 +179,7 @@ test('allow lets the next one try it, a pause leaves no trace of that on a node,
   expect(await plugin.run('allow', BAD)).toMatchObject({ code: 0 });
   await scene.until((history) => updating(history) !== undefined);
   await pause.say();
-  await scene.until(isBare);
+  await untilBare(scene);
   expect(await plugin.run('leftovers')).toEqual({ code: 0, out: '', err: '' });
   expect(await plugin.run('clear', BAD)).toMatchObject({ code: 0 });
   const { status } = await ledger();
