@@ -9,7 +9,7 @@ import type { AssessedNode } from '../nodes/health.ts';
 import type { OsReleaseName } from '../facts/ledgers.ts';
 import type { OsRelease } from '../releases/os-release.ts';
 import { provenWith } from '../releases/proving.ts';
-import { type GateResult, nextAfter, PASS } from '../facts/requeue.ts';
+import { type GateResult, nextAfter, PASS, stoppedBy } from '../facts/requeue.ts';
 import { found, listed } from '../facts/verdict.ts';
 
 /** Where a release has to be complete first: under the policies that `after` names. */
@@ -40,10 +40,8 @@ export class Dependencies {
       }
       const passedAt = this.#passedAt(group, name.family);
       if (passedAt <= group.now) continue;
-      if (passedAt !== Infinity) {
-        const message = `policy ${awaited} has no nodes of ${name.family} to prove ${name.version}`;
-        return { finding: found('WaitingForPolicy', message, passedAt), changesAt: passedAt };
-      }
+      if (passedAt !== Infinity)
+        return waiting(`policy ${awaited} has no nodes of ${name.family} to prove ${name.version}`, passedAt);
       const release = group.releases.of(name.family, name.version);
       const missing = missingFor(group, release);
       const why =
@@ -120,10 +118,7 @@ export interface PassedOver {
   readonly family: string;
 }
 
-const waiting = (message: string): GateResult => ({
-  finding: found('WaitingForPolicy', message),
-  changesAt: Infinity,
-});
+const waiting = (message: string, until?: number): GateResult => stoppedBy(found('WaitingForPolicy', message, until));
 
 /** Nodes that are held, not Ready or silent, where the release cannot be proven without them. Nothing else would name them to a person. */
 function missingFor({ members, rules }: Group, { family, version, canaries, proof }: OsRelease): readonly string[] {
