@@ -11,10 +11,16 @@ export const checkMutants: readonly Mutant[] = [
       'before.provenAt !== undefined ||',
     ],
   }),
+  ...mutantsOf('runtime/controller/plan/groups/checks.ts', OF_NODES, {
+    'F2: forgets an answer that no ledger has yet, so that it asks again at once': [
+      '{ answer, now }), written: state });',
+      '{ answer, now }), written: advanced(state, asked.check, { answer, now }) });',
+    ],
+  }),
   ...mutantsOf('runtime/controller/plan/groups/checks.ts', TESTS, {
     'F2: asks a check before the ledger says so, so that another leader asks a second time': [
-      'if (state.result || !isWritten || !mayBegin(state, this.#known.now)) return [];',
-      'if (state.result || (isWritten && !mayBegin(state, this.#known.now))) return [];',
+      '#tryOf({ asked: { key, check, node }, written }: Standing)',
+      '#tryOf({ asked: { key, check, node }, state: written }: Standing)',
     ],
   }),
   ...mutantsOf('runtime/controller/plan/releases/proof.ts', TESTS, {

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { POLICIES_PATH } from '../../runtime/api/resources.ts';
 import type { Manager } from '../../runtime/controller/manager.ts';
+import { UnreachableError } from '../../runtime/kube/errors.ts';
 import { type Checked, envOf, MINUTE, SMOKE, verdictOn, withPolicy } from './checked.ts';
 import { policyNamed } from '../policies.ts';
+import { intercepted } from './transports.ts';
 
 let world: Checked;
 afterEach(() => world.stage.end());
@@ -11,9 +13,11 @@ describe('a node, before its drain', () => {
   const BEFORE = { proof: { nodes: 2 }, maxConcurrent: 1, checks: { before: [SMOKE] } };
 
   /** Up to where the first node has staged the release. */
-  async function upToStaged(): Promise<Manager> {
+  async function upToStaged(meet?: Parameters<typeof intercepted>[1]): Promise<Manager> {
     world = await withPolicy({ spec: BEFORE });
-    const controller = world.stage.start();
+    const controller = world.stage.start({
+      ...(meet && { transport: intercepted(world.stage.transport, meet) }),
+    });
     await world.stage.pass(10_000);
     await world.stage.report('a', { current_state: 'StagedAndPerformedUpdate' });
     await world.stage.pass(10_000);
@@ -26,6 +30,26 @@ describe('a node, before its drain', () => {
     expect(await world.stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
     expect(envOf(await world.made())).toContain('BRUPOP_NODES=a');
     await world.end('Complete');
+    expect(await world.stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
+  });
+
+  test('is asked about once, where its ledger takes no answer', async () => {
+    let isOut = false;
+    let asked = 0;
+    await upToStaged(async (request, go) => {
+      if (isOut && request.path.includes('/jobs/')) asked += 1;
+      // Who asks without a pause would never let time go on.
+      if (asked > 100) await world.stage.clock.sleep(1000);
+      const isLedger = request.method === 'PATCH' && request.path.includes('/bottlerocketreleases/');
+      return isOut && isLedger ? Promise.reject(new UnreachableError('no answer')) : go();
+    });
+    isOut = true;
+    await world.end('Complete');
+    await world.stage.pass(5 * MINUTE);
+    expect(asked).toBeLessThan(5);
+    expect(await world.stage.spec('a')).toBe('StagedAndPerformedUpdate 1.1.0');
+    isOut = false;
+    await world.stage.pass(6 * MINUTE);
     expect(await world.stage.spec('a')).toBe('RebootedIntoUpdate 1.1.0');
   });
 

@@ -60,6 +60,8 @@ interface Asked {
 interface Standing {
   readonly asked: Asked;
   readonly state: CheckState;
+  /** As it stands in the ledger; undefined where that has no such try yet. */
+  readonly written?: CheckState;
 }
 
 /** Begins what is to be asked, and takes the answers to what was. */
@@ -104,7 +106,7 @@ class Round {
     const all = new Map<string, Standing>();
     for (const { asked, state } of this.#kept()) {
       const answer = answers?.get(this.#idOf(asked.key, state));
-      all.set(asked.key, { asked, state: advanced(state, asked.check, { answer, now }) });
+      all.set(asked.key, { asked, state: advanced(state, asked.check, { answer, now }), written: state });
     }
     for (const asked of [...this.#ofProof(), ...this.#ofNodes()])
       if (!all.has(asked.key) && all.size < MAX_CHECKS) all.set(asked.key, { asked, state: begun(asked, now) });
@@ -201,15 +203,14 @@ class Round {
     return { key: nodeKey(info.node.uid, when, check), check, attempt: attemptOn(info), node: info.node.name };
   }
 
-  #tryOf({ asked: { key, check, node }, state }: Standing): readonly CheckTry[] {
+  /** One that has its answer is wanted until the ledger has that, too: what is wanted no more is forgotten, and would be asked again. */
+  #tryOf({ asked: { key, check, node }, written }: Standing): readonly CheckTry[] {
     const { name: policy = '' } = this.#group.rules;
     const { family, version } = this.#release;
-    const { [key]: written } = this.#release.book.checks;
-    const isWritten = written?.since === state.since && written.tries === state.tries && written.says === state.says;
-    if (state.result || !isWritten || !mayBegin(state, this.#known.now)) return [];
+    if (!written || written.result || !mayBegin(written, this.#known.now)) return [];
     const nodes = node === undefined ? this.#release.canaries.toSorted() : [node];
     const about = { family, version, policy, nodes };
-    return [{ id: this.#idOf(key, state), check, about, endsAt: endsAt(state, check) }];
+    return [{ id: this.#idOf(key, written), check, about, endsAt: endsAt(written, check) }];
   }
 
   #idOf(key: string, { attempt, since, tries }: CheckState): string {
