@@ -172,6 +172,10 @@ describe('they take pods', () => {
     const permits = [given('x'), given('y')];
     expect(over(joining({ x: staged, y: staged }, { permits, paused: true }))).toEqual(['x', 'y']);
     expect(over(joining({ x: staged, y: staged }, { permits }))).toEqual([]);
+    const soon = under({ freezes: [{ from: minutes(1), to: minutes(9), reason: 'quarter' }] });
+    const world = joining({ x: staging, y: staging }, { permits, ...soon });
+    expect([over(world), over(world, minutes(1))]).toEqual([[], ['x', 'y']]);
+    expect(plan(world, POLICY, NOW).requeueAt).toBe(minutes(1));
   });
 
   test('ten seconds after their agent has reported, where nothing is offered, and once they are updated', () => {
