@@ -19,6 +19,7 @@ import {
   type World,
 } from './fleet.ts';
 import { drained, failedOnIt, halted, held, onHold, onLeave, rules } from './in-service.ts';
+import { withLedger } from './kept.ts';
 import { after } from './worlds.ts';
 
 /** A node that has staged its version is in service still: what may not start any more is not drained for it either. */
@@ -31,6 +32,7 @@ describe('a staged node is called off, its version unchanged,', () => {
   test.each<[string, World, string]>([
     ['where its release was halted', halted(staged), 'RolloutHalted'],
     ['where its release was halted, under a pause too', halted(staged, { paused: true }), 'RolloutHalted'],
+    ['where people have halted its release', withLedger(fleet({ a: staged }, held), {}, 'Halt'), 'RolloutHalted'],
     ['where it is held', fleet({ a: staged }, { ...held, ...onHold }), 'Held'],
     ['where it is about to be removed', fleet({ a: staged }, { ...held, ...onLeave }), 'Leaving'],
     ['where it is held, under a pause too', fleet({ a: staged }, { ...held, ...onHold, paused: true }), 'Held'],
