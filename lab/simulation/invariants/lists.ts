@@ -1,5 +1,5 @@
 import type { Instant } from '../types.ts';
-import { isController, LEASE, leaseOf, listIn } from './facts.ts';
+import { isController, LEASE, leaseOf, listIn, parsed } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { SEEN_AFTER } from './sight.ts';
@@ -30,10 +30,16 @@ class Lists {
     const [was, is] = [listIn(old), listIn(made)];
     if (made.holder !== old.holder && isController(by)) this.#takenAt = at;
     else if (was === is) return NOTHING;
-    else if (!isController(by)) this.#changedAt = at;
+    else if (!isController(by)) this.#change(is, at);
     else if (was !== this.#own && this.#isKnown(at)) return [`${by} goes on from a list that it has not written`];
     if (isController(by)) this.#own = is;
     return NOTHING;
+  }
+
+  /** Who could not read what it has found has found nothing yet: people are told to take it off. */
+  #change(list: string | undefined, at: Instant): void {
+    if (isLegible(this.#own)) this.#changedAt = at;
+    else this.#own = list;
   }
 
   /**
@@ -44,3 +50,5 @@ class Lists {
     return this.#changedAt - this.#takenAt >= SEEN_AFTER && this.#picture.sight.isClear(at);
   }
 }
+
+const isLegible = (list: string | undefined): boolean => list === undefined || Array.isArray(parsed(list));
