@@ -10,6 +10,7 @@ import { guard, guardOf, relaxGuard } from './guard.ts';
 import { invariants } from './invariants.ts';
 import { kubectl } from './kubectl.ts';
 import { atRest, podsOn, updating, verdict } from './looks.ts';
+import { operatorPods } from './operator.ts';
 import { type Scene, Stage } from './scene.ts';
 
 let stage: Stage;
@@ -40,6 +41,10 @@ test('in the middle of a drain', async () => {
   // An eviction that dies with the process that asked for it keeps its budget for two minutes: not what is shown here.
   await until((history) => !podsOn(history, drained).some(({ metadata }) => metadata.labels?.['app'] === WORKLOAD));
   // The drain may have evicted one: while that ends beside the one in its place, there are more than are started again.
+  await until(() => {
+    const replicas = operatorPods(scene, COMPONENTS.apiserver);
+    return replicas.length === 3 && replicas.every(({ metadata }) => !metadata.deletionTimestamp);
+  });
   await eventually(() => expect(fleet.pods.pids(COMPONENTS.apiserver)).toHaveLength(3));
   for (const [component, node] of [
     [COMPONENTS.controller],
