@@ -14,8 +14,8 @@ type Sent = Pick<AgentStatus, 'current_state' | 'current_version' | 'target_vers
 
 /**
  * What the status says besides with which an agent at rest reports on an update, that it is offered or prepared (H1), or newly with a permit that it is
- * prepared: which pods no eviction can move as things are, so that other nodes come first (P6, L8). What
- * was found stays while its agent goes on from there, and no longer. Never rejects.
+ * prepared: which pods no eviction can move as things are, so that other nodes come first (P6, L8). What was found stays while its agent goes on from
+ * there, and no longer. Never rejects.
  */
 export async function preflightAhead(
   ports: AheadPorts,
