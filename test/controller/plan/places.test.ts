@@ -4,6 +4,7 @@ import {
   type Claim,
   freedAt,
   give,
+  giveBack,
   isHeldByTime,
   NONE_GIVEN,
   placeOf,
@@ -71,4 +72,17 @@ test('a part comes back by time alone only where no update has taken it meanwhil
   const given = give(NONE_GIVEN, [{ place: zones, key: 'z0', shared: true }]);
   expect([freedAt(claim, NONE_GIVEN), freedAt(claim, given)]).toEqual([10, 20]);
   expect([isHeldByTime(zones, NONE_GIVEN), isHeldByTime(zones, given)]).toEqual([true, false]);
+});
+
+test('what is given back makes room for another, as far as it was taken and is nobody else’s, too', () => {
+  const full = (...keys: readonly string[]) => placeOf(keys.length, new Map(keys.map((key) => [key, Infinity])));
+  const [own, others, zone] = [full('a'), full('b'), full('z')];
+  const claimsOf = (name: string): readonly Claim[] => [
+    { place: own, key: name },
+    { place: others, key: name },
+    { place: zone, key: 'z', shared: true },
+  ];
+  const given = giveBack(NONE_GIVEN, claimsOf('a'));
+  expect([own, others].map((place) => shortFor({ place, key: 'c' }, given))).toEqual([0, 1]);
+  expect(shortFor({ place: zone, key: 'y', shared: true }, given)).toBe(1);
 });
