@@ -1,10 +1,17 @@
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 
-// The workload's pods: says whose answer it is. Told to end, it answers whom it has begun to answer, and is gone.
-const server = createServer((_, response) => {
+/** Of nobody but the kubelet, until which a pod that is told to end counts as one that nobody is sent to any more. */
+const QUIET_MS = 5000;
+let quiet;
+
+// The workload's pods: says whose answer it is. Told to end, it goes on for as long as it is asked: kube-proxy hears of it later.
+const server = createServer(({ headers }, response) => {
+  if (!headers['user-agent']?.startsWith('kube-probe/')) quiet?.refresh();
   response.setHeader('connection', 'close');
   response.end(hostname());
 });
 server.listen(Number(process.env.PORT));
-process.on('SIGTERM', () => server.close(() => process.exit(0)));
+process.on('SIGTERM', () => {
+  quiet ??= setTimeout(() => server.close(() => process.exit(0)), QUIET_MS);
+});

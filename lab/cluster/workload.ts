@@ -5,8 +5,8 @@ import { WORKLOAD, WORKLOAD_NAMESPACE, workload } from '../sim/world/workload.ts
 
 const SERVER = fileURLToPath(new URL('server.mjs', import.meta.url));
 const PORT = 8080;
-/** Seconds for the last who dial a pod to hear that it is going: kube-proxy may wait for a core for longer than five, beside other suites. */
-const PRE_STOP_SECONDS = 12;
+/** Seconds within which the last who dial a pod have heard that it is going: those who tell them may wait for a core, beside other suites. */
+const PATIENCE_SECONDS = 60;
 
 interface Deployment extends Manifest {
   readonly spec: { readonly template: { readonly metadata: object; readonly spec: object } };
@@ -41,7 +41,6 @@ function served(deployment: Deployment, image: string): Manifest {
     env: [{ name: 'PORT', value: String(PORT) }],
     // It may wait for a core as well, and is not out of service for that.
     readinessProbe: { httpGet: { path: '/', port: PORT }, periodSeconds: 1, timeoutSeconds: 10 },
-    lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
     resources: { requests: { cpu: '10m', memory: '48Mi' } },
   };
   const spread = {
@@ -50,6 +49,7 @@ function served(deployment: Deployment, image: string): Manifest {
     whenUnsatisfiable: 'ScheduleAnyway',
     labelSelector: { matchLabels: { app: WORKLOAD } },
   };
-  const spec = { ...template.spec, containers: [container], topologySpreadConstraints: [spread] };
+  const own = { terminationGracePeriodSeconds: PATIENCE_SECONDS, containers: [container] };
+  const spec = { ...template.spec, ...own, topologySpreadConstraints: [spread] };
   return { ...deployment, spec: { ...deployment.spec, template: { ...template, spec } } };
 }
