@@ -36,7 +36,7 @@ export const permitMutants: readonly Mutant[] = [
       ],
       'L2: sends a refused spec again on what it reads then': [
         'if (!isDefinite(error)) this.#options.ports.permitLedger.doubt(command.shadow);',
-        "if (error instanceof ConflictError) { const read = await this.#options.ports.shadows.get(command.shadow, signal); await writeSpec(this.#options.ports, { ...command, resourceVersion: read!.metadata.resourceVersion }, signal); return 'done'; }",
+        "if (!isDefinite(error)) this.#options.ports.permitLedger.doubt(command.shadow); if (isMoved(error)) { const read = await this.#options.ports.shadows.get(command.shadow, signal); await writeSpec(this.#options.ports, { ...command, resourceVersion: read!.metadata.resourceVersion }, signal); return 'done'; }",
       ],
       'L4: takes a write of unknown outcome as failed': [
         'if (!isDefinite(error)) this.#options.ports.permitLedger.doubt(command.shadow);',

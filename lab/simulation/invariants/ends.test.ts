@@ -24,23 +24,23 @@ const SCENARIO: Scenario = {
   faults: [],
 };
 
-const object = (name: string, annotations: Record<string, string>, rest: object): KubeObject => ({
-  metadata: { name, uid: `uid of ${name}`, resourceVersion: '1', annotations },
-  ...rest,
-});
+function object(name: string, ours: Readonly<Record<string, string | undefined>>, rest: object): KubeObject {
+  const said = Object.entries(ours).filter((one): one is [string, string] => one[1] !== undefined);
+  const annotations = Object.fromEntries(said.map(([key, value]) => [`${GROUP}/${key}`, value]));
+  return { metadata: { name, uid: `uid of ${name}`, resourceVersion: '1', annotations }, ...rest };
+}
 
 interface Stated {
   readonly version?: string;
   readonly ready?: boolean;
   readonly marks?: string;
+  readonly released?: string;
 }
 
-function node(name: string, { version = OLD, ready = true, marks }: Stated = {}): KubeObject {
+function node(name: string, { version = OLD, ready = true, marks, released }: Stated = {}): KubeObject {
   const nodeInfo = { osImage: `Bottlerocket OS ${version} (aws-k8s-1.33)` };
   const conditions = [{ type: 'Ready', status: ready ? 'True' : 'Unknown' }];
-  const made = object(name, marks === undefined ? {} : { [`${GROUP}/marks`]: marks }, {
-    status: { nodeInfo, conditions },
-  });
+  const made = object(name, { marks, released }, { status: { nodeInfo, conditions } });
   const labels = { 'bottlerocket.aws/updater-interface-version': '2.0.0', 'kubernetes.io/arch': 'amd64' };
   return { ...made, metadata: { ...made.metadata, labels } };
 }
@@ -50,11 +50,15 @@ interface Said {
   readonly spec?: string;
   readonly reached?: string;
   readonly hint?: string;
+  readonly from?: string;
+  readonly before?: string;
   readonly status?: object;
 }
 
-function shadow(of: string, { spec = 'Idle', reached = 'Idle', hint, status }: Said = {}): KubeObject {
-  const made = object(`brs-${of}`, hint === undefined ? {} : { [`${GROUP}/stage`]: `${hint} 2026-03-02T00:00:00Z` }, {
+function shadow(of: string, { spec = 'Idle', reached = 'Idle', hint, from, before, status }: Said = {}): KubeObject {
+  const stage = hint === undefined ? undefined : `${hint} 2026-03-02T00:00:00Z`;
+  const ours = { stage, 'updated-from': from, 'version-before': before };
+  const made = object(`brs-${of}`, ours, {
     spec: { state: spec, version: NEW },
     status: { current_state: reached, current_version: OLD, target_version: NEW, staged: {}, ...status },
   });
@@ -68,10 +72,8 @@ const OTHER = { ...permit, shadow: 'brs-node-2', nodeUid: 'uid of node-2' };
 
 const UNLISTED = object('brupop-controller', {}, { spec: { holderIdentity: 'one' } });
 
-const lease = (list: readonly object[]): KubeObject => ({
-  ...UNLISTED,
-  metadata: { ...UNLISTED.metadata, annotations: { [`${GROUP}/slots`]: JSON.stringify(list) } },
-});
+const lease = (list: readonly object[]): KubeObject =>
+  object('brupop-controller', { slots: JSON.stringify(list) }, { spec: { holderIdentity: 'one' } });
 
 const release = (status: object, spec: object = {}): KubeObject =>
   object('a-release', {}, { spec: { family: FAMILY, version: NEW, ...spec }, status });
@@ -186,14 +188,24 @@ test('nothing starts on a release that has no ledger', () => {
 });
 
 test('who starts is named nothing any more, and who does not rest, or prepares nothing ahead, is not named anything', () => {
+  const begun = { spec: 'StagedAndPerformedUpdate', from: OLD };
   const named = shadow('node-1', { hint: NEW });
   expect(broken(hints, [shadow('node-1'), named])).toEqual([]);
-  expect(broken(hints, [named, shadow('node-1', { spec: 'StagedAndPerformedUpdate' })])).toEqual([]);
-  expect(broken(hints, [named, shadow('node-1', { spec: 'StagedAndPerformedUpdate', hint: NEW })])).toHaveLength(1);
-  const begun = { spec: 'StagedAndPerformedUpdate' };
+  expect(broken(hints, [named, shadow('node-1', { ...begun })])).toEqual([]);
+  expect(broken(hints, [named, shadow('node-1', { ...begun, hint: NEW })])).toHaveLength(1);
   expect(broken(hints, [shadow('node-1', begun), shadow('node-1', { ...begun, hint: NEW })])).toHaveLength(1);
   const older = { status: { staged: null } };
   expect(broken(hints, [shadow('node-1', older), shadow('node-1', { ...older, hint: NEW })])).toHaveLength(1);
+});
+
+test('a start says what the node runs, and what it ran before, which its last update may not have left', () => {
+  const starts = (said: Said): KubeObject => shadow('node-1', { spec: 'StagedAndPerformedUpdate', ...said });
+  const updated = shadow('node-1', { from: '1.37.0', before: '1.36.0' });
+  expect(broken(hints, [updated, starts({ from: OLD, before: '1.37.0' })])).toEqual([]);
+  expect(broken(hints, [updated, starts({ from: NEW, before: '1.37.0' })])).toHaveLength(1);
+  expect(broken(hints, [updated, starts({ from: OLD })])).toHaveLength(1);
+  const called = shadow('node-1', { from: OLD, before: '1.37.0' });
+  expect(broken(hints, [called, starts({ from: OLD, before: '1.37.0' })])).toEqual([]);
 });
 
 test('more nodes than may be updating are named what to prepare, for longer than it takes to see', () => {
@@ -256,7 +268,16 @@ test('what had a permit that somebody has taken away goes on, until the list is 
   const robbed = [node('node-1'), lease([permit]), { byOthers: UNLISTED }];
   expect(broken(permits, [...robbed, marked])).toEqual([]);
   expect(broken(permits, [...robbed, lease([]), marked])).toHaveLength(1);
-  expect(broken(permits, [node('node-1'), lease([permit]), lease([]), marked])).toHaveLength(1);
+  expect(broken(permits, [node('node-1'), lease([permit]), lease([]), marked])).toHaveLength(2);
+});
+
+test('a permit is given back once the Node has been written to since the update began, or is gone', () => {
+  const [is, touched] = [node('node-1'), node('node-1', { released: '1' })];
+  const updated = [lease([permit]), UPDATING, shadow('node-1')];
+  expect(broken(permits, [is, ...updated, lease([])])).toHaveLength(1);
+  expect(broken(permits, [is, touched, ...updated, lease([])])).toHaveLength(1);
+  expect(broken(permits, [is, ...updated, touched, lease([])])).toEqual([]);
+  expect(broken(permits, [is, ...updated, { gone: 'node-1' }, lease([])])).toEqual([]);
 });
 
 test('a holder goes on from no list that another has written', () => {

@@ -10,6 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const GROUP = 'brupop.bottlerocket.aws';
 export const MARKS = `${GROUP}/marks`;
+export const RELEASED = `${GROUP}/released`;
 export const PAUSED = `${GROUP}/paused`;
 export const NAMESPACE = 'brupop-bottlerocket-aws';
 export const LEASE = 'brupop-controller';
@@ -118,6 +119,10 @@ export const shadowFacts = once((shadow) => {
     /** The version that it is to prepare ahead; and since when, milliseconds since the Unix epoch. */
     hint,
     hintedAt: Date.parse(since),
+    /** What it ran when its update last began, and what it ran before that; and when an update was last finished, as it was written. */
+    from: annotations[`${GROUP}/updated-from`],
+    versionBefore: annotations[`${GROUP}/version-before`],
+    finishedAt: annotations[`${GROUP}/last-update-finished`],
     /** It has a status, and is or is wanted to be elsewhere than at rest. */
     active: status !== undefined && (state !== 'Idle' || status.state !== 'Idle'),
   };
@@ -148,6 +153,8 @@ function statusIn(status: unknown) {
     draining: Boolean(at(status, 'drain')),
     /** Its agent prepares updates ahead. */
     prepares: at(status, 'staged') != null,
+    /** What it has prepared ahead. */
+    ahead: text(at(status, 'staged', 'version')),
     /** A look has found pods that cannot be evicted. */
     isBlocked: list(at(status, 'preflight', 'blocked_by')).length > 0,
     reason: text(at(status, 'last_failure', 'reason')),

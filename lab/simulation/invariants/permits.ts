@@ -1,4 +1,4 @@
-import { isController, isOperator, LEASE, leaseFacts } from './facts.ts';
+import { isController, isOperator, LEASE, leaseFacts, leaseOf, RELEASED } from './facts.ts';
 import type { Entry, Instant } from '../types.ts';
 import { type Picture, startIn } from './picture.ts';
 import { Robbed } from './robbed.ts';
@@ -15,6 +15,7 @@ export const permits: Rule = {
   begin(picture) {
     const since = new Map<string, Instant>();
     const robbed = new Robbed();
+    const touched = new Touched();
     const goesOn = (name: string): boolean => robbed.has(picture.nodes.get(name)?.facts.uid ?? '');
     const disturbed = (name: string) => (goesOn(name) ? NOTHING : unpermitted(picture, name));
     const started = (name: string, sentAt: Instant) =>
@@ -27,7 +28,9 @@ export const permits: Rule = {
         noteUnderWay(picture, entry, since);
         if (entry.kind === 'host') return isReboot(entry.event) ? disturbed(entry.node) : NOTHING;
         if (entry.kind !== 'write') return NOTHING;
-        if (entry.resource === 'leases') return entry.name === LEASE ? leftOff(picture, entry, since) : NOTHING;
+        if (entry.resource === 'leases')
+          return entry.name === LEASE ? [...leftOff(picture, entry, since), ...touched.free(picture, entry)] : NOTHING;
+        touched.see(entry);
         const start = startIn(entry);
         if (start) return started(start.node, entry.sentAt);
         const name = markedIn(entry);
@@ -79,4 +82,27 @@ function unpermitted({ nodes, lease, inherited }: Picture, name: string): readon
   if (!node || inherited.has(name)) return NOTHING;
   const isNamed = lease.permits.some(({ nodeUid }) => nodeUid === node.facts.uid);
   return isNamed ? NOTHING : [`${name} is updated, and the Lease does not name it`];
+}
+
+/** L3: before its permit is given back a Node that is there still is written to, so that a drain which looked at it before that gets 409. */
+class Touched {
+  /** By UID, since their updates began. */
+  readonly #nodes = new Set<string>();
+
+  see(write: Write): void {
+    const { resource, by, before, after } = write;
+    for (const uid of startIn(write)?.owners ?? []) this.#nodes.delete(uid);
+    if (resource !== 'nodes' || !before || !after || !isController(by)) return;
+    const [was, is] = [before, after].map(({ metadata }) => metadata.annotations?.[RELEASED]);
+    if (was !== is) this.#nodes.add(after.metadata.uid);
+  }
+
+  free({ nodes }: Picture, { by, before, after }: Write): readonly string[] {
+    if (!isController(by)) return NOTHING;
+    const listed = (lease: Write['after'], uid: string): boolean =>
+      leaseOf(lease).permits.some(({ nodeUid }) => nodeUid === uid);
+    const isFreed = (uid: string): boolean => listed(before, uid) && !listed(after, uid);
+    const there = [...nodes.values()].filter(({ facts: { uid } }) => isFreed(uid) && !this.#nodes.has(uid));
+    return there.map(({ facts: { name } }) => `the permit of ${name} is given back, and its Node is as it was`);
+  }
 }
