@@ -70,14 +70,21 @@ const busy = ({ lease, updates, nodes }: Picture): ReadonlySet<string> =>
     ...[...nodes].filter(([, { facts }]) => facts.marks).map(([name]) => name),
   ]);
 
-/** L6: machines that were Ready, and surely take a place still. */
-const lost = ({ nodes, sight, terms }: Picture, now: Instant): readonly string[] =>
-  [...nodes.values()]
-    .filter(
-      ({ facts, readyAt, madeAt }) => facts.managed && !facts.ready && readyAt > madeAt && sight.known(readyAt, now),
-    )
-    .filter(({ readyAt }) => now - readyAt < terms.notReadyHoldMs - sight.apartMs - SEEN_AFTER)
-    .map(({ facts }) => facts.name);
+/** L6: machines that were Ready, or that others have cordoned, and surely take a place still. */
+function lost({ nodes, sight, terms }: Picture, now: Instant): readonly string[] {
+  const heldMs = terms.notReadyHoldMs - sight.apartMs - SEEN_AFTER;
+  const isOut = ({ facts, managedAt }: SeenNode, since: Instant): boolean =>
+    facts.managed && sight.mustKnow(Math.max(since, managedAt), now) && now - since < heldMs;
+  return [...nodes.values()].flatMap((node) =>
+    outages(node).some((since) => isOut(node, since)) ? node.facts.name : [],
+  );
+}
+
+/** Since when it is not Ready, and since when others have it out. */
+const outages = ({ facts, readyAt, madeAt, cordon }: SeenNode): readonly Instant[] => [
+  ...(!facts.ready && readyAt > madeAt ? [readyAt] : []),
+  ...(cordon?.by === 'person' ? [cordon.at] : []),
+];
 
 /**
  * What users of the cluster see: nodes that the operator keeps from them, or has down for a reboot that it asked for. Updates that an older

@@ -200,12 +200,14 @@ test('a holder goes on from no list that another has written', () => {
   expect(broken(lists, [...taken, next])).toEqual([]);
 });
 
-test('a machine that is down takes a place, for as long as the settings say, where it was Ready before', () => {
+test('a machine that is down, or that others have out, takes a place, for as long as the settings say, where it was Ready before', () => {
   const others = [node('node-2'), shadow('node-2'), lease([OTHER])];
   const [up, down] = [node('node-1'), node('node-1', { ready: false })];
   const starts = shadow('node-2', STARTS);
   expect(broken(concurrency, [up, ...others, down, starts])).toHaveLength(1);
   expect(broken(concurrency, [up, ...others, starts])).toEqual([]);
+  const out = { byOthers: node('node-1', { cordoned: true }) };
+  expect(broken(concurrency, [up, ...others, out, starts])).toHaveLength(1);
   expect(broken(concurrency, [down, ...others, down, starts])).toEqual([]);
   expect(broken(concurrency, [up, ...others, down, starts], { NOT_READY_HOLD_IN_SEC: '600' })).toEqual([]);
   expect(broken(concurrency, [up, ...others, down, starts], { MAX_CONCURRENT_UPDATE: '2' })).toEqual([]);

@@ -17,6 +17,7 @@ const TOPICS_OF: readonly (readonly [RegExp, readonly Topic[]])[] = [
   [/^P1[46]/, ['arrivals', 'gates']],
   [/^L8|^P/, ['gates', 'steps']],
   [/^L6/, ['permits', 'gates']],
+  [/^L11/, ['gates', 'steps']],
   [/^L12/, ['lists', 'permits']],
   [/^L/, ['permits', 'steps']],
   [/^M[1-4]|^M9/, ['drains']],
