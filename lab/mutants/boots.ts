@@ -33,6 +33,12 @@ export const bootMutants: readonly Mutant[] = [
   ...mutantsOf('runtime/agent/steps/stage.ts', ['test/agent/other-image.test.ts'], {
     'B3: activates whatever is staged': [' && status.staging?.image.version === version', ''],
   }),
+  ...mutantsOf('runtime/agent/hosts/bottlerocket/bottlerocket.ts', ['test/agent/hosts/faults.test.ts'], {
+    'B3: reboots into what somebody has prepared right before the activation': [
+      '    if (!holds(after, version)) throw notStaged(after, version);\n',
+      '',
+    ],
+  }),
   ...mutantsOf('runtime/agent/steps/stage.ts', ['test/agent/traces.test.ts'], {
     'B3: prepares on a host that is activated': ['host.deactivate(signal)', 'host.status(signal)'],
   }),

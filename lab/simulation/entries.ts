@@ -84,6 +84,8 @@ export interface AskedEntry {
   readonly path: string;
   /** As it was sent: of a status, JSON. */
   readonly body: string | undefined;
+  /** The resourceVersion of the shadow on which the agent acted; undefined where it does not say that. */
+  readonly acted: string | undefined;
 }
 
 export interface HostEntry {
@@ -100,5 +102,7 @@ export interface HostEntry {
         readonly lock: string;
         readonly ignoresWaves: boolean;
       }
+    /** It is to boot another image than it runs, or is not any more. */
+    | { readonly kind: 'activation'; readonly on: boolean }
     | { readonly kind: 'call'; readonly method: string; readonly path: string; readonly status: number | 'none' };
 }

@@ -151,7 +151,8 @@ export class SimulatedNetwork {
             to,
             asked: { to: 'apiserver', request: outgoing },
             land: () => {
-              history.add({ kind: 'asked', by, node, to, path: outgoing.path, body: outgoing.body });
+              const { path, body, headers } = outgoing;
+              history.add({ kind: 'asked', by, node, to, path, body, acted: headers[HEADERS.shadowVersion] });
               return this.replicas.visit(replica, { from: by, incoming: outgoing, sender });
             },
             answered: (status) => ({ status, body: '' }),

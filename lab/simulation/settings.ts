@@ -18,7 +18,7 @@ export function drawSettings(random: Random): Settings {
     random() < share ? { [name]: oneOf(random, values) } : {};
   const drain = maybe(0.6, 'DRAIN_TIMEOUT_IN_SEC', ['120', '300', '900', '0']);
   const exclusion = maybe(0.2, 'EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC', ['15', '60']);
-  return {
+  const drawn = {
     controller: {
       ...drain,
       ...exclusion,
@@ -40,4 +40,6 @@ export function drawSettings(random: Random): Settings {
     },
     agent: { ...exclusion, ...maybe(0.3, 'UPDATE_CHECK_INTERVAL_IN_SEC', ['60', '300']) },
   };
+  const looks = maybe(0.5, 'CHECK_FAILED_AFTER_IN_SEC', ['120', '300']);
+  return { ...drawn, controller: { ...drawn.controller, ...looks } };
 }

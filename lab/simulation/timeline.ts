@@ -135,6 +135,8 @@ function toldHost({ event }: HostEntry): string {
       return event.asked ? 'down, as asked' : 'down, unasked';
     case 'settings':
       return `settings, by ${event.by}: version-lock ${event.lock}, ignore-waves ${event.ignoresWaves}`;
+    case 'activation':
+      return event.on ? 'boots another image next' : 'boots what it runs next';
     case 'call':
       return `host API: ${event.method} ${event.path}: ${event.status}`;
   }

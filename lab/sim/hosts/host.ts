@@ -128,6 +128,11 @@ export class SimulatedHost {
     return this.#sets.running;
   }
 
+  /** Whether the bootloader tries next what was written and has not booted yet. */
+  get isActivated(): boolean {
+    return this.#sets.other === 'activated';
+  }
+
   /** The text of the file in its root. */
   get osRelease(): string {
     const { version, variant } = this;

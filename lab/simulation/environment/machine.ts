@@ -32,6 +32,7 @@ export class Machine {
   readonly #options: MachineOptions;
   /** When somebody last asked this boot for a reboot, by true time. */
   #askedAt = -Infinity;
+  #isActivated = false;
   /** What its settings were said to be. */
   #settings = '';
 
@@ -50,6 +51,7 @@ export class Machine {
   #up(boot: Boot): void {
     this.#askedAt = -Infinity;
     this.#tell({ kind: 'up', bootId: boot.id, version: boot.version });
+    this.#isActivated = false;
     this.#noteSettings('boot');
     this.#options.onUp(boot);
   }
@@ -65,6 +67,7 @@ export class Machine {
     const isRefused = answer.kind === 'answer' && answer.status >= 400;
     if (method === 'POST' && path === '/actions/reboot' && !isRefused) this.#askedAt = this.clock.monotonic();
     this.#tell({ kind: 'call', method, path, status: answer.kind === 'answer' ? answer.status : 'none' });
+    this.#noteActivation();
     if (path.startsWith('/tx/commit')) this.#noteSettings(path.endsWith('?tx=brupop') ? 'agent' : 'hand');
   }
 
@@ -73,6 +76,13 @@ export class Machine {
     const said = `${lock} ${ignoresWaves}`;
     if (said !== this.#settings) this.#tell({ kind: 'settings', by, lock, ignoresWaves });
     this.#settings = said;
+  }
+
+  /** What an action has come to shows when its status is asked for. */
+  #noteActivation(): void {
+    const { isActivated: on } = this.host;
+    if (on !== this.#isActivated) this.#tell({ kind: 'activation', on });
+    this.#isActivated = on;
   }
 
   #tell(event: HostEntry['event']): void {

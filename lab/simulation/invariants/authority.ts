@@ -59,7 +59,10 @@ function foreign(picture: Picture, asked: AgentRequests, write: Write): readonly
   const [old, { node, status }] = [shadowFacts(write.before!).status, shadowFacts(write.after!)];
   if (!status || JSON.stringify(old) === JSON.stringify(status)) return NOTHING;
   const isSaid = SAID.every((field) => old?.[field] === status[field]);
-  const says = ({ body }: AskedEntry): boolean => isSaid || saysOf(parsed(body), status);
+  const { resourceVersion } = write.before!.metadata;
+  // B5: no replica writes it to another shadow than that on which the agent acted.
+  const says = ({ body, acted = resourceVersion }: AskedEntry): boolean =>
+    isSaid || (acted === resourceVersion && saysOf(parsed(body), status));
   return [
     ...ofAnotherHost(picture, node, { old, status }),
     ...(asked.isBehind(write, node, says) ? NOTHING : [unasked(write)]),

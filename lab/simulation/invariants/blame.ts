@@ -1,5 +1,5 @@
 import type { Instant } from '../types.ts';
-import { isOperator, shadowFacts, type ShadowFacts } from './facts.ts';
+import { isController, isOperator, shadowFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import type { SeenHost } from './seen-host.ts';
 import { clock, NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
@@ -32,7 +32,9 @@ export const blame: Rule = {
       if (!isOperator(by)) return NOTHING;
       return [
         ...recorded(picture, old, made),
+        ...forgotten(picture, old, made),
         ...said(picture, old, made),
+        ...early(picture, { write, old, made }),
         ...hasty(picture, { write, old, made, askedAt: askedAt.get(write.name) }),
       ];
     });
@@ -62,6 +64,17 @@ function recorded(picture: Picture, old: ShadowFacts, made: ShadowFacts): readon
     : groundless(picture.hosts.get(made.node), `${made.node} blames ${blamed} for ${reason}`, { reason, blamed });
 }
 
+/** Until the node runs it well. The older operator's agent keeps nothing of it. */
+function forgotten({ processes }: Picture, old: ShadowFacts, { node, status }: ShadowFacts): readonly string[] {
+  const { failed = [] } = old.status ?? {};
+  const { failed: kept = [], current } = status ?? {};
+  const lost = failed.find((version) => !kept.includes(version) && current !== version);
+  // Of more than five the oldest go, and one is not read where the node runs it well.
+  return lost === undefined || kept.length >= 4 || processes.has(`upstream-agent-${node}`)
+    ? NOTHING
+    : [`${node} has failed on ${lost}, and does not say so any more`];
+}
+
 function groundless(
   host: SeenHost | undefined,
   says: string,
@@ -85,6 +98,23 @@ function hasty(
   const slack = 2 * picture.sight.clockOf(write.by) + ROUNDED_MS;
   const isOver = from + picture.terms.returnTimeoutMs <= write.sentAt + slack;
   return isOver ? NOTHING : [`${made.node} is said not to have returned, and was asked to reboot at ${clock(askedAt)}`];
+}
+
+/** States of a status in which an update is over, whether its agent is there or not. */
+const OVER: ReadonlySet<string> = new Set(['Idle', 'MonitoringUpdate', 'ErrorReset']);
+
+const stateOf = ({ status }: ShadowFacts): string => status?.state ?? 'Idle';
+
+/** M8, F5: no update is ended for want of its agent that has not been gone for its time, whatever the node says of when it was. */
+function early(picture: Picture, { write, old, made }: Change & { readonly write: Write }): readonly string[] {
+  const { by, sentAt } = write;
+  const isEnd = isController(by) && old.state !== 'Idle' && made.state === 'Idle';
+  if (!isEnd || OVER.has(stateOf(old)) || !picture.nodes.has(made.node)) return NOTHING;
+  const { runs, since } = picture.agentOf(made.node);
+  if (runs || !picture.sight.known(since, sentAt)) return NOTHING;
+  return since + picture.terms.agentTimeoutMs <= sentAt + ROUNDED_MS
+    ? NOTHING
+    : [`the update of ${made.node} is ended, and its agent is gone since ${clock(since)}`];
 }
 
 /** Time alone blames only what was asked for. An agent that keeps no records cannot say what it asked for. */

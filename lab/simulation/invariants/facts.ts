@@ -158,6 +158,9 @@ function statusIn(status: unknown) {
     /** A look has found pods that cannot be evicted. */
     isBlocked: list(at(status, 'preflight', 'blocked_by')).length > 0,
     reason: text(at(status, 'last_failure', 'reason')),
+    /** Since when its looks for updates fail, as its agent says. */
+    cannotLookSince: text(at(status, 'check', 'failing_since')),
+    failedOn: text(at(status, 'last_failure', 'version')),
   };
 }
 

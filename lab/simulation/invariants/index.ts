@@ -13,11 +13,14 @@ import { load } from './load.ts';
 import { locks } from './locks.ts';
 import { obeyed } from './obeyed.ts';
 import { permits } from './permits.ts';
+import { proof } from './proof.ts';
 import { reach } from './reach.ts';
+import { reduced } from './reduced.ts';
 import { atRest } from './rest.ts';
 import type { Rule } from './rule.ts';
 import { rulers } from './rulers.ts';
 import { lastLook, swaps } from './swaps.ts';
+import { told } from './told.ts';
 
 /** Every rule; lab/simulation/README.md says what each holds. */
 export const RULES: readonly Rule[] = [
@@ -30,6 +33,7 @@ export const RULES: readonly Rule[] = [
   hints,
   drainedBeforeReboot,
   recordBeforeReboot,
+  told,
   budgets,
   volumes,
   administratorsCordons,
@@ -43,8 +47,10 @@ export const RULES: readonly Rule[] = [
   lastLook,
   ownStatus,
   conversion,
+  proof,
   reach,
   blame,
+  reduced,
   load,
   noFailures,
   locks,

@@ -5,7 +5,17 @@ import { haltedByFailures } from './halted.ts';
 import type { Picture } from './picture.ts';
 import { ofWrites, NOTHING, type Rule, type Write } from './rule.ts';
 import type { SeenNode } from './seen-node.ts';
-import { isBack, notWell, pinned, tooYoung, unapproved, wanted, type Wish } from './versions-obeyed.ts';
+import {
+  isBack,
+  left,
+  notWell,
+  pinned,
+  tooYoung,
+  unapproved,
+  unoffered,
+  wanted,
+  type Wish,
+} from './versions-obeyed.ts';
 
 /**
  * What people have said, what a Node says of itself, and a halt, is obeyed by each write by which a node begins its update, or its drain may, or it
@@ -51,6 +61,7 @@ const WISHES: readonly ((picture: Picture, node: SeenNode, write: Write) => Wish
   (picture, node) => ruled(picture, node),
   (picture, node, { sentAt, by }) => frozen(picture, node, sentAt, picture.sight.clockOf(by)),
   (picture, node, write) => pinned(picture, node, write),
+  (_, __, write) => unoffered(write) ?? left(write),
   (picture, node, write) => unapproved(picture, node, write),
   (picture, node, write) => tooYoung(picture, node, write),
 ];

@@ -1,5 +1,5 @@
 import { getOrInsert } from '../../../runtime/lib/maps.ts';
-import type { Entry, Instant, Scenario } from '../types.ts';
+import type { Entry, HostEntry, Instant, Scenario } from '../types.ts';
 import {
   isController,
   isStart,
@@ -81,7 +81,7 @@ export class Picture {
   mostAtOnce = 0;
   /** Another one when anything but a request has been told of. */
   version = 0;
-  /** Another one when nodes, shadows, permits, processes, or who rules whom, stand otherwise than before. */
+  /** Another one when nodes, shadows, permits, processes, what hosts are to boot, or who rules whom, stand otherwise than before. */
   standing = 0;
   /** When it was last deleted, by name of the shadow. */
   readonly #orphanedAt = new Map<string, Instant>();
@@ -111,10 +111,15 @@ export class Picture {
     this.version += 1;
     this.locks.see(entry);
     if (entry.kind === 'write') this.#write(entry);
-    else if (entry.kind === 'host') this.host(entry.node).see(entry);
+    else if (entry.kind === 'host') this.#host(entry);
     else if (entry.kind === 'fault') this.sight.see(entry);
     else if (entry.kind === 'calm') this.calmAt = entry.at;
     else this.#process(entry.process, { runs: entry.event === 'starts', since: entry.at });
+  }
+
+  #host(entry: HostEntry & { readonly at: Instant }): void {
+    if (entry.event.kind === 'activation') this.standing += 1;
+    this.host(entry.node).see(entry);
   }
 
   #process(name: string, seen: SeenProcess): void {

@@ -28,6 +28,7 @@ export const policyFacts = once((policy) => {
     maxFailed: stated(at(spec, 'maxFailed'), 'failed'),
     freezes,
     proofNodes: stated(at(spec, 'proof', 'nodes'), 'proving'),
+    proofSoakMs: durationMs(at(spec, 'proof', 'soak')) ?? 0,
     after,
     rollsBack: at(spec, 'onFailure') === 'Rollback',
     prefersUpdated: at(spec, 'preferUpdated') === true,

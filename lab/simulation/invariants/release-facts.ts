@@ -46,11 +46,16 @@ function toldBy(release: KubeObject) {
     policy: text(at(one, 'policy')) ?? '',
     reason: text(at(one, 'reason')) ?? '',
   }));
+  const policies = Object.entries(at(release, 'status', 'policies') ?? {});
+  /** Names of the policies under which it was ever proven, if only to some nodes. */
+  const proven = policies.flatMap(([policy, one]) =>
+    at(one, 'provenAt') != null || at(one, 'provenFor') != null ? policy : [],
+  );
   const isAllowed = at(release, 'spec', 'decision') === 'Allow';
-  const halts = Object.entries(at(release, 'status', 'policies') ?? {}).flatMap(([policy, one]) =>
+  const halts = policies.flatMap(([policy, one]) =>
     at(one, 'haltedAt') == null
       ? []
       : { policy, limit: Number(at(one, 'limit')), isProven: at(one, 'provenAt') != null },
   );
-  return { failed, halts, isAllowed, ledger: JSON.stringify([failed, halts, isAllowed]) };
+  return { failed, halts, proven, isAllowed, ledger: JSON.stringify([failed, halts, isAllowed]) };
 }

@@ -14,6 +14,8 @@ export class SeenHost {
   calls = new Set<string>();
   /** Whether it has gone down since then as its API was asked to, or with an update activated: whatever made it go down, the boot loader tries that. */
   downForUpdate = false;
+  /** It is to boot another image, as its partition table says. */
+  isActivated = false;
   #activated = false;
 
   see({ event, at }: Extract<Entry, HostEntry>): void {
@@ -24,12 +26,14 @@ export class SeenHost {
       this.versions.add(event.version);
       this.askedAt = undefined;
       this.#activated = false;
+      this.isActivated = false;
     } else if (event.kind === 'down') {
       this.up = false;
       this.asked = event.asked;
       if (event.asked) this.askedAt ??= at;
       this.downForUpdate ||= event.asked || this.#activated;
-    } else if (event.kind === 'call' && isTaken(event)) this.#told(event.path, at);
+    } else if (event.kind === 'activation') this.isActivated = event.on;
+    else if (event.kind === 'call' && isTaken(event)) this.#told(event.path, at);
   }
 
   #told(path: string, at: Instant): void {

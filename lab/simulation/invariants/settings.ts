@@ -36,6 +36,7 @@ export function termsOf({ settings: { controller, apiserver, agent } }: Scenario
     agentTimeoutMs: seconds(controller, 'AGENT_TIMEOUT_IN_SEC', 900),
     returnTimeoutMs: seconds(controller, 'NODE_RETURN_TIMEOUT_IN_SEC', 900),
     notReadyHoldMs: seconds(controller, 'NOT_READY_HOLD_IN_SEC', 3600),
+    checkFailedAfterMs: seconds(controller, 'CHECK_FAILED_AFTER_IN_SEC', 3600),
     /** Infinity where drains have no end. */
     drainTimeoutMs: seconds(apiserver, 'DRAIN_TIMEOUT_IN_SEC', 1800) || Infinity,
     /** 0 = volumes are not waited for. */

@@ -1,6 +1,6 @@
 import { compareVersions, shadowFacts } from './facts.ts';
 import { hintIn } from './hints.ts';
-import type { Picture } from './picture.ts';
+import { type Picture, startIn } from './picture.ts';
 import type { ReleaseFacts } from './release-facts.ts';
 import type { Group } from './rulings.ts';
 import type { Write } from './rule.ts';
@@ -46,6 +46,20 @@ export function pinned(picture: Picture, node: SeenNode, write: Write): Wish | u
   const isOther = says.exact !== undefined && says.exact !== version;
   const isAbove = says.max !== undefined && compareVersions(version, says.max) > 0;
   return isOther || isAbove ? { what: `${name} takes no ${version}`, since: picture.ruledAt(node) } : undefined;
+}
+
+/** B7: its status, which the same write shows, does not say that its host offers the version. */
+export function unoffered(write: Write): Wish | undefined {
+  const { version, status } = startIn(write) ?? {};
+  const isOffered = status?.target === version && status?.current !== version;
+  return !status || isOffered ? undefined : { what: `its host does not offer it ${version}`, since: -Infinity };
+}
+
+/** B9: the node has left the version unasked. Nobody asks for a retry in these worlds. */
+export function left(write: Write): Wish | undefined {
+  const { version, status: { reason, failedOn } = {} } = startIn(write) ?? {};
+  const isLeft = reason === 'Reverted' && failedOn === version;
+  return isLeft ? { what: `it has left ${version} unasked`, since: -Infinity } : undefined;
 }
 
 interface Newer {
