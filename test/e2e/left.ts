@@ -18,6 +18,9 @@ const OF_DRAINS: ReadonlySet<string> = new Set([LB_LABEL, CLUSTER_AUTOSCALER_ANN
 /** On a node for as long as it is managed, by design: that it is, and the last permit that was given back. */
 const STAYING: readonly string[] = [MANAGED_LABEL, RELEASED_ANNOTATION];
 
+/** What is wanted of a node before it is told to drain. */
+const UNDISTURBED: ReadonlySet<string> = new Set(['Idle', 'StagedAndPerformedUpdate']);
+
 /** A line for each Node that bears something of the operator's, or a cordon. A hold is people's. @param besides keys that may be there */
 export function borneByNodes(nodes: Iterable<Node>, besides: readonly string[] = []): readonly string[] {
   return [...nodes].flatMap((node) => {
@@ -36,6 +39,9 @@ function borneBy({ metadata: { labels, annotations }, spec }: Node): readonly st
 /** What updates have on nodes while the operator is there: a line for each of these nodes. */
 export const leftByUpdates = ({ nodes }: History): readonly string[] => borneByNodes(nodes.values(), STAYING);
 
-/** Resolves once they have nothing on any: those that people do not stop have ended. */
+/** Resolves once they have nothing on any, nor may have soon: those that people do not stop have ended. */
 export const untilBare = ({ until }: Outlook): Promise<unknown> =>
-  until((history) => leftByUpdates(history).length === 0);
+  until((history) => leftByUpdates(history).length === 0 && !isAnyToldToDrain(history));
+
+const isAnyToldToDrain = ({ shadows }: History): boolean =>
+  [...shadows.values()].some(({ spec }) => !UNDISTURBED.has(spec.state));

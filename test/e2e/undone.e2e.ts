@@ -35,7 +35,7 @@ const POLICIES = {
   settle: { ...on(SETTLES), settle: '1h' },
   // Until the others are at work, to whom they would leave their places.
   room: { ...on(...CROWDED), maxConcurrent: 1, capacity: 'wait', paused: true },
-  seldom: { ...on(SELDOM), minInterval: '24h' },
+  seldom: { ...on(SELDOM), minInterval: '24h', completeWithin: '1s' },
   widen: { ...on(...WIDE), maxConcurrent: 3, proof: { nodes: 1, soak: '3s', widen: 2 } },
 };
 
