@@ -187,7 +187,7 @@ const VERDICTS = {
   WriteRefused: {
     ends: 'person',
     remedy:
-      'Look at what the message names: a policy, webhook or right that refuses it, or an API server that is too busy.',
+      'Look at what the message names: a policy or webhook that refuses it, a busy API server, or a right that is missing: then apply the roles of this version.',
     alert: 'BrupopWriteRefused',
   },
   AgentSilent: {
