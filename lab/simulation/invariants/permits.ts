@@ -67,7 +67,7 @@ function leftOff({ nodes, sight }: Picture, write: Write, since: ReadonlyMap<str
   if (!isMade && !isStart) return NOTHING;
   const listed = new Set(made.permits.map(({ nodeUid }) => nodeUid));
   return [...nodes.values()]
-    .filter(({ facts: { uid } }) => !listed.has(uid) && sight.known(since.get(uid) ?? Infinity, sentAt))
+    .filter(({ facts: { uid } }) => !listed.has(uid) && sight.mustKnow(since.get(uid) ?? Infinity, sentAt))
     .map(({ facts: { name } }) => `an update is under way on ${name}, and it is left off the list`);
 }
 

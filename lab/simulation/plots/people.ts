@@ -50,5 +50,6 @@ export const ofGates: readonly Told[] = [
   'relabelled after status-staged; policy-edited after status-staged soon',
   'policy-deleted after status-idle; kill-controller after status-idle later',
   'policy-created after status-idle; policy-status-refused after status-idle',
+  'kind-unreadable after spec-start for 10-20 min',
   'kind-unreadable after spec-start; policy-frozen after spec-start soon',
 ];

@@ -66,6 +66,8 @@ export const ofLists: readonly Told[] = [
     (kind): Told =>
       `${kind} before drain-asked for 5-15 min; lands-late before cordon; permits-taken-off after spec-call-off at once`,
   ),
+  // A drain that has looked goes on once the update was ended by hand, and whoever knew of it leads no more.
+  'freeze before cordon for 40-100 s; leader-cut-off before cordon for 20-90 s; spec-idle before cordon soon; permits-taken-off before cordon soon',
   'lease-deleted after spec-start soon',
   'lease-deleted after cordon later; kill-controller after cordon later',
   ...['spec-start', 'status-staged', 'cordon', 'status-rebooted'].map(
