@@ -111,24 +111,28 @@ function isApproved(policy: string, { node, shadow, fleet: { picture } }: Asked)
   return [...picture.releases.values()].some((one) => isOf(one) && one.approvedFor.includes(policy));
 }
 
-/** It runs what is bad, and no way leads back that anybody knows; or a check of it has failed. */
-export function isForPerson({ node, shadow, fleet }: Pick<Asked, 'node' | 'shadow' | 'fleet'>): boolean {
-  const { rollsBack = false, hasChecks = false } = fleet.picture.rulings.groupOf(node.facts) ?? {};
-  const reason = shadow.verdict?.reason;
-  if (reason === 'CheckFailed') return hasChecks;
-  if (reason === 'WorkloadsWorse') return isWorse({ node, shadow, fleet });
-  return rollsBack && reason === 'NotOffered' && hasFailed({ node, shadow, fleet }, shadow.status?.current);
-}
+type Known = Pick<Asked, 'node' | 'shadow' | 'fleet'>;
+
+/** It runs what is bad, and no way leads back that anybody knows; a check of it has failed; or it has booted again and again, and nobody asked. */
+const FOR_PERSON: Readonly<Record<string, (known: Known, group: Partial<Group>) => boolean>> = {
+  CheckFailed: (_, { hasChecks = false }) => hasChecks,
+  WorkloadsWorse: (known) => isWorse(known),
+  NotOffered: (known, { rollsBack }) => rollsBack === true && hasFailed(known, known.shadow.status?.current),
+  Unstable: ({ fleet, node }) => (fleet.picture.hosts.get(node.facts.name)?.unaskedBoots ?? 0) >= 2,
+};
+
+export const isForPerson = (known: Known): boolean =>
+  FOR_PERSON[known.shadow.verdict?.reason ?? '']?.(
+    known,
+    known.fleet.picture.rulings.groupOf(known.node.facts) ?? {},
+  ) ?? false;
 
 /** Of a release on which the pods of a DaemonSet do not run, where its policy counts that. */
-const isWorse = ({ node, shadow, fleet }: Pick<Asked, 'node' | 'shadow' | 'fleet'>): boolean =>
+const isWorse = ({ node, shadow, fleet }: Known): boolean =>
   fleet.breaking.has(shadow.status?.current ?? '') && fleet.picture.rulings.groupOf(node.facts)?.failsWorse === true;
 
 /** Some node of its kind has failed on the release that it is offered, or on one that is not on record: an older agent keeps none. */
-function hasFailed(
-  { node, shadow, fleet: { picture } }: Pick<Asked, 'node' | 'shadow' | 'fleet'>,
-  version = shadow.status?.target ?? '',
-): boolean {
+function hasFailed({ node, shadow, fleet: { picture } }: Known, version = shadow.status?.target ?? ''): boolean {
   const releases = [...picture.releases.values()].filter(
     (one) => one.version === version && one.isOf(node.facts.family),
   );

@@ -8,6 +8,8 @@ export class SeenHost {
   asked = false;
   /** When its API was asked to reboot in this boot; undefined = never. */
   askedAt: Instant | undefined;
+  /** How often it has booted since it last did so because its API was asked. */
+  unaskedBoots = 0;
   readonly boots = new Set<string>();
   readonly versions = new Set<string>();
   /** What its API was asked since the last start of an update and has not refused. */
@@ -27,13 +29,17 @@ export class SeenHost {
       this.askedAt = undefined;
       this.#activated = false;
       this.isActivated = false;
-    } else if (event.kind === 'down') {
-      this.up = false;
-      this.asked = event.asked;
-      if (event.asked) this.askedAt ??= at;
-      this.downForUpdate ||= event.asked || this.#activated;
-    } else if (event.kind === 'activation') this.isActivated = event.on;
+    } else if (event.kind === 'down') this.#wentDown(event.asked, at);
+    else if (event.kind === 'activation') this.isActivated = event.on;
     else if (event.kind === 'call' && isTaken(event)) this.#told(event.path, at);
+  }
+
+  #wentDown(asked: boolean, at: Instant): void {
+    this.up = false;
+    this.asked = asked;
+    this.unaskedBoots = asked ? 0 : this.unaskedBoots + 1;
+    if (asked) this.askedAt ??= at;
+    this.downForUpdate ||= asked || this.#activated;
   }
 
   #told(path: string, at: Instant): void {
