@@ -184,15 +184,18 @@ async function changeRelease(
     });
 }
 
-/** It is read and written back as v1. Most clients keep annotations that they know nothing of, and some do not. */
+/** It is read and written back as v1, by some to end its update. Most clients keep annotations that they know nothing of, and some do not. */
 async function editAsV1(hand: Hand, node: string, random: Random): Promise<void> {
   const path = shadowPathAsV1(node);
   const shadow = await hand.get<ShadowObject>(path);
   if (!shadow) return;
   const { [CONVERSION_DATA_ANNOTATION]: _, ...others } = shadow.metadata.annotations ?? {};
-  const isKept = random() < 0.75;
-  const annotations = isKept
-    ? { ...shadow.metadata.annotations, 'example.com/seen-as': 'v1' }
-    : { ...others, 'example.com/seen-as': 'v1, as far as it is known' };
-  await hand.replace(path, { ...shadow, metadata: { ...shadow.metadata, annotations } });
+  const dice = random();
+  const write = (annotations: object, spec: ShadowObject['spec'] = shadow.spec) =>
+    hand.replace(path, { ...shadow, metadata: { ...shadow.metadata, annotations }, spec });
+  const kept = { ...shadow.metadata.annotations, 'example.com/seen-as': 'v1' };
+  if (dice < 0.65) await write(kept);
+  else if (dice < 0.75)
+    await write({ ...kept, 'example.com/seen-as': 'v1, and ended' }, { ...shadow.spec, state: 'Idle' });
+  else await write({ ...others, 'example.com/seen-as': 'v1, as far as it is known' });
 }

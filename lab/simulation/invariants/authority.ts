@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { AskedEntry, Entry, Instant } from '../types.ts';
 import { at as within, isAgent, isApiserver, isOperator, parsed, shadowFacts, type StatusFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
@@ -93,15 +94,27 @@ function ofAnotherHost(
 const CONVERSION_DATA = 'brupop.bottlerocket.aws/conversion-data';
 const SEEN_AS = 'example.com/seen-as';
 
-/** C1: a client that writes a shadow back as v1, with all that it was given, changes no field that v1 does not have. */
+/** C1: a client that writes a shadow back as v1, with all that it was given, changes no field that v1 does not have, and any that it has. */
 function lost({ by, name, before, after, subresource }: Write): readonly string[] {
   if (!before || !after || isOperator(by) || subresource !== undefined) return NOTHING;
-  if (after.metadata.annotations?.[SEEN_AS] !== 'v1') return NOTHING;
-  const [old, made] = [shadowFacts(before).status, shadowFacts(after).status];
-  return JSON.stringify(old) === JSON.stringify(made)
-    ? NOTHING
-    : [`${name} was written as v1, and lost what v1 has no field for`];
+  const seenAs = seenAsIn(after);
+  const what = seenAs === undefined ? undefined : LOST[seenAs]?.(before, after);
+  return what === undefined ? NOTHING : [`${name} was written as v1, and ${what}`];
 }
+
+const seenAsIn = ({ metadata: { annotations } }: KubeObject): string | undefined => annotations?.[SEEN_AS];
+
+/** By what the client has noted on it: what must not be so. Others may write later, and leave that there. */
+const LOST: Readonly<Record<string, (before: KubeObject, after: KubeObject) => string | undefined>> = {
+  v1: (before, after) => {
+    const [old, made] = [shadowFacts(before).status, shadowFacts(after).status];
+    return JSON.stringify(old) === JSON.stringify(made) ? undefined : 'lost what v1 has no field for';
+  },
+  'v1, and ended': (before, after) =>
+    seenAsIn(before) === seenAsIn(after) || shadowFacts(after).state === 'Idle'
+      ? undefined
+      : 'is not Idle, as it was to be',
+};
 
 /** C1, C2. */
 export const conversion: Rule = {

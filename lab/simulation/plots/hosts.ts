@@ -56,6 +56,9 @@ export const ofHosts: readonly Told[] = [
   'edit-as-v1 after reboot-recorded',
   'edit-as-v1 after drain-announced',
   'edit-as-v1 after status-staged; unplanned-reboot after status-staged later',
+  ...['spec-start', 'status-staged', 'cordon', 'reboot-asked', 'status-rebooted', 'status-idle', 'wish-written'].map(
+    (moment): Told => `edit-as-v1 after ${moment} soon; edit-as-v1 after ${moment} later`,
+  ),
 ];
 
 /** Policies pin versions; from then on seconds count, and it lasts. Meanwhile something may come between. */
