@@ -3,6 +3,7 @@ import { chance, oneOf } from './environment/chance.ts';
 import { between } from './faults/kind.ts';
 import { HOUR, MINUTE } from './units.ts';
 import { BEGINS_AT, type Instant, type PolicyWorld } from './types.ts';
+import type { Topic } from './plots.ts';
 import { drawVersionTerms } from './versions.ts';
 
 /** Spec of a policy resource, as somebody writes it. */
@@ -57,20 +58,20 @@ const STUCK: readonly Readonly<Record<string, PolicySpec>>[] = [
 ];
 
 /** About half of the worlds have policies; some have not even the kind, or get it later. */
-export function drawPolicies(random: Random, stormMs: number): PolicyWorld {
+export function drawPolicies(random: Random, stormMs: number, topic?: Topic): PolicyWorld {
   const dice = random();
   if (dice < 0.1) return { definedAt: undefined, policies: {} };
   if (dice < 0.45) return { definedAt: 0, policies: {} };
   const layout = oneOf(random, random() < 0.2 ? STUCK : LAYOUTS);
   const policies = Object.entries(layout).map(
-    ([name, spec]) => [name, { ...spec, ...drawTerms(random, stormMs) }] as const,
+    ([name, spec]) => [name, { ...spec, ...drawTerms(random, stormMs, topic) }] as const,
   );
   const definedAt = random() < 0.8 ? 0 : Math.round(random() * 0.4 * stormMs);
   return { definedAt, policies: Object.fromEntries(policies) };
 }
 
 /** What a policy may say besides whom it selects, and after whom it comes; most of it stays unsaid. None of its windows is closed for longer than two hours. */
-export function drawTerms(random: Random, stormMs: number): PolicySpec {
+export function drawTerms(random: Random, stormMs: number, topic?: Topic): PolicySpec {
   const maybe = (share: number, name: string, values: readonly unknown[]): PolicySpec =>
     random() < share ? { [name]: oneOf(random, values) } : {};
   const terms = {
@@ -85,7 +86,7 @@ export function drawTerms(random: Random, stormMs: number): PolicySpec {
     ...maybe(0.2, 'completeWithin', ['10m', '2h', null]),
     ...maybe(0.3, 'settle', ['0s', '1m', '10m', null]),
     ...maybe(0.2, 'settleFails', [true, false, null]),
-    ...maybe(0.3, 'drain', DRAINS),
+    ...maybe(topic === 'drains' ? 0.8 : 0.3, 'drain', DRAINS),
     ...maybe(0.2, 'windowFit', ['off', 'strict', false, null]),
     ...maybe(0.5, 'proof', PROOFS),
     ...maybe(0.3, 'nodeSoak', ['0s', '30s', '2m', null]),

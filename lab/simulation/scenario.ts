@@ -42,10 +42,10 @@ const THEMED = 0.7;
 export function draw(seed: number, given: Given = {}): Scenario {
   const nodes = given.nodes ?? fleet(chance(seed, 'fleet'));
   const stormMs = Math.round((given.hours ?? 6) * HOUR);
-  const policies = drawPolicies(chance(seed, 'policies'), stormMs);
   const isClear = chance(seed, 'sight')() < CLEAR;
   const fits: Fits = isClear ? ({ kind }) => !blinds(kind) : () => true;
   const topic = drawTopic(chance(seed, 'topic'), fits);
+  const policies = drawPolicies(chance(seed, 'policies'), stormMs, topic);
   const storm = drawStorm(chance(seed, 'storm'), { stormMs, fits, topic });
   const decisions = hasAny(policies) ? drawDecisions(chance(seed, 'decisions'), { stormMs, fits, topic }) : [];
   return {

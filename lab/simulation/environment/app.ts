@@ -42,6 +42,8 @@ export class App implements Watcher {
   #ready = 0;
   /** There was no node for a pod. */
   #isWaiting = false;
+  /** For how many reasons it gets no new pods. */
+  #withheld = 0;
 
   constructor(spec: AppSpec, parts: Parts) {
     this.spec = spec;
@@ -85,6 +87,15 @@ export class App implements Watcher {
     if (this.#isWaiting) this.look();
   }
 
+  /** It gets no new pods until what is returned is called, as where a quota is used up. */
+  withhold(): () => void {
+    this.#withheld += 1;
+    return () => {
+      this.#withheld -= 1;
+      this.look();
+    };
+  }
+
   /** A moment later, and once for all that happens until then. */
   look(): void {
     if (this.#isDue) return;
@@ -104,6 +115,7 @@ export class App implements Watcher {
     await this.#sayReady(set, pods.filter(isReady).length);
     const active = pods.filter(isActive);
     this.#isWaiting = false;
+    if (this.#withheld > 0) return;
     const taken = new Set(pods.map(claimOf));
     const claims = this.#claims.filter((claim) => !taken.has(claim));
     for (let missing = this.spec.replicas - active.length; missing > 0; missing--) {

@@ -79,6 +79,9 @@ export function createWorkloads(parts: WorkloadsParts) {
         parts,
         random,
       ),
+    /** No application gets new pods: what is evicted finds no other place. */
+    withhold: (): readonly (() => void)[] =>
+      apps.filter(({ spec }) => spec.namespace === SHOP).map((app) => app.withhold()),
     // Of every other node: one that was bound just before the cordon, and does not come back; or one that always does.
     landPod: (node: string): void => (landed % 2 === 0 ? land(node, {}) : stay(node)),
     /** A pod that takes this long to end, whatever its grace period says. */

@@ -1,5 +1,5 @@
 import { HOUR, MINUTE, SECOND } from '../units.ts';
-import { aimedAt, AT_ONCE, begun, between, fault, type Kinds, moments, ofNode, onNode } from './kind.ts';
+import { aimedAt, all, AT_ONCE, begun, between, fault, type Kinds, moments, ofNode, onNode } from './kind.ts';
 
 const AROUND_A_DRAIN = moments(
   'spec-start status-staged spec-advance drain-asked drain-announced cordon eviction drained activate reboot-recorded reboot-asked status-error-reset',
@@ -11,6 +11,12 @@ export const workloadFaults: Kinds = aimedAt(AROUND_A_DRAIN, {
     3,
     [10 * SECOND, HOUR],
     ({ environment }, { random }) => begun('an application', environment.workloads.block(random)),
+  ),
+  'quota-used-up': fault(
+    'a quota lets no application have new pods',
+    2,
+    [10 * SECOND, 30 * MINUTE],
+    ({ environment }) => begun('all applications', all(environment.workloads.withhold())),
   ),
   'pod-lands': ofNode(
     'a pod is bound to a node in spite of its cordon, or right before it',

@@ -46,6 +46,13 @@ export const ofDrains: readonly Told[] = [
   // Who asks is gone before it is known who asks.
   'no-token-reviews before drain-asked; agent-crashes before drain-asked soon',
   'slow before drain-asked; agent-crashes before drain-asked soon',
+  // Budgets let no pod go, until the deadline; what is evicted comes up nowhere.
+  ...['', '; kill-apiserver after cordon later', '; quota-used-up before drain-asked for 8-30 min'].map(
+    (also): Told => `budget-blocks before drain-asked for 6-35 min${also}`,
+  ),
+  ...['drain-asked', 'cordon', 'eviction', 'status-rebooted'].map(
+    (moment): Told => `quota-used-up before ${moment} for 4-25 min`,
+  ),
   // A machine goes without a word, with whoever works on another.
   'machine-dies before drain-asked soon',
   'machine-dies before cordon soon; freeze before cordon',
