@@ -1,5 +1,6 @@
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { Entry, Instant } from '../types.ts';
-import { isOperator } from './facts.ts';
+import { isApiserver, isOperator, shadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { type Cordon, nodesOf, type SeenNode } from './seen-node.ts';
@@ -63,6 +64,52 @@ function isUndecidable({ picture, refusedAt }: Seen, write: Write, { at, liftedA
   const shadow = picture.shadowOf(old);
   if (shadow?.state !== 'RebootedIntoUpdate') return false;
   return !shadow.status?.draining && old.version === shadow.version;
+}
+
+/**
+ * M4, M5: where a node is to reboot into a version that it does not run yet, no apiserver gives it back, whatever has become of its drain. Who gives it
+ * back has read the Node as it was before, and what the shadow wants after that.
+ */
+export const drainsKept: Rule = {
+  name: 'drains-kept',
+  begin(picture) {
+    let order = 0;
+    // By name of the node, as numbers in the order of things: since when it is wanted as it is, and when its Node was last written.
+    const wanted = new Map<string, number>();
+    const written = new Map<string, number>();
+    return {
+      see(entry) {
+        order += 1;
+        if (entry.kind !== 'write') return NOTHING;
+        if (wantsOther(entry)) wanted.set(entry.name.replace(/^brs-/, ''), order);
+        if (entry.resource !== 'nodes') return NOTHING;
+        const isRead = (wanted.get(entry.name) ?? 0) < (written.get(entry.name) ?? 0);
+        written.set(entry.name, order);
+        return isRead ? givenBack(picture, entry) : NOTHING;
+      },
+    };
+  },
+};
+
+const wantsOther = ({ resource, before, after }: Write): boolean =>
+  resource === 'bottlerocketshadows' && wantedIn(before) !== wantedIn(after);
+
+function wantedIn(shadow: KubeObject | undefined): string {
+  const { uid, state, version } = (shadow && shadowFacts(shadow)) ?? {};
+  return JSON.stringify([uid, state, version]);
+}
+
+function givenBack(picture: Picture, write: Write): readonly string[] {
+  const { old } = nodesOf(write);
+  if (!old || !isApiserver(write.by) || !isRelease(write)) return NOTHING;
+  const { state, version } = picture.shadowOf(old) ?? {};
+  if (state !== 'RebootedIntoUpdate' || old.version === undefined || old.version === version) return NOTHING;
+  return [`${write.by} gave ${write.name} back, which runs ${old.version} and is to reboot into ${version}`];
+}
+
+function isRelease(write: Write): boolean {
+  const { old, made } = nodesOf(write);
+  return isLifted(write) || (old?.marks !== undefined && made !== undefined && !made.marks);
 }
 
 /** M6: a release leaves nothing of ours, but where a person has changed the marks and so cares for the rest. */

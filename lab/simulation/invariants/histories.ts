@@ -96,7 +96,8 @@ export const RESOURCES: Readonly<Record<string, string>> = {
   'a-re': 'bottlerocketreleases',
 };
 
-type Written = KubeObject | { readonly gone: string } | { readonly byOthers: KubeObject };
+type Written =
+  KubeObject | { readonly gone: string } | { readonly byOthers: KubeObject } | { readonly byApiserver: KubeObject };
 
 /** What the last of these writes breaks, ten minutes after the first, others having come between: as a controller makes them, each on what it was. */
 export function broken(
@@ -109,7 +110,7 @@ export function broken(
   const judge = rule.begin(picture, scenario);
   const stored = new Map<string, KubeObject>();
   const entries = objects.map((written, index): Entry => {
-    const [by, after] = 'byOthers' in written ? ['person', written.byOthers] : ['controller-0', written];
+    const { by, after } = authorOf(written);
     const name = 'gone' in after ? after.gone : after.metadata.name;
     const hasOthers = objects.slice(0, index + 1).some((one) => 'byOthers' in one);
     const now = (index === objects.length - 1 ? 10 : hasOthers ? 5 : 0) * MINUTE + index;
@@ -123,6 +124,13 @@ export function broken(
     picture.see(entry);
     return judge.see?.(entry) ?? [];
   });
+}
+
+function authorOf(written: Written): { readonly by: string; readonly after: KubeObject | { readonly gone: string } } {
+  if ('byOthers' in written) return { by: 'person', after: written.byOthers };
+  return 'byApiserver' in written
+    ? { by: 'apiserver-0', after: written.byApiserver }
+    : { by: 'controller-0', after: written };
 }
 
 export const STARTS = { spec: 'StagedAndPerformedUpdate' };

@@ -1,10 +1,11 @@
 import { conversion, ownStatus, noFailures } from './authority.ts';
 import { blame } from './blame.ts';
 import { concurrency, outOfService } from './budget.ts';
-import { administratorsCordons, nothingLeft } from './cordons.ts';
+import { administratorsCordons, drainsKept, nothingLeft } from './cordons.ts';
 import { current } from './current.ts';
 import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
 import { entered, ledgers } from './entered.ts';
+import { evictions } from './evictions.ts';
 import { hints } from './hints.ts';
 import { kept, leadership } from './leadership.ts';
 import { liveness } from './liveness.ts';
@@ -35,9 +36,11 @@ export const RULES: readonly Rule[] = [
   recordBeforeReboot,
   told,
   budgets,
+  evictions,
   volumes,
   administratorsCordons,
   nothingLeft,
+  drainsKept,
   obeyed,
   rulers,
   current,

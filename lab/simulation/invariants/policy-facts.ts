@@ -29,6 +29,8 @@ export const policyFacts = once((policy) => {
     freezes,
     proofNodes: stated(at(spec, 'proof', 'nodes'), 'proving'),
     proofSoakMs: durationMs(at(spec, 'proof', 'soak')) ?? 0,
+    letsFinish: letsFinishIn(at(spec, 'drain')),
+    settleMs: durationMs(at(spec, 'settle')),
     after,
     rollsBack: at(spec, 'onFailure') === 'Rollback',
     prefersUpdated: at(spec, 'preferUpdated') === true,
@@ -42,6 +44,18 @@ export const policyFacts = once((policy) => {
     version: versionIn(at(spec, 'version')),
   };
 });
+
+/** Whose work finishes on a node before its drain begins, and for how long at most. */
+function letsFinishIn(drain: unknown) {
+  if (drain == null) return undefined;
+  const [pods, keepsPeace] = [at(drain, 'waitFor'), at(drain, 'honorDoNotDisrupt') === true];
+  const selects = pods == null ? () => false : selector(pods);
+  return {
+    upToMs: durationMs(at(drain, 'upTo')) ?? 0,
+    selects: ({ metadata: { labels = {}, annotations = {} } }: KubeObject): boolean =>
+      selects(labels) || (keepsPeace && annotations['karpenter.sh/do-not-disrupt'] === 'true'),
+  };
+}
 
 function versionIn(version: unknown) {
   const max = text(at(version, 'max'));

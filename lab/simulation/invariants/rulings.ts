@@ -10,8 +10,9 @@ export type Ruling =
 
 /** Nodes that one policy rules, and its terms. The name of the variables is empty. */
 export type Group = Readonly<{
-  [K in Exclude<keyof PolicyFacts, 'priority' | 'selects' | 'broken'>]: NonNullable<PolicyFacts[K]>;
-}>;
+  [K in Exclude<keyof PolicyFacts, 'priority' | 'selects' | 'broken' | 'letsFinish'>]: NonNullable<PolicyFacts[K]>;
+}> &
+  Pick<PolicyFacts, 'letsFinish'>;
 
 /** Of the variables: a policy that says nothing. */
 const NOBODYS = { metadata: { name: '', uid: '', resourceVersion: '' } };
@@ -77,5 +78,6 @@ function groupOf(facts: PolicyFacts, terms: Terms): Group {
     hasWindows: facts.hasWindows ?? terms.hasWindows,
     fits: facts.fits ?? terms.fits,
     proofNodes: facts.proofNodes ?? terms.proofNodes,
+    settleMs: facts.settleMs ?? terms.settleMs,
   };
 }

@@ -32,6 +32,8 @@ export function termsOf({ settings: { controller, apiserver, agent } }: Scenario
     /** Whether an update has to be done before the window closes. */
     fits: controller['WINDOW_FIT'] === 'strict',
     soakMs: seconds(controller, 'MONITORING_TIME_IN_SEC', 0),
+    /** How long an update waits for what its drain has moved. */
+    settleMs: seconds(controller, 'SETTLE_TIME_IN_SEC', 300),
     soakTimeoutMs: seconds(controller, 'MONITORING_TIMEOUT_IN_SEC', 900),
     agentTimeoutMs: seconds(controller, 'AGENT_TIMEOUT_IN_SEC', 900),
     returnTimeoutMs: seconds(controller, 'NODE_RETURN_TIMEOUT_IN_SEC', 900),
