@@ -114,6 +114,10 @@ export const policyMutants: readonly Mutant[] = [
   }),
   ...mutantsOf('runtime/controller/plan/gates/turns.ts', ['test/controller/plan/starts.test.ts'], {
     'P6: starts what has failed on it as if it had not': ['(shadow.status?.crash_count ?? 0) : -1', '0 : -1'],
+    'P6: disturbs the node of the controller in its turn': [
+      'node.name === settings.ownNode &&',
+      'node.name === undefined &&',
+    ],
   }),
   ...mutantsOf('runtime/controller/plan/gates/pauses.ts', ['test/controller/plan/requests.test.ts'], {
     'P9: lets a node fail again and again for one request to try again': [

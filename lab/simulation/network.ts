@@ -11,6 +11,7 @@ import { Carriage, type CarriageOptions, type Member, type Parcel } from './carr
 import type { History, SentRequest } from './history.ts';
 import { Lines } from './lines.ts';
 import { failure, Replicas } from './replicas.ts';
+import { SECOND } from './units.ts';
 import { waitFor } from './waiting.ts';
 import { Watches } from './watches.ts';
 
@@ -87,6 +88,8 @@ export class SimulatedNetwork {
     const call = `${request.method} ${request.path}`;
     const response = await this.#ask(member, request, call);
     if ('stream' in response) throw new UnreachableError(`${call}: a watch has to be asked for as one`);
+    // In whole seconds.
+    request.onDate?.(Math.floor(this.#options.time.now() / SECOND) * SECOND);
     return response.body;
   }
 

@@ -82,7 +82,7 @@ export function drawTerms(random: Random, stormMs: number, topic?: Topic): Polic
     ...maybe(0.3, 'windows', WINDOWS),
     ...maybe(0.3, 'preferUpdated', [true, true, false, null]),
     ...maybe(0.4, 'capacity', ['wait', 'wait', 'warn', null]),
-    ...maybe(0.2, 'minInterval', ['10m', '45m', '0s', null]),
+    ...maybe(0.3, 'minInterval', ['10m', '45m', '90m', '0s', null]),
     ...maybe(0.2, 'completeWithin', ['10m', '2h', null]),
     ...maybe(0.3, 'settle', ['0s', '1m', '10m', null]),
     ...maybe(0.2, 'settleFails', [true, false, null]),

@@ -17,7 +17,9 @@ import {
   NAMESPACE,
   PAUSED_ANNOTATION,
   PLURAL,
+  RETRY_ANNOTATION,
   shadowName,
+  UPDATE_NOW_ANNOTATION,
 } from '../../../runtime/api/shadow/names.ts';
 import { POLICY_API_VERSION, POLICY_KIND, POLICY_PLURAL } from '../../../runtime/api/policy/names.ts';
 import type { PolicySpec } from '../policies.ts';
@@ -88,6 +90,7 @@ export function createPeople(parts: { readonly hand: Hand; readonly timers: Time
     endUpdate: (node: string): void => timers.do(() => hand.patch(shadowPath(node), { spec: { state: 'Idle' } })),
     editShadow: (node: string, dice: Random): void => timers.do(() => edit(hand, node, dice)),
     annotateNode: (node: string): void => annotate(nodePath(node), 'example.com/seen', String((notes += 1))),
+    askFor: (node: string, dice: Random): void => timers.do(() => askFor(hand, node, dice)),
     /** Somebody's watcher says of a node that it is broken, and takes that back. */
     sayBroken: (node: string) => {
       const say = (is: boolean): void => timers.do(() => sayBroken(hand, node, is));
@@ -126,6 +129,16 @@ async function drain(hand: Hand, node: string): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`;
     await hand.create(path, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } });
   }
+}
+
+/** Its update comes next; where it has failed, it is tried again, mostly. Some have looked before that failure, and name another one. */
+async function askFor(hand: Hand, node: string, random: Random): Promise<void> {
+  const { status } = (await hand.get<ShadowObject>(shadowPath(node))) ?? {};
+  const failedAt = status?.state_transition_failure_timestamp;
+  if (failedAt == null || random() < 0.3)
+    return void (await hand.patch(nodePath(node), annotated(UPDATE_NOW_ANNOTATION, 'ann')));
+  const named = random() < 0.5 ? failedAt : '2026-01-01T00:00:00Z';
+  await hand.patch(nodePath(node), annotated(RETRY_ANNOTATION, named));
 }
 
 async function sayBroken(hand: Hand, node: string, is: boolean): Promise<void> {

@@ -16,8 +16,15 @@ export const peopleFaults: Kinds = {
   'edit-as-v1': byPeople('a shadow is written as a client of v1 writes it', 3, AT_ONCE, 'editAsV1'),
   'spec-idle': byPeople('an update is ended by hand: its spec is Idle', 1, AT_ONCE, 'endUpdate'),
   'edit-shadow': byPeople('a shadow is edited by hand', 2, AT_ONCE, 'editShadow'),
-  'annotate-node': ofNode('others write to a Node', 4, [SECOND, 5 * MINUTE], ({ people }, node, { random, forMs }) => {
-    people.annotateNode(node);
-    return forMs > between([SECOND, 5 * MINUTE], random) ? () => people.annotateNode(node) : undefined;
-  }),
+  'annotate-node': ofNode(
+    'others write to a Node, or ask for its update',
+    4,
+    [SECOND, 5 * MINUTE],
+    ({ people }, node, { random, forMs }) => {
+      people.annotateNode(node);
+      const end = forMs > between([SECOND, 5 * MINUTE], random) ? () => people.annotateNode(node) : undefined;
+      if (random() < 0.5) people.askFor(node, random);
+      return end;
+    },
+  ),
 };

@@ -1,4 +1,5 @@
 import { POLICY_PLURAL } from '../../../runtime/api/policy/names.ts';
+import { GROUP } from '../../../runtime/api/shadow/names.ts';
 import type { Random } from '../../../runtime/lib/random.ts';
 import { selector } from '../invariants/policy-facts.ts';
 import { broken, drawPolicy, drawTerms, freeze, type PolicySpec, POOL, POOLS, ZONE, ZONES } from '../policies.ts';
@@ -100,14 +101,19 @@ function rollsBack(world: World, terms: Terms): Begun | undefined {
   return begun(`${version} for ${policy ?? 'all'}`, end);
 }
 
-/** Controllers' reads of one kind are refused, and who watches is told so at once. */
+/** Controllers' reads of one kind are refused, or that of policies is said not to be there, and who watches is told so at once. */
 function unreadable({ network, processes }: World, { random }: { readonly random: Random }): Begun {
   const resource = oneOf(READ, random) ?? POLICY_PLURAL;
+  // Something on the way says that there are no policies, and the API server does not say which kinds it has.
+  const isDenied = resource === POLICY_PLURAL && random() < 0.5;
+  const refused = (of: string, code: number) => ({ path: new RegExp(`/${of}$`), code });
+  const answers = [refused(resource, isDenied ? 404 : 403), ...(isDenied ? [refused(GROUP, 403)] : [])];
   const ends = processes.flatMap(({ name, kind }) => {
     if (kind !== 'controller') return [];
     network.watches.drop(name, 'closed');
-    const path = new RegExp(`/${resource}$`);
-    return [network.carriage.disturb(name, { kind: 'answered', code: 403 }, { method: 'GET', path })];
+    return answers.map(({ path, code }) =>
+      network.carriage.disturb(name, { kind: 'answered', code }, { method: 'GET', path }),
+    );
   });
   return begun(resource, all(ends));
 }
@@ -173,7 +179,7 @@ export const updatePolicyFaults: Kinds = aimedAt(DECIDES, {
     relabels(() => [POOL, null]),
   ),
   'kind-unreadable': fault(
-    'controllers may not read one of the kinds on which they decide: 403',
+    'controllers may not read one of the kinds on which they decide: 403, or 404 of policies',
     2,
     [MINUTE, 3 * HOUR],
     unreadable,

@@ -31,14 +31,20 @@ class Recent {
 export const concurrency: Rule = {
   name: 'concurrency',
   begin(picture) {
-    const capacity = new Recent();
+    const managed = new Recent();
     return {
       see(entry) {
         if (entry.kind !== 'write') return NOTHING;
-        if (entry.resource === 'nodes') capacity.add(entry.at, picture.terms.maxConcurrent(picture.managed()));
-        if (!startIn(entry)) return NOTHING;
+        if (entry.resource === 'nodes') managed.add(entry.at, picture.managed());
+        const start = startIn(entry);
+        if (!start) return NOTHING;
         const names = new Set([...busy(picture), ...lost(picture, entry.sentAt)]);
-        return tooMany(counted(picture, names, entry.at), capacity.most(entry.at));
+        const taken = counted(picture, names, entry.at);
+        const of = managed.most(entry.at);
+        return [
+          ...tooMany(taken, picture.terms.maxConcurrent(of)),
+          ...tooManyOfPolicy(picture, { node: start.node, taken, of, sentAt: entry.sentAt }),
+        ];
       },
     };
   },
@@ -48,6 +54,37 @@ const tooMany = (nodes: readonly string[], most: number): readonly string[] =>
   nodes.length > most
     ? [`${nodes.length} nodes in update where ${most} may be: ${nodes.toSorted().join(', ')}`]
     : NOTHING;
+
+interface StartUnder {
+  /** The node that starts, and the names of all that take places then. */
+  readonly node: string;
+  readonly taken: readonly string[];
+  /** The most nodes of which a policy may have reckoned its share. */
+  readonly of: number;
+  readonly sentAt: Instant;
+}
+
+/** P2, P3: what the policy of the node lets be busy at once, of the nodes that it surely rules, and in how many zones. */
+function tooManyOfPolicy(picture: Picture, { node, taken, of, sentAt }: StartUnder): readonly string[] {
+  const { nodes, rulings, sight } = picture;
+  const surelyIn = (one: SeenNode | undefined) =>
+    one && sight.mustKnow(picture.ruledAt(one), sentAt) ? rulings.groupOf(one.facts) : undefined;
+  const group = surelyIn(nodes.get(node));
+  // The variables' budget is that over all.
+  if (!group || group.name === '') return NOTHING;
+  const { name, zones } = group;
+  const members = taken.filter((one) => surelyIn(nodes.get(one))?.name === name);
+  if (!members.includes(node)) return NOTHING;
+  const zoneOf = (one: string): string => nodes.get(one)?.facts.labels[zones.key] ?? '';
+  const others = new Set(members.filter((one) => one !== node).map(zoneOf));
+  const isFull = !others.has(zoneOf(node)) && others.size >= zones.atOnce;
+  return [
+    ...tooMany(members, group.maxConcurrent(of)).map((what) => `${what}, of ${name}`),
+    ...(isFull
+      ? [`${node} starts, and as many zones are busy already as ${name} lets: ${[...others].join(', ')}`]
+      : []),
+  ];
+}
 
 const counted = (picture: Picture, names: ReadonlySet<string>, now: Instant): readonly string[] =>
   [...names].filter((name) => {

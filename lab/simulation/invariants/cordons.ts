@@ -130,3 +130,17 @@ function leftOn({ robbedAt, signs, cordon, facts }: SeenNode): readonly string[]
   const left = [...signs].filter(([, author]) => isOperator(author)).map(([sign]) => sign);
   return cordon && isOperator(cordon.by) && !facts.held ? ['the cordon', ...left] : left;
 }
+
+/** P14: whoever writes taints of ours keeps those of others, as they were read. */
+export const othersTaints: Rule = {
+  name: 'taints',
+  begin: () =>
+    ofWrites('nodes', (write) => {
+      const { old, made } = nodesOf(write);
+      if (!old || !made || !isOperator(write.by) || old.uid !== made.uid) return NOTHING;
+      const gone = old.othersTaints.filter((key) => !made.othersTaints.includes(key));
+      return gone.length > 0
+        ? [`${write.by} took from ${write.name} the taints ${gone.join(', ')}, which are not ours`]
+        : NOTHING;
+    }),
+};

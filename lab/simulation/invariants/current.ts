@@ -1,4 +1,5 @@
 import type { Entry, Instant } from '../types.ts';
+import type { Picture } from './picture.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { SEEN_AFTER } from './sight.ts';
 import { stepIn } from './obeyed.ts';
@@ -7,7 +8,7 @@ import { stepIn } from './obeyed.ts';
 const RESOURCES = ['nodes', 'bottlerocketshadows', 'pods', 'namespaces', 'bottlerocketupdatepolicies'];
 /** So long what cannot be read any more counts as current, milliseconds. */
 const BELIEVED = 90_000;
-/** The kind is not there, so that there are none. */
+/** The kind is not there, so that there are none; once it is, nobody who is told so knows anything. */
 const ABSENT = 404;
 /** The list has to be read anew. */
 const GONE = 410;
@@ -16,7 +17,7 @@ const GONE = 410;
 export const current: Rule = {
   name: 'current',
   begin(picture) {
-    const reads = RESOURCES.map((resource) => new Reads(resource));
+    const reads = RESOURCES.map((resource) => new Reads(resource, picture));
     return {
       see(entry) {
         for (const one of reads) one.see(entry);
@@ -35,13 +36,15 @@ export const current: Rule = {
 /** What came of each process' reads of one resource. */
 class Reads {
   readonly resource: string;
+  readonly #picture: Picture;
   /** When it was last answered with them. */
   readonly #readAt = new Map<string, Instant>();
   /** Since when it was only refused. */
   readonly #refusedAt = new Map<string, Instant>();
 
-  constructor(resource: string) {
+  constructor(resource: string, picture: Picture) {
     this.resource = resource;
+    this.#picture = picture;
   }
 
   see(entry: Entry): void {
@@ -49,7 +52,7 @@ class Reads {
     const { by, verb, code, at } = entry;
     if (verb !== 'list' && verb !== 'watch') return;
     if (code === GONE) return;
-    if (code < 400 || code === ABSENT) {
+    if (code < 400 || (code === ABSENT && this.#picture.definedAt === -Infinity)) {
       this.#refusedAt.delete(by);
       this.#readAt.set(by, at);
     } else this.#refusedAt.set(by, this.#refusedAt.get(by) ?? at);

@@ -56,6 +56,9 @@ export const nodeFacts = once((node) => {
     labels,
     managed: labels['bottlerocket.aws/updater-interface-version'] === '2.0.0',
     held: annotations[`${GROUP}/hold`] !== undefined,
+    /** Somebody asks for its update, or that it tries again after the failure of that time. */
+    isAskedFor: annotations[`${GROUP}/update-now`] !== undefined,
+    retryOf: annotations[`${GROUP}/retry`],
     ready: at(ready, 'status') === 'True',
     version: /^Bottlerocket OS (\d+\.\d+\.\d+\S*)/.exec(image)?.[1],
     /** Nodes of one variant and architecture are offered the same releases. */
@@ -67,6 +70,8 @@ export const nodeFacts = once((node) => {
     signs: new Map(signs),
     /** Keys of the operator's taints. */
     taints: taintsOf(node).filter((key) => key.startsWith(GROUP)),
+    /** Those of others. */
+    othersTaints: taintsOf(node).filter((key) => !key.startsWith(GROUP)),
   };
 });
 
@@ -123,9 +128,16 @@ export const shadowFacts = once((shadow) => {
     from: annotations[`${GROUP}/updated-from`],
     versionBefore: annotations[`${GROUP}/version-before`],
     finishedAt: annotations[`${GROUP}/last-update-finished`],
+    /** What is wanted of its host's settings. */
+    wish: wishIn(at(shadow, 'spec', 'version_wish')),
     /** It has a status, and is or is wanted to be elsewhere than at rest. */
     active: status !== undefined && (state !== 'Idle' || status.state !== 'Idle'),
   };
+});
+
+const wishIn = (wish: unknown) => ({
+  lock: text(at(wish, 'version_lock')),
+  ignoresWaves: at(wish, 'ignore_waves') === true,
 });
 
 /** L1: a write of spec that leaves Idle, or changes spec.version. */
@@ -139,6 +151,7 @@ export type StatusFacts = Readonly<NonNullable<ReturnType<typeof statusIn>>>;
 function statusIn(status: unknown) {
   const state = text(at(status, 'current_state'));
   if (state === undefined) return undefined;
+  const failedText = text(at(status, 'state_transition_failure_timestamp'));
   const record = at(status, 'reboot');
   const sound = Number(at(status, 'finished', 'unasked_boots')) >= 2 ? undefined : at(status, 'current_version');
   return {
@@ -147,7 +160,8 @@ function statusIn(status: unknown) {
     target: text(at(status, 'target_version')) ?? '',
     crashes: Number(at(status, 'crash_count') ?? 0),
     /** When the last attempt failed, as the agent says; NaN where it says nothing. */
-    failedAt: Date.parse(text(at(status, 'state_transition_failure_timestamp')) ?? ''),
+    failedAt: Date.parse(failedText ?? ''),
+    failedText,
     failed: list(at(status, 'failed_versions')).flatMap((one) => (one === sound ? [] : String(one))),
     record: record ? recordIn(record) : undefined,
     draining: Boolean(at(status, 'drain')),

@@ -28,23 +28,26 @@ interface Stated {
   readonly marks?: string;
   readonly released?: string;
   readonly cordoned?: boolean;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: readonly string[];
+  readonly retry?: string;
 }
 
 export function node(
   name: string,
-  { version = OLD, ready = true, marks, released, cordoned }: Stated = {},
+  { version = OLD, ready = true, marks, released, cordoned, labels: more, taints, retry }: Stated = {},
 ): KubeObject {
   const nodeInfo = { osImage: `Bottlerocket OS ${version} (aws-k8s-1.33)` };
   const conditions = [{ type: 'Ready', status: ready ? 'True' : 'Unknown' }];
   const made = object(
     name,
-    { marks, released },
+    { marks, released, retry },
     {
-      spec: { unschedulable: cordoned },
+      spec: { unschedulable: cordoned, taints: taints?.map((key) => ({ key, effect: 'NoSchedule' })) },
       status: { nodeInfo, conditions },
     },
   );
-  const labels = { 'bottlerocket.aws/updater-interface-version': '2.0.0', 'kubernetes.io/arch': 'amd64' };
+  const labels = { 'bottlerocket.aws/updater-interface-version': '2.0.0', 'kubernetes.io/arch': 'amd64', ...more };
   return { ...made, metadata: { ...made.metadata, labels } };
 }
 export const FAMILY = 'aws-k8s-1.33/amd64';
@@ -55,17 +58,19 @@ export interface Said {
   readonly hint?: string;
   readonly from?: string;
   readonly before?: string;
+  readonly finished?: string;
+  readonly wish?: object;
   readonly status?: object;
 }
 
 export function shadow(
   of: string,
-  { spec = 'Idle', reached = 'Idle', hint, from, before, status }: Said = {},
+  { spec = 'Idle', reached = 'Idle', hint, from, before, finished, wish, status }: Said = {},
 ): KubeObject {
   const stage = hint === undefined ? undefined : `${hint} 2026-03-02T00:00:00Z`;
-  const ours = { stage, 'updated-from': from, 'version-before': before };
+  const ours = { stage, 'updated-from': from, 'version-before': before, 'last-update-finished': finished };
   const made = object(`brs-${of}`, ours, {
-    spec: { state: spec, version: NEW },
+    spec: { state: spec, version: NEW, version_wish: wish },
     status: { current_state: reached, current_version: OLD, target_version: NEW, staged: {}, ...status },
   });
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: of, uid: `uid of ${of}` }];
@@ -89,11 +94,15 @@ export const lease = (list: readonly object[]): KubeObject =>
 export const release = (status: object, spec: object = {}): KubeObject =>
   object('a-release', {}, { spec: { family: FAMILY, version: NEW, ...spec }, status });
 
+export const policy = (name: string, spec: object, status?: object): KubeObject =>
+  object(`policy-${name}`, {}, { spec: { nodeSelector: {}, ...spec }, status });
+
 export const RESOURCES: Readonly<Record<string, string>> = {
   'brs-': 'bottlerocketshadows',
   node: 'nodes',
   brup: 'leases',
   'a-re': 'bottlerocketreleases',
+  poli: 'bottlerocketupdatepolicies',
 };
 
 type Written =

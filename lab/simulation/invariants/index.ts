@@ -1,7 +1,7 @@
 import { conversion, ownStatus, noFailures } from './authority.ts';
 import { blame } from './blame.ts';
 import { concurrency, outOfService } from './budget.ts';
-import { administratorsCordons, drainsKept, nothingLeft } from './cordons.ts';
+import { administratorsCordons, drainsKept, nothingLeft, othersTaints } from './cordons.ts';
 import { current } from './current.ts';
 import { budgets, drainedBeforeReboot, recordBeforeReboot, volumes } from './drains.ts';
 import { entered, ledgers } from './entered.ts';
@@ -13,6 +13,7 @@ import { lists } from './lists.ts';
 import { load } from './load.ts';
 import { locks } from './locks.ts';
 import { obeyed } from './obeyed.ts';
+import { after, times } from './order.ts';
 import { permits } from './permits.ts';
 import { proof } from './proof.ts';
 import { reach } from './reach.ts';
@@ -22,6 +23,7 @@ import type { Rule } from './rule.ts';
 import { rulers } from './rulers.ts';
 import { lastLook, swaps } from './swaps.ts';
 import { told } from './told.ts';
+import { turns } from './turns.ts';
 
 /** Every rule; lab/simulation/README.md says what each holds. */
 export const RULES: readonly Rule[] = [
@@ -41,8 +43,12 @@ export const RULES: readonly Rule[] = [
   administratorsCordons,
   nothingLeft,
   drainsKept,
+  othersTaints,
   obeyed,
   rulers,
+  after,
+  turns,
+  times,
   current,
   swaps,
   leadership,

@@ -6,6 +6,7 @@ import type { Picture } from './picture.ts';
 import { ofWrites, NOTHING, type Rule, type Write } from './rule.ts';
 import type { SeenNode } from './seen-node.ts';
 import {
+  failedLately,
   isBack,
   left,
   notWell,
@@ -13,6 +14,7 @@ import {
   tooYoung,
   unapproved,
   unoffered,
+  updatedLately,
   wanted,
   type Wish,
 } from './versions-obeyed.ts';
@@ -25,10 +27,10 @@ export const obeyed: Rule = {
   name: 'obeyed',
   begin: (picture) =>
     ofWrites('bottlerocketshadows', (write) => {
-      const step = stepIn(picture, write) ?? namedIn(picture, write);
+      const step = stepIn(picture, write) ?? namedIn(picture, write) ?? wishedIn(picture, write);
       if (!step) return NOTHING;
-      const { node, what } = step;
-      return WISHES.flatMap((wish) => {
+      const { node, what, wishes = WISHES } = step;
+      return wishes.flatMap((wish) => {
         const found = wish(picture, node, write);
         const isKnown =
           found &&
@@ -51,19 +53,28 @@ function isSeenLive(
   return what === STARTED && since + LOOKS_WITHIN <= Math.min(sentAt, sight.stoodStillFrom(by, sentAt));
 }
 
+const paused = ({ pausedAt }: Picture): Wish | undefined =>
+  pausedAt === undefined ? undefined : { what: 'everything is paused', since: pausedAt };
+
+const held = (_: Picture, { facts, heldAt }: SeenNode): Wish | undefined =>
+  facts.held ? { what: 'it is held', since: heldAt } : undefined;
+
 /** What forbids to disturb a node, and since when it does. */
 const WISHES: readonly ((picture: Picture, node: SeenNode, write: Write) => Wish | undefined)[] = [
-  ({ pausedAt }) => (pausedAt === undefined ? undefined : { what: 'everything is paused', since: pausedAt }),
-  (_, { facts, heldAt }) => (facts.held ? { what: 'it is held', since: heldAt } : undefined),
+  paused,
+  held,
   (picture, node, write) => (isBack(picture, node, write) ? undefined : notWell(picture, node)),
   (picture, node, write) => halted(picture, node, wanted(write)),
   (picture, node, write) => haltedByFailures(picture, node, wanted(write)),
-  (picture, node) => ruled(picture, node),
+  ruled,
   (picture, node, { sentAt, by }) => frozen(picture, node, sentAt, picture.sight.clockOf(by)),
-  (picture, node, write) => pinned(picture, node, write),
-  (_, __, write) => unoffered(write) ?? left(write),
-  (picture, node, write) => unapproved(picture, node, write),
-  (picture, node, write) => tooYoung(picture, node, write),
+  pinned,
+  (_, __, write) => unoffered(write),
+  (_, node, write) => left(node, write),
+  unapproved,
+  tooYoung,
+  updatedLately,
+  failedLately,
 ];
 
 /** Whether people forbid that the node goes on to the version. */
@@ -108,6 +119,8 @@ function frozen(picture: Picture, node: SeenNode, now: Instant, slack: number): 
 interface Step {
   readonly node: SeenNode;
   readonly what: string;
+  /** What forbids it. @default whatever forbids to disturb a node */
+  readonly wishes?: typeof WISHES;
 }
 
 const STARTED = 'started';
@@ -127,6 +140,17 @@ function namedIn({ nodes }: Picture, write: Write): Step | undefined {
   const { node: name, owners } = (hintIn(write) !== undefined && write.after && shadowFacts(write.after)) || {};
   const node = name === undefined ? undefined : nodes.get(name);
   return node && owners?.includes(node.facts.uid) ? { node, what: 'named its update to' } : undefined;
+}
+
+/** The node that is at rest, and of whose host something else is wanted by this write (P12). */
+function wishedIn(picture: Picture, { by, before, after }: Write): Step | undefined {
+  if (!before || !after || !isController(by)) return undefined;
+  const [old, made] = [shadowFacts(before), shadowFacts(after)];
+  const node = picture.nodes.get(made.node);
+  const isChanged = old.wish.lock !== made.wish.lock || old.wish.ignoresWaves !== made.wish.ignoresWaves;
+  if (!node || !isChanged || !made.owners.includes(node.facts.uid)) return undefined;
+  const underWay = old.active ? [() => ({ what: 'its update is under way', since: -Infinity })] : [];
+  return { node, what: 'changed what is wanted of the host of', wishes: [paused, held, ruled, ...underWay] };
 }
 
 function stepOf(before: ShadowFacts | undefined, after: ShadowFacts): string | undefined {

@@ -87,7 +87,8 @@ export class Picture {
   readonly #orphanedAt = new Map<string, Instant>();
   /** When the last that was told of happened. */
   #now: Instant = 0;
-  #definedAt: Instant = -Infinity;
+  /** When the cluster got the kind of policies. */
+  definedAt: Instant = -Infinity;
 
   constructor(scenario: Scenario) {
     this.terms = termsOf(scenario);
@@ -165,7 +166,7 @@ export class Picture {
     [`leases/${LEASE}`]: (write) => this.#leaseWritten(write),
     [`namespaces/${NAMESPACE}`]: (write) => this.#namespace(write),
     [`customresourcedefinitions/${POLICIES}`]: ({ before, at }) => {
-      if (!before) this.#definedAt = at;
+      if (!before) this.definedAt = at;
     },
   };
 
@@ -249,7 +250,7 @@ export class Picture {
     this.standing += 1;
     if (after) this.policies.set(name, policyFacts(after));
     else this.policies.delete(name);
-    this.policiesAt = Math.max(at, this.#definedAt + DEFINED_WITHIN);
+    this.policiesAt = Math.max(at, this.definedAt + DEFINED_WITHIN);
     this.rulings = new Rulings(this.policies, this.terms);
   }
 

@@ -35,8 +35,13 @@ export const policyFacts = once((policy) => {
     rollsBack: at(spec, 'onFailure') === 'Rollback',
     prefersUpdated: at(spec, 'preferUpdated') === true,
     waitsForRoom: at(spec, 'capacity') === 'wait',
+    widens: at(spec, 'proof', 'widen') != null,
     failsWorse: at(spec, 'proof', 'compare') === 'fail',
-    hasInterval: (durationMs(at(spec, 'minInterval')) ?? 0) > 0,
+    minIntervalMs: durationMs(at(spec, 'minInterval')) ?? 0,
+    zones: {
+      key: text(at(spec, 'zones', 'key')) ?? 'topology.kubernetes.io/zone',
+      atOnce: Number(at(spec, 'zones', 'atOnce') ?? Infinity),
+    },
     needsApproval: at(spec, 'approval') === 'Required',
     hasChecks: at(spec, 'proof', 'checks') != null || at(spec, 'checks') != null,
     /** `condition`, `taint`: by what it calls nodes unwell. */

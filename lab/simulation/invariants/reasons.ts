@@ -39,7 +39,7 @@ const TRUE = {
   Paused: ruledBy(({ paused }) => paused && 'kept'),
   PolicyInvalid: ({ node, fleet }) => fleet.picture.rulings.of(node.facts).kind === 'broken' && 'kept',
   PolicyConflict: ({ node, fleet }) => fleet.picture.rulings.of(node.facts).kind === 'conflict' && 'kept',
-  RecentlyUpdated: ruledBy(({ hasInterval }) => hasInterval && 'going'),
+  RecentlyUpdated: ruledBy(({ minIntervalMs }) => minIntervalMs > 0 && 'going'),
   WorkloadsWorse: (asked) => isWorse(asked) && 'kept',
   TooYoung: ruledBy(({ version }) => version.minAgeMs > 0 && 'going'),
   AwaitingApproval: ruledBy(({ name, needsApproval }, asked) => needsApproval && !isApproved(name, asked) && 'kept'),

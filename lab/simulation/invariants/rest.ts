@@ -13,7 +13,7 @@ const REST_WITHIN = 900_000;
 
 /** So soon who can takes a taint of ours from a node, once nothing is to come of it, milliseconds. */
 const UNTAINTED_WITHIN = 180_000;
-/** What was refused is tried again so soon, milliseconds. */
+/** What was refused is tried again so soon (L9), milliseconds. */
 const RETRIED_WITHIN = 330_000;
 /** A hint that shows nothing takes a place for so long, milliseconds. */
 const SHOWS = 180 * MINUTE;
@@ -67,15 +67,18 @@ export const atRest: Rule = {
     const blind = new Standing(picture.terms.checkFailedAfterMs + UNTAINTED_WITHIN);
     const leads = leader(picture);
     const takesStatuses = statusesTaken();
+    // By name of the shadow, when a controller was last refused a write of it.
+    const refused = new Map<string, Instant>();
     let known = -1;
     const late = (now: Instant): readonly string[] => [left, tainted, blind].flatMap((one) => one.late(now));
     return {
       see(entry) {
         const { at } = entry;
+        noteRefusal(refused, entry);
         const isJudged = entry.kind === 'write' || entry.kind === 'process' || entry.kind === 'fault';
         if (isJudged) {
           const [isLed, isTaken] = [leads(entry), takesStatuses(entry)];
-          tainted.note(isLed ? [...taintsIn(picture, at), ...hintsIn(picture, at)] : NOTHING, at);
+          tainted.note(isLed ? [...taintsIn(picture, at), ...hintsIn(picture, refused, at)] : NOTHING, at);
           blind.note(isLed && isTaken ? blindIn(picture) : NOTHING, at);
         }
         if (picture.calmAt !== undefined && picture.standing !== known) {
@@ -89,6 +92,12 @@ export const atRest: Rule = {
     };
   },
 };
+
+function noteRefusal(refused: Map<string, Instant>, entry: Entry): void {
+  if (entry.kind !== 'request') return;
+  const { at, by, verb, resource, name = '', code } = entry;
+  if (resource === 'bottlerocketshadows' && verb === 'patch' && code === 403 && isController(by)) refused.set(name, at);
+}
 
 /** Whether a controller leads, still the same one, that has read all once, and nothing keeps it from Nodes. */
 function leader(picture: Picture): (entry: Entry) => boolean {
@@ -127,11 +136,12 @@ function taintsIn(picture: Picture, now: Instant): readonly string[] {
 }
 
 /** H2: no node is named an update that people, its policy or a halt forbid, nor are more than may be updating. */
-function hintsIn(picture: Picture, now: Instant): readonly string[] {
+function hintsIn(picture: Picture, refused: ReadonlyMap<string, Instant>, now: Instant): readonly string[] {
   if (!picture.sight.isClear(now)) return NOTHING;
   const named = [...picture.nodes.values()].flatMap((node) => {
     const shadow = picture.shadowOf(node.facts);
     const isNamed = shadow?.hint !== undefined && shadow.state === 'Idle' && !node.facts.marks;
+    if (shadow && now - (refused.get(shadow.name) ?? -Infinity) < RETRIED_WITHIN) return [];
     return isNamed ? [{ node, shadow, version: shadow.hint }] : [];
   });
   const vain = named
@@ -186,7 +196,12 @@ function blindIn(picture: Picture): readonly string[] {
 
 function leftIn(picture: Picture): readonly string[] {
   const nodes = [...picture.nodes.values()];
-  return [...nodes.flatMap((node) => leftOn(picture, node)), ...permits(picture, nodes), ...shadows(picture)];
+  return [
+    ...nodes.flatMap((node) => leftOn(picture, node)),
+    ...permits(picture, nodes),
+    ...shadows(picture),
+    ...requests(picture, nodes),
+  ];
 }
 
 /** A cordon is told with its author: who lifts it and cordons again begins anew. */
@@ -221,6 +236,17 @@ function permits(picture: Picture, nodes: readonly SeenNode[]): readonly string[
     const owned = picture.shadowOf(node.facts);
     const isFree = owned?.status && !owned.active && !node.facts.marks;
     return isFree ? [`${node.facts.name} is at rest and has a permit`] : [];
+  });
+}
+
+/** P9: once nothing is ahead of a node, nobody asks for it any more. */
+function requests(picture: Picture, nodes: readonly SeenNode[]): readonly string[] {
+  return nodes.flatMap(({ facts }) => {
+    const { active, status } = picture.shadowOf(facts) ?? {};
+    const isDone = !active && status !== undefined && status.current === status.target;
+    return facts.isAskedFor && facts.managed && isDone
+      ? [`${facts.name} has no update ahead, and is asked for still`]
+      : [];
   });
 }
 

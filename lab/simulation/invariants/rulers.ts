@@ -1,5 +1,5 @@
 import type { Entry, Instant } from '../types.ts';
-import { LEASE, leaseFacts } from './facts.ts';
+import { isController, LEASE, leaseFacts, shadowFacts } from './facts.ts';
 import { stepIn } from './obeyed.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
@@ -70,11 +70,12 @@ export const rulers: Rule = {
         if (entry.kind !== 'write') return NOTHING;
         if (isTakeover(entry)) ledSince = entry.at;
         reigns.see(entry);
-        const step = stepIn(picture, entry);
+        const unlocked = unlockedIn(picture, entry);
+        const step = unlocked ?? stepIn(picture, entry);
         if (!step) return NOTHING;
         const { node, what } = step;
         return reigns.lately(node.facts.uid, entry.sentAt).flatMap((past) => {
-          const forbids = forbidden(picture, past, entry);
+          const forbids = unlocked ? locked(past, unlocked.lock) : forbidden(picture, past, entry);
           if (!forbids || past.until - ledSince < SEEN_AFTER) return [];
           return [
             `${entry.by} ${what} ${node.facts.name}, and until ${Math.round((entry.sentAt - past.until) / 100) / 10} s before ${forbids}`,
@@ -100,3 +101,22 @@ function forbidden({ sight }: Picture, { ruling, since, until }: PastReign, { by
   const freeze = freezes.find(({ from, to }) => from + slack <= sentAt && sentAt < to - slack);
   return freeze && sight.mustKnow(Math.max(freeze.from + slack, since), instant) ? `${name} was frozen` : undefined;
 }
+
+interface Unlocked {
+  readonly node: SeenNode;
+  readonly what: string;
+  /** What its host was locked to. */
+  readonly lock: string;
+}
+
+/** P12: the node whose host a controller wants to be locked no more. */
+function unlockedIn({ nodes }: Picture, { resource, by, before, after }: Write): Unlocked | undefined {
+  if (resource !== 'bottlerocketshadows' || !isController(by) || !before || !after) return undefined;
+  const [{ wish }, made] = [shadowFacts(before), shadowFacts(after)];
+  const node = nodes.get(made.node);
+  if (!node || wish.lock === undefined || wish.lock === made.wish.lock) return undefined;
+  return { node, what: 'unlocked the host of', lock: wish.lock };
+}
+
+const locked = ({ ruling }: PastReign, lock: string): string | undefined =>
+  ruling.kind === 'ruled' && ruling.by.version.exact === lock ? `${ruling.by.name} wanted it at ${lock}` : undefined;

@@ -34,6 +34,8 @@ const fresh = (facts: NodeFacts, at: Instant) => ({
   readyAt: at,
   heldAt: at,
   managedAt: at,
+  /** When what people ask for on it was last changed. */
+  askedAt: -Infinity,
   /** Since when it is called what it is, by whom a policy may go. */
   troubledAt: at,
   /** When it was first seen, and when it last lost the taint with which it had joined. */
@@ -86,13 +88,20 @@ function noteSigns({ facts, signs }: SeenNode, old: NodeFacts | undefined, by: s
 }
 
 function noteChanges(node: SeenNode, old: NodeFacts, { at, by }: Write): void {
-  const { ready, held, managed, marks } = node.facts;
+  const { ready, managed, marks } = node.facts;
   if (old.ready !== ready) node.readyAt = at;
-  if (old.held !== held) node.heldAt = at;
   if (old.managed !== managed) node.managedAt = at;
+  noteDecided(node, old, at);
   if (old.troubles.join() !== node.facts.troubles.join()) node.troubledAt = at;
   if (old.labels !== node.facts.labels && groupOf(old) !== groupOf(node.facts)) node.labelsAt = at;
   if (old.marks?.text !== marks?.text) noteMarks(node, old, { at, by });
+}
+
+/** What people have said on the node. */
+function noteDecided(node: SeenNode, old: NodeFacts, at: Instant): void {
+  const { held, isAskedFor, retryOf } = node.facts;
+  if (old.held !== held) node.heldAt = at;
+  if (old.isAskedFor !== isAskedFor || old.retryOf !== retryOf) node.askedAt = at;
 }
 
 /** What the operator itself labels a node with selects nothing. */

@@ -1,4 +1,6 @@
-import { compareVersions, shadowFacts } from './facts.ts';
+import { BEGINS_AT } from '../types.ts';
+import { MINUTE } from '../units.ts';
+import { compareVersions, shadowFacts, type ShadowFacts } from './facts.ts';
 import { hintIn } from './hints.ts';
 import { type Picture, startIn } from './picture.ts';
 import type { ReleaseFacts } from './release-facts.ts';
@@ -55,10 +57,10 @@ export function unoffered(write: Write): Wish | undefined {
   return !status || isOffered ? undefined : { what: `its host does not offer it ${version}`, since: -Infinity };
 }
 
-/** B9: the node has left the version unasked. Nobody asks for a retry in these worlds. */
-export function left(write: Write): Wish | undefined {
-  const { version, status: { reason, failedOn } = {} } = startIn(write) ?? {};
-  const isLeft = reason === 'Reverted' && failedOn === version;
+/** B9: the node has left the version unasked, and nobody has asked it to try again. */
+export function left({ facts }: SeenNode, write: Write): Wish | undefined {
+  const { version, status } = startIn(write) ?? {};
+  const isLeft = status?.reason === 'Reverted' && status.failedOn === version && status.failedText !== facts.retryOf;
   return isLeft ? { what: `it has left ${version} unasked`, since: -Infinity } : undefined;
 }
 
@@ -91,4 +93,31 @@ export function tooYoung(picture: Picture, node: SeenNode, write: Write): Wish |
   const slack = 2 * picture.sight.clockOf(write.by);
   const isYoung = write.sentAt + slack < offeredAt + group.version.minAgeMs;
   return isYoung ? { what: `${version} is too young for ${group.name}`, since: picture.ruledAt(node) } : undefined;
+}
+
+/** The shadow of a node at rest that the write is to begin something on; undefined where something has begun, which goes on. */
+function restIn({ before }: Write): ShadowFacts | undefined {
+  const shadow = before && shadowFacts(before);
+  return shadow?.state === 'Idle' ? shadow : undefined;
+}
+
+/** P15: the node's own last update, by as much as clocks may have differed. */
+export function updatedLately(picture: Picture, node: SeenNode, write: Write): Wish | undefined {
+  const { name = '', minIntervalMs = 0 } = picture.rulings.groupOf(node.facts) ?? {};
+  const finishedAt = Date.parse(restIn(write)?.finishedAt ?? '') - BEGINS_AT;
+  if (minIntervalMs === 0 || isBack(picture, node, write)) return undefined;
+  const since = Math.max(finishedAt, picture.ruledAt(node));
+  const isEarly = write.sentAt + picture.sight.apartMs < finishedAt + minIntervalMs;
+  return isEarly ? { what: `${name} leaves it alone for longer after its last update`, since } : undefined;
+}
+
+/** P9: it pauses after a failure on that version, for longer each time, but where somebody has named that failure on it. */
+export function failedLately({ sight }: Picture, { facts, askedAt }: SeenNode, write: Write): Wish | undefined {
+  const version = wanted(write);
+  const { status } = restIn(write) ?? {};
+  if (version === undefined || !status?.failed.includes(version) || facts.retryOf === status.failedText)
+    return undefined;
+  const pauseMs = status.crashes > 0 ? Math.min(2 ** status.crashes, 1440) * MINUTE : 0;
+  const isEarly = write.sentAt + BEGINS_AT + sight.apartMs < status.failedAt + pauseMs;
+  return isEarly ? { what: `it has failed on ${version}, and its pause is not over`, since: askedAt } : undefined;
 }

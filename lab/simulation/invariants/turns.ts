@@ -1,0 +1,68 @@
+import type { Instant } from '../types.ts';
+import { shadowFacts, type ShadowFacts } from './facts.ts';
+import { type Picture, startIn } from './picture.ts';
+import { ofWrites, type Rule, type Write } from './rule.ts';
+import { arrives, type SeenNode } from './seen-node.ts';
+
+/** What has stood for so long as it is surely waits for a place, milliseconds. */
+const WAITS = 180_000;
+/** By so much one whose update was called off comes later, or whose drain is known to be blocked. */
+const CALLED_OFF = 0.5;
+/** Those that start together get their permits one after the other, within so long, milliseconds. */
+const TOGETHER = 15_000;
+
+/**
+ * P6: of the nodes of a policy that wait for a place to go to one version, none starts before one that somebody asks for, or that has failed less often,
+ * and the node that the controller runs on comes last.
+ */
+export const turns: Rule = {
+  name: 'turns',
+  begin(picture) {
+    // By name of the shadow: since when its node stands as it does, and when another came before it.
+    const since = new Map<string, Instant>();
+    const passed = new Map<string, Instant>();
+    return ofWrites('bottlerocketshadows', (write) => {
+      if (!isSame(write)) since.set(write.name, write.at);
+      for (const { facts } of passedOver(picture, write, since)) passed.set(`brs-${facts.name}`, write.at);
+      for (const { shadow } of picture.lease.permits) passed.delete(shadow);
+      const late = [...passed].filter(([, at]) => write.at - at > TOGETHER).map(([name]) => name);
+      for (const name of late) passed.delete(name);
+      return late.map((name) => `the node of ${name} is waiting, and one has started that comes after it`);
+    });
+  },
+};
+
+const isSame = ({ before, after }: Write): boolean =>
+  before !== undefined && after !== undefined && standing(shadowFacts(before)) === standing(shadowFacts(after));
+
+/** What decides whether a place is given to it, and when. */
+const standing = ({ state, version, owners, status, verdict }: ShadowFacts): string =>
+  JSON.stringify([state, version, owners, status?.current, status?.target, status?.crashes, verdict?.reason]);
+
+/** Zones, and what widens, have an order of their own. */
+function passedOver(picture: Picture, write: Write, since: ReadonlyMap<string, Instant>): readonly SeenNode[] {
+  const start = startIn(write);
+  const node = picture.nodes.get(start?.node ?? '');
+  const group = node && picture.rulings.groupOf(node.facts);
+  if (!start || !group || Number.isFinite(group.zones.atOnce) || group.widens || arrives(node.facts)) return [];
+  const turn = turnOf(picture, start.node);
+  const alike = picture.membersOf(group).filter(({ facts }) => facts.family === node.facts.family);
+  const before = alike.filter(({ facts }) => turnOf(picture, facts.name) + CALLED_OFF < turn);
+  return before.filter((one) => {
+    const shadow = picture.shadowOf(one.facts);
+    if (!shadow || shadow.status?.target !== start.version || !waits(one, shadow)) return false;
+    const last = Math.max(since.get(shadow.name) ?? 0, one.readyAt, one.heldAt, one.askedAt, picture.ruledAt(one));
+    return last + WAITS <= write.sentAt && picture.sight.known(last, write.sentAt);
+  });
+}
+
+const waits = ({ facts }: SeenNode, { state, verdict }: ShadowFacts): boolean =>
+  facts.ready && !facts.held && !facts.marks && state === 'Idle' && verdict?.reason === 'WaitingForSlot';
+
+/** The lowest comes first. */
+function turnOf({ nodes, shadows, lease, pods }: Picture, name: string): number {
+  if (nodes.get(name)?.facts.isAskedFor) return -1;
+  const [pod = ''] = lease.holder.split('_');
+  const isOwn = [...pods.values()].some(({ facts }) => facts.node === name && facts.key.endsWith(`/${pod}`));
+  return isOwn ? Infinity : (shadows.get(`brs-${name}`)?.status?.crashes ?? 0);
+}
