@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
+import { NOTIFICATION_RULE } from '../../infra/rules.ts';
 import { POLICY_CRD_NAME } from '../../runtime/api/policy/names.ts';
 import { ADMIN, type EmbeddedCluster } from '../sim/cluster/cluster.ts';
 import { applyAll, type Manifest } from '../sim/world/manifests.ts';
@@ -17,7 +18,14 @@ const KINDS: ReadonlySet<string> = new Set([
 
 const MANIFESTS = parseAllDocuments(readFileSync('dist/brupop.k8s.yaml', 'utf8'))
   .map((document) => document.toJS() as Manifest)
-  .filter(({ kind }) => KINDS.has(kind));
+  .filter(({ kind }) => KINDS.has(kind))
+  .map(granted);
+
+/** With what settings grant that storms draw. */
+function granted(manifest: Manifest & { readonly rules?: readonly object[] }): Manifest {
+  if (manifest.kind !== 'Role' || manifest.metadata.name !== 'brupop-controller-role') return manifest;
+  return { ...manifest, rules: [...(manifest.rules ?? []), NOTIFICATION_RULE] };
+}
 
 /** Whether it is the definition of policies, which may be missing where only a part of the manifests was applied. */
 const definesPolicies = ({ metadata }: Manifest): boolean => metadata.name === POLICY_CRD_NAME;

@@ -30,6 +30,7 @@ export const MOMENTS = {
   condition: 'a verdict is written to the shadow',
   'lease-takeover': 'L5: the Lease has another holder',
   'lease-renewal': 'the holder renews the Lease',
+  'memory-written': 'L10: what was told is remembered',
   'lb-excluded': 'the label that excludes from load balancers is written to the Node, with marks',
   'volumes-awaited': 'M9: the marks get the time from which volumes are waited for',
   disowned: 'M6: the marks give up a cordon that somebody has lifted',

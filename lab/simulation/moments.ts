@@ -178,6 +178,7 @@ const WRITES: readonly [RegExp, (write: Write, name: string, around: Around) => 
   [/\/nodes\/([^/]+)$/, nodeWrite],
   [/\/bottlerocketupdatepolicies\/([^/]+)\/status$/, () => ({ moment: 'policy-status' })],
   [/\/pods\/([^/]+)\/eviction$/, () => ({ moment: 'eviction' })],
+  [/\/configmaps\/(brupop-notifications-state)$/, () => ({ moment: 'memory-written' })],
   [/\/(bottlerocketreleases)$/, ({ method }) => (method === 'POST' ? { moment: 'ledger-made' } : undefined)],
   [/\/bottlerocketreleases\/([^/]+)\/status$/, failureWrite],
 ];

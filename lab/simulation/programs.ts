@@ -21,6 +21,7 @@ import {
   NAMESPACE,
 } from '../../runtime/api/shadow/names.ts';
 import type { UserInfo } from '../sim/cluster/cluster.ts';
+import { remembering } from './memories.ts';
 import { exchange } from './memory-http.ts';
 import type { Member } from './carriage.ts';
 import type { SimulatedNetwork } from './network.ts';
@@ -78,6 +79,7 @@ const controller: Program = async ({ container, member, network, settings, clock
     random,
     logger,
     config,
+    ...(config.NOTIFICATIONS_DIR !== undefined && { notifierOf: remembering }),
     ...newIdentity(config, random),
   });
   await manager.run(signal);

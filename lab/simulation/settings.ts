@@ -41,5 +41,6 @@ export function drawSettings(random: Random): Settings {
     agent: { ...exclusion, ...maybe(0.3, 'UPDATE_CHECK_INTERVAL_IN_SEC', ['60', '300']) },
   };
   const looks = maybe(0.5, 'CHECK_FAILED_AFTER_IN_SEC', ['120', '300']);
-  return { ...drawn, controller: { ...drawn.controller, ...looks } };
+  const told = maybe(0.4, 'NOTIFICATIONS_DIR', ['/etc/notifications']);
+  return { ...drawn, controller: { ...drawn.controller, ...looks, ...told } };
 }

@@ -29,6 +29,7 @@ const RARE: readonly Moment[] = [
   'lock-recorded',
   'locked',
   'failure-entered',
+  'memory-written',
 ];
 
 describe('a storm passes without a violation', () => {

@@ -1,6 +1,6 @@
 import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
-import type { Entry, Instant } from '../types.ts';
+import type { Entry, Instant, RequestEntry } from '../types.ts';
 import { at, isController, isOperator, LEASE, leaseFacts, shadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Span, type Write } from './rule.ts';
@@ -83,6 +83,10 @@ function giveBack({ terms }: Run, sentAt: Instant): void {
   if (last) last.to = Math.min(last.to, sentAt);
 }
 
+/** The ConfigMap in which leaders remember what was told, and how long one waits that finds another's name there, milliseconds. */
+const MEMORY = 'brupop-notifications-state';
+const WAITS_MS = 15_000;
+
 /** What no controller writes but the one that leads. */
 const LED = new Set(['bottlerocketshadows', 'nodes', 'bottlerocketupdatepolicies']);
 
@@ -94,11 +98,14 @@ export const leadership: Rule = {
   name: 'leadership',
   begin(picture) {
     const reigns = new Reigns(picture);
+    const memory = new SeenMemory();
     return {
       see(entry) {
         reigns.see(entry);
+        if (entry.kind === 'request') memory.asked(entry);
         if (entry.kind !== 'write' || !isOperator(entry.by)) return NOTHING;
         if (!isController(entry.by)) return foreignSpec(entry);
+        if (entry.name === MEMORY) return memory.written(entry);
         if (entry.resource !== 'leases') return LED.has(entry.resource) ? powerless(entry, reigns) : NOTHING;
         if (entry.name !== LEASE) return NOTHING;
         reigns.written(entry);
@@ -114,6 +121,23 @@ function foreignSpec({ by, resource, name, before, after }: Write): readonly str
   const [old, made] = [before && shadowFacts(before), shadowFacts(after)];
   const isSame = old ? old.state === made.state && old.version === made.version : made.state === 'Idle';
   return isSame ? NOTHING : [`${by} wrote the spec of ${name}`];
+}
+
+/** L10: who finds another's name where it remembers what was told waits until it must know that it leads no more. */
+class SeenMemory {
+  /** When each has last looked. */
+  readonly #lookedAt = new Map<string, Instant>();
+
+  asked({ by, at: now, verb, name }: Extract<Entry, RequestEntry>): void {
+    if (verb === 'get' && name === MEMORY) this.#lookedAt.set(by, now);
+  }
+
+  written({ by, sentAt, before, after }: Write): readonly string[] {
+    const isNew = (key: string): boolean => at(before, 'data', key) !== at(after, 'data', key);
+    if (!before || !isNew('leader') || !isNew('state.json')) return NOTHING;
+    const hasWaited = sentAt - (this.#lookedAt.get(by) ?? -Infinity) >= WAITS_MS;
+    return hasWaited ? NOTHING : [`${by} writes over what another leader remembers`];
+  }
 }
 
 /** What it sent while it led may land later. */

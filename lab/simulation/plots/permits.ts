@@ -29,6 +29,8 @@ export const ofPermits: readonly Told[] = [
   'lease-stolen after status-idle at once',
   'watch-lags before spec-start',
   'watch-mute before spec-start',
+  // A leader that does not know yet that it is none has something to remember still.
+  'lost-before before memory-written; freeze-controller before memory-written at once; lease-deleted before memory-written soon',
   'kill-controller between permit-taken',
   'kill-controller before node-touched',
   'kill-controller before permit-given-back',
