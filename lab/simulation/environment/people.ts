@@ -85,6 +85,11 @@ export function createPeople(parts: { readonly hand: Hand; readonly timers: Time
     },
     deleteShadow: (node: string): void =>
       timers.do(() => hand.delete((random() < 0.3 ? shadowPathAsV1 : shadowPath)(node))),
+    /** Nobody owns it, until what is returned is called, which deletes it. */
+    disownShadow: (node: string) => {
+      timers.do(() => hand.patch(shadowPath(node), { metadata: { ownerReferences: null } }));
+      return () => timers.do(() => deleteDisowned(hand, node));
+    },
     editAsV1: (node: string): void => timers.do(() => editAsV1(hand, node, random)),
     /** Its spec is Idle, whatever it was. */
     endUpdate: (node: string): void => timers.do(() => hand.patch(shadowPath(node), { spec: { state: 'Idle' } })),
@@ -149,6 +154,12 @@ async function sayBroken(hand: Hand, node: string, is: boolean): Promise<void> {
   await hand.patch(nodePath(node), { spec: { taints } });
   const condition = { type: BROKEN, status: is ? 'True' : 'False', reason: 'Watched', message: 'as it is' };
   await hand.patch(`${nodePath(node)}/status`, { status: { conditions: [condition] } }, 'strategic');
+}
+
+/** As the manual says: its agent makes another. */
+async function deleteDisowned(hand: Hand, node: string): Promise<void> {
+  const shadow = await hand.get(shadowPath(node));
+  if (shadow && (shadow.metadata.ownerReferences ?? []).length === 0) await hand.delete(shadowPath(node));
 }
 
 async function edit(hand: Hand, node: string, random: Random): Promise<void> {

@@ -16,6 +16,7 @@ export const peopleFaults: Kinds = {
   'edit-as-v1': byPeople('a shadow is written as a client of v1 writes it', 3, AT_ONCE, 'editAsV1'),
   'spec-idle': byPeople('an update is ended by hand: its spec is Idle', 1, AT_ONCE, 'endUpdate'),
   'edit-shadow': byPeople('a shadow is edited by hand', 2, AT_ONCE, 'editShadow'),
+  'disown-shadow': byPeople('a shadow is taken from its owner, and deleted later', 1, IN_MINUTES, 'disownShadow'),
   'annotate-node': ofNode(
     'others write to a Node, or ask for its update',
     4,

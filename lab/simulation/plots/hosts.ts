@@ -15,10 +15,12 @@ export const ofHosts: readonly Told[] = [
   'host-activated-by-hand before prepare; agent-crashes before prepare soon',
   'host-activated-by-hand after spec-start',
   'host-downgrade before prepare',
+  'host-no-wave before prepare',
   'host-prepare before prepare',
   // The repository, and what asks it.
   'host-repository-gone after spec-advance',
   'host-repository-silent after drained',
+  'host-repository-gone after status-idle for 10-25 min',
   'host-dispatcher-killed before activate',
   'host-updog-killed before activate',
   'host-torn-status after drained',
@@ -35,6 +37,8 @@ export const ofHosts: readonly Told[] = [
   'node-replaced after prepare',
   'node-replaced after spec-advance soon',
   'node-replaced after reboot-recorded',
+  'host-repository-gone before prepare for 4-8 min; disown-shadow after prepare soon for 3-10 min',
+  'disown-shadow after prepare at once for 3-10 min; agent-crashes after prepare in 65-110 s',
   // Statuses that come late.
   'freeze before reboot-recorded; agent-crashes before reboot-recorded soon',
   'freeze before status-error-reset; agent-crashes before status-error-reset soon',
