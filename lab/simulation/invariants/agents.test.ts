@@ -1,0 +1,107 @@
+import { expect, test } from '@jest/globals';
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
+import type { Entry } from '../types.ts';
+import { MINUTE } from '../units.ts';
+import { blame } from './blame.ts';
+import { broken, NEW, node, OLD, RESOURCES, SCENARIO, shadow, STARTS } from './histories.ts';
+import { obeyed } from './obeyed.ts';
+import { Picture } from './picture.ts';
+import { proof } from './proof.ts';
+import { reduced } from './reduced.ts';
+import type { Rule } from './rule.ts';
+import { told } from './told.ts';
+
+const written = (after: KubeObject, at: number): Entry => {
+  const { name } = after.metadata;
+  return { kind: 'write', at, sentAt: at, by: 'controller-0', resource: RESOURCES[name.slice(0, 4)]!, name, after };
+};
+const runs = (of: string): Entry => ({ kind: 'process', process: `agent-${of}`, event: 'starts', at: 0 });
+
+/** What the last of these entries breaks. */
+function breaks(rule: Rule, history: readonly Entry[]): readonly string[] {
+  const picture = new Picture(SCENARIO);
+  const judge = rule.begin(picture, SCENARIO);
+  const all = history.map((entry) => {
+    picture.see(entry);
+    return judge.see?.(entry) ?? [];
+  });
+  return all.at(-1) ?? [];
+}
+
+const FAILED = { state_transition_failure_timestamp: '2026-03-01T00:00:00Z' };
+
+test.each([
+  ['what its host offers', {}, 0],
+  ['what its host does not offer any more', { target_version: OLD }, 1],
+  ['what it has left unasked', { ...FAILED, last_failure: { reason: 'Reverted', version: NEW } }, 1],
+  ['another than it has left unasked', { last_failure: { reason: 'Reverted', version: '1.38.5' } }, 0],
+])('a node starts on %s', (_, status, count) => {
+  const history = [node('node-1'), shadow('node-1', { status }), shadow('node-1', { ...STARTS, status })];
+  expect(broken(obeyed, history)).toHaveLength(count);
+});
+
+test.each([
+  ['another is on its way to it', {}, 1],
+  ['another on its way has failed on it before', { status: { failed_versions: [NEW] } }, 0],
+  ['another is well on it', { spec: 'Idle', status: { current_version: NEW } }, 0],
+])('a node starts on a release that nobody has proven while %s', (_, other, count) => {
+  const begin = [node('node-1'), node('node-2'), shadow('node-1'), shadow('node-2')].map((one) => written(one, 0));
+  const second = written(shadow('node-2', { ...STARTS, ...other }), 1);
+  const first = written(shadow('node-1', STARTS), 10 * MINUTE);
+  expect(breaks(proof, [runs('node-1'), runs('node-2'), ...begin, second, first])).toHaveLength(count);
+});
+
+test('a node says what it has failed on until it runs that', () => {
+  const history = [node('node-1'), shadow('node-1', { status: { failed_versions: [NEW] } })];
+  expect(broken(blame, [...history, shadow('node-1')])).toHaveLength(1);
+  expect(broken(blame, [...history, shadow('node-1', { status: { current_version: NEW } })])).toEqual([]);
+});
+
+const called = (path: string, at: number): Entry => ({
+  kind: 'host',
+  node: 'node-1',
+  at,
+  event: { kind: 'call', method: 'POST', path: `/actions/${path}`, status: 204 },
+});
+const up = (version: string, at: number): Entry => ({
+  kind: 'host',
+  node: 'node-1',
+  at,
+  event: { kind: 'up', bootId: `boot of ${at}`, version },
+});
+const OWN = shadow('node-1', STARTS);
+const NOBODYS = { ...OWN, metadata: { ...OWN.metadata, ownerReferences: [] } };
+
+test.each([
+  ['says so', [OWN], 0],
+  ['says nothing', [shadow('node-1')], 1],
+  ['was its own until two minutes ago', [OWN, NOBODYS], 1],
+])('an agent has its host prepare an update while its shadow %s', (_, shadows, count) => {
+  const history = [written(node('node-1'), 0), ...shadows.map((one, index) => written(one, index))];
+  expect(breaks(told, [...history, called('prepare-update', 2 * MINUTE)])).toHaveLength(count);
+});
+
+test.each([
+  [NEW, 0],
+  [OLD, 0],
+  ['1.37.0', 1],
+])('a host that was asked to reboot boots %s', (version, count) => {
+  const begin = [up(OLD, 0), written(node('node-1'), 0), written(OWN, 1), called('reboot', 2)];
+  const down: Entry = { kind: 'host', node: 'node-1', at: 3, event: { kind: 'down', asked: true } };
+  expect(breaks(told, [...begin, down, up(version, MINUTE)])).toHaveLength(count);
+});
+
+test.each([
+  ['for two minutes', [0], 0],
+  ['for a minute', [MINUTE], 1],
+  ['never', [], 1],
+])('an agent does not say why it has failed, and that was refused %s', (_, refusedAt, count) => {
+  const refused = refusedAt.map((at): Entry => {
+    const about = { resource: 'bottlerocketshadows', name: 'brs-node-1', subresource: 'status' };
+    return { kind: 'request', at, by: 'apiserver-0', verb: 'update', ...about, code: 403, isVain: false };
+  });
+  const body = JSON.stringify({ current_state: 'ErrorReset' });
+  const [at, by, of] = [2 * MINUTE, 'agent-node-1', 'node-1'];
+  const asked: Entry = { kind: 'asked', at, by, node: of, to: 'apiserver-0', path: '/', body, acted: '1' };
+  expect(breaks(reduced, [written(node(of), 0), written(OWN, 0), ...refused, asked])).toHaveLength(count);
+});
