@@ -4,6 +4,7 @@ import type { Entry } from '../types.ts';
 import { MINUTE } from '../units.ts';
 import { blame } from './blame.ts';
 import { broken, NEW, node, OLD, RESOURCES, SCENARIO, shadow, STARTS } from './histories.ts';
+import { looks } from './looks.ts';
 import { obeyed } from './obeyed.ts';
 import { Picture } from './picture.ts';
 import { proof } from './proof.ts';
@@ -104,4 +105,16 @@ test.each([
   const [at, by, of] = [2 * MINUTE, 'agent-node-1', 'node-1'];
   const asked: Entry = { kind: 'asked', at, by, node: of, to: 'apiserver-0', path: '/', body, acted: '1' };
   expect(breaks(reduced, [written(node(of), 0), written(OWN, 0), ...refused, asked])).toHaveLength(count);
+});
+
+const THERE = written(node('node-1'), 0);
+const noted = (at: number): Entry => written(node('node-2'), at);
+const activation = (on: boolean): Entry => ({ kind: 'host', node: 'node-1', at: 2, event: { kind: 'activation', on } });
+
+test.each([
+  ['what it is not to boot', true, 1],
+  ['what it runs', false, 0],
+])('a host whose node is at rest boots next, for a quarter of an hour, %s', (_, on, count) => {
+  const history = [runs('node-1'), THERE, written(shadow('node-1'), 1), activation(true), activation(on)];
+  expect(breaks(looks, [...history, noted(3), noted(MINUTE), noted(17 * MINUTE)])).toHaveLength(count);
 });

@@ -12,6 +12,7 @@ import { liveness } from './liveness.ts';
 import { lists } from './lists.ts';
 import { load } from './load.ts';
 import { locks } from './locks.ts';
+import { looks } from './looks.ts';
 import { obeyed } from './obeyed.ts';
 import { after, times } from './order.ts';
 import { permits } from './permits.ts';
@@ -64,5 +65,6 @@ export const RULES: readonly Rule[] = [
   noFailures,
   locks,
   atRest,
+  looks,
   liveness,
 ];

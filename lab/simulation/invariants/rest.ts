@@ -27,7 +27,7 @@ export function isDeserted({ nodes, processes }: Picture): boolean {
 }
 
 /** What should not be so, each since when. */
-class Standing {
+export class Standing {
   readonly #withinMs: number;
   readonly #since = new Map<string, Instant>();
   readonly #told = new Set<string>();
@@ -56,31 +56,23 @@ class Standing {
   }
 }
 
-/**
- * B6, M6, M8, L3, B4: of a node at rest, or gone, nothing of ours is left. P14, P16: no taint of ours stays of which nothing is to come. B10: who cannot
- * look for updates is not said to be up to date.
- */
+/** M6, M8, L3, B4: of a node at rest, or gone, nothing of ours is left. P14, P16: no taint of ours stays of which nothing is to come. */
 export const atRest: Rule = {
   name: 'at-rest',
   begin(picture) {
     const [left, tainted] = [new Standing(REST_WITHIN), new Standing(UNTAINTED_WITHIN)];
-    const blind = new Standing(picture.terms.checkFailedAfterMs + UNTAINTED_WITHIN);
     const leads = leader(picture);
-    const takesStatuses = statusesTaken();
     // By name of the shadow, when a controller was last refused a write of it.
     const refused = new Map<string, Instant>();
     let known = -1;
-    const late = (now: Instant): readonly string[] => [left, tainted, blind].flatMap((one) => one.late(now));
+    const late = (now: Instant): readonly string[] => [left, tainted].flatMap((one) => one.late(now));
     return {
       see(entry) {
         const { at } = entry;
         noteRefusal(refused, entry);
         const isJudged = entry.kind === 'write' || entry.kind === 'process' || entry.kind === 'fault';
-        if (isJudged) {
-          const [isLed, isTaken] = [leads(entry), takesStatuses(entry)];
-          tainted.note(isLed ? [...taintsIn(picture, at), ...hintsIn(picture, refused, at)] : NOTHING, at);
-          blind.note(isLed && isTaken ? blindIn(picture) : NOTHING, at);
-        }
+        if (isJudged)
+          tainted.note(leads(entry) ? [...taintsIn(picture, at), ...hintsIn(picture, refused, at)] : NOTHING, at);
         if (picture.calmAt !== undefined && picture.standing !== known) {
           known = picture.standing;
           left.note(isDeserted(picture) ? NOTHING : leftIn(picture), at);
@@ -100,7 +92,7 @@ function noteRefusal(refused: Map<string, Instant>, entry: Entry): void {
 }
 
 /** Whether a controller leads, still the same one, that has read all once, and nothing keeps it from Nodes. */
-function leader(picture: Picture): (entry: Entry) => boolean {
+export function leader(picture: Picture): (entry: Entry) => boolean {
   let holder = '';
   return ({ kind, at }) => {
     const isSame = holder === picture.lease.holder && kind !== 'process';
@@ -108,20 +100,6 @@ function leader(picture: Picture): (entry: Entry) => boolean {
     const running = [...picture.processes].filter(([name, process]) => process.runs && isController(name));
     const isRead = running.length > 0 && running.every(([, { since }]) => picture.sight.mayHaveRead(since));
     return isSame && isRead && picture.sight.reachesNodes(at);
-  };
-}
-
-/** Whether no shadow's status is refused, and what was has been tried again since (L9). */
-function statusesTaken(): (entry: Entry) => boolean {
-  const refused = new Set<number>();
-  let until = -Infinity;
-  return (entry) => {
-    if (entry.kind === 'fault' && entry.name.startsWith('status-')) {
-      if (entry.phase === 'begins') refused.add(entry.id);
-      else refused.delete(entry.id);
-      until = entry.at + RETRIED_WITHIN;
-    }
-    return refused.size === 0 && until < entry.at;
   };
 }
 
@@ -184,16 +162,6 @@ function nextOf({ active, state, version, status }: ShadowFacts): { readonly ver
   return state === 'Idle' || record?.requested === true ? 'settled' : { version: version ?? target };
 }
 
-function blindIn(picture: Picture): readonly string[] {
-  return [...picture.nodes.values()].flatMap(({ facts }) => {
-    const { status, verdict } = picture.shadowOf(facts) ?? {};
-    const { cannotLookSince: since } = status ?? {};
-    return since === undefined || verdict?.reason !== 'UpToDate'
-      ? []
-      : `${facts.name} cannot look for updates since ${since}, and is said to be up to date`;
-  });
-}
-
 function leftIn(picture: Picture): readonly string[] {
   const nodes = [...picture.nodes.values()];
   return [
@@ -211,7 +179,6 @@ function leftOn(picture: Picture, node: SeenNode): readonly string[] {
   const isAtRest = shadow ? shadow.status !== undefined && !shadow.active : !picture.agentOf(facts.name).runs;
   if (!isAtRest) return NOTHING;
   if (facts.marks) return [`${facts.name} is at rest and bears marks`];
-  if (isActivated(picture, facts.name)) return [`${facts.name} is at rest, and its host is to boot something else`];
   if (isForgotten(node)) return [`${facts.name} is at rest without marks, and cordoned by ${cordon?.by}`];
   return robbedAt > -Infinity
     ? NOTHING
@@ -219,10 +186,6 @@ function leftOn(picture: Picture, node: SeenNode): readonly string[] {
         isOperator(by) ? `${facts.name} is at rest without marks, and bears ${sign}` : [],
       );
 }
-
-/** B6: an agent is there, and what is activated would be booted by chance. */
-const isActivated = ({ hosts, processes }: Picture, node: string): boolean =>
-  processes.get(`agent-${node}`)?.runs === true && hosts.get(node)?.isActivated === true;
 
 /** A person who holds a node, or has changed its marks since it was cordoned, cares for its cordon. */
 function isForgotten({ facts, cordon, robbedAt }: SeenNode): boolean {

@@ -14,6 +14,7 @@ export const ofHosts: readonly Told[] = [
   'host-restaged-by-hand before activate',
   'host-activated-by-hand before prepare; agent-crashes before prepare soon',
   'host-activated-by-hand after spec-start',
+  'hold after status-idle soon for 30-60 min; host-activated-by-hand after status-idle soon for 30-60 min',
   'host-downgrade before prepare',
   'host-no-wave before prepare',
   'host-prepare before prepare',
