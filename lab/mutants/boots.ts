@@ -66,7 +66,7 @@ export const bootMutants: readonly Mutant[] = [
   }),
   ...mutantsOf('runtime/agent/loop.ts', ['test/agent/failing-paths.test.ts'], {
     'B6: deactivates the host before the record is cleared': [
-      "  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...currentStatus(now), reboot: null }), signal);\n",
+      "  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...nothingStaged(now), reboot: null }), signal);\n",
       '',
     ],
   }),

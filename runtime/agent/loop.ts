@@ -4,7 +4,7 @@ import { retry } from '../lib/retry.ts';
 import { decide, sameStep, type Step } from './decide.ts';
 import { StepFailedError } from './failure.ts';
 import { HostError, isDeadMount } from './hosts/errors.ts';
-import { failedStatus, currentStatus } from './status.ts';
+import { failedStatus, nothingStaged } from './status.ts';
 import type { StepContext } from './steps/context.ts';
 import { createSteps } from './steps/steps.ts';
 
@@ -78,7 +78,7 @@ async function giveUp({ context, signal }: Wanted, version: string, error: StepF
   logger.warn('the attempt has failed', { version, state, reason: error.reason, error: error.message });
   const time = rfc3339(clock.now());
   // Once the host is deactivated, an unplanned reboot boots the old version. With the record it would be taken for a rollback.
-  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...currentStatus(now), reboot: null }), signal);
+  if (error.reason !== 'BootFailed') await apiserver.report((now) => ({ ...nothingStaged(now), reboot: null }), signal);
   const undone = await hostWork.tryToDeactivate(signal);
   // Nothing is activated before the step that reboots. This comes first, because a long message loses its end.
   const warning = undone && state === 'RebootedIntoUpdate' ? `${version} may still be booted: ${undone.message}; ` : '';

@@ -71,6 +71,24 @@ describe.each(DRIVERS)('a version that the controller has named to a node at res
   });
 });
 
+test('what is prepared ahead is taken from the status before it is written over because its activation was cut off', async () => {
+  await offered();
+  world.operator.hint('1.39.0');
+  await world.until(() => isReady(world));
+  world.operator.holding = false;
+  const killed = world.host.observe({
+    onCall: ({ path }) => {
+      if (path !== '/actions/activate-update') return;
+      world.host.inject('dispatcher-killed');
+      killed();
+    },
+  });
+  world.operator.want(staged('1.39.0'));
+  await world.until(() => world.asked('prepare-update') === 2);
+  expect(world.operator.status.staged).toEqual({});
+  await world.until(() => world.updated);
+});
+
 describe('a version that cannot be prepared at rest', () => {
   test('is reported with its reason, blames no release, is tried again minutes later, and delays no look for updates', async () => {
     await offered();

@@ -72,6 +72,9 @@ export interface HostUpdater {
    */
   deactivate(signal?: AbortSignal): Promise<HostStatus | undefined>;
 
+  /** An activation may have been cut off, so that what is in the inactive partition may be written over when it is deactivated. */
+  readonly isCutOff?: boolean;
+
   /**
    * Asks for a reboot, and asks again where no answer comes. Resolves when the host has accepted it, or when it may have accepted it and
    * has not answered for a minute. The host goes down some time later (within `limits.goingDownMs`), or never.

@@ -15,6 +15,11 @@ import type { Wishes } from './wish.ts';
 /** How long the controller has to follow a host that offers another version now. */
 const FOLLOW_MS = 120_000;
 
+/** What is on record goes before anything is written over it: an agent that is killed meanwhile would believe it. */
+export async function forgetStaged({ apiserver, view }: StepContext, signal: AbortSignal): Promise<void> {
+  if (view.value.shadow?.status?.staged?.version != null) await apiserver.report(nothingStaged, signal);
+}
+
 export function targetChanged(wanted: string, offered: string | undefined): StepFailedError {
   return new StepFailedError('TargetChanged', `${wanted} is wanted, but the host offers ${offered ?? 'no update'}`);
 }
@@ -81,6 +86,7 @@ export class Staging {
   /** Looks at the host first: the download of an earlier attempt may have succeeded although nobody saw its end. */
   async #once(version: string, signal: AbortSignal): Promise<void> {
     const { host } = this.#context;
+    if (host.isCutOff) await forgetStaged(this.#context, signal);
     const before = await host.deactivate(signal);
     if (this.isProven(before, version)) return this.#believe(before, version);
     this.forget();
@@ -106,13 +112,10 @@ export class Staging {
     }
   }
 
-  /**
-   * The host chooses again before it downloads, which is as good as a look for updates. What is on record goes first: an agent that is killed
-   * meanwhile would believe it.
-   */
+  /** The host chooses again before it downloads, which is as good as a look for updates. */
   async #write(version: string, signal: AbortSignal): Promise<void> {
-    const { apiserver, host, offers, clock, view } = this.#context;
-    if (view.value.shadow?.status?.staged?.version != null) await apiserver.report(nothingStaged, signal);
+    const { host, offers, clock } = this.#context;
+    await forgetStaged(this.#context, signal);
     const chosenAt = clock.monotonic();
     this.#believe(await host.prepare(version, signal), version);
     offers.note(version, chosenAt);

@@ -7,7 +7,7 @@ import { currentStatus, reachedStatus, idleStatus } from '../status.ts';
 import type { StepContext } from './context.ts';
 import { offerWatch } from './offer.ts';
 import { rebootInto } from './reboot.ts';
-import { Staging } from './stage.ts';
+import { forgetStaged, Staging } from './stage.ts';
 import { unaskedBoots } from './unasked-boot.ts';
 import { Wishes } from './wish.ts';
 
@@ -88,8 +88,9 @@ async function introduce({ apiserver, hostWork }: StepContext, signal: AbortSign
 
 /** Back to rest. After a completed update there is nothing to undo: the node went back into service before its monitoring. */
 async function rest(context: StepContext, succeeded: boolean, signal: AbortSignal): Promise<void> {
-  const { apiserver, clock, hostWork } = context;
+  const { apiserver, clock, host, hostWork } = context;
   if (!succeeded) {
+    if (host.isCutOff) await forgetStaged(context, signal);
     await hostWork.tryToDeactivate(signal);
     await releaseNode(context, signal);
   }

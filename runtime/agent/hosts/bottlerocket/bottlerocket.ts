@@ -133,6 +133,10 @@ export class Bottlerocket implements HostUpdater {
     return after;
   }
 
+  get isCutOff(): boolean {
+    return this.#unseen !== undefined;
+  }
+
   /** Whether an activation may have set the flags of what boots next although the status does not say so. */
   #mayBoot(now: HostStatus | undefined): now is HostStatus {
     if (!this.#unseen || now?.state !== 'Staged') return false;
