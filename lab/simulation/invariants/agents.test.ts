@@ -82,6 +82,14 @@ test.each([
   expect(breaks(told, [...history, called('prepare-update', 2 * MINUTE)])).toHaveLength(count);
 });
 
+test('a host boots what its shadow had named before somebody deleted that', () => {
+  const { name } = OWN.metadata;
+  const about = { kind: 'write', at: 1, sentAt: 1, by: 'person', resource: 'bottlerocketshadows', name } as const;
+  const begin = [up(OLD, 0), written(node('node-1'), 0), written(OWN, 1), { ...about, before: OWN }];
+  const down: Entry = { kind: 'host', node: 'node-1', at: 3, event: { kind: 'down', asked: true } };
+  expect(breaks(told, [...begin, called('reboot', 2), down, up(NEW, MINUTE)])).toEqual([]);
+});
+
 test.each([
   [NEW, 0],
   [OLD, 0],

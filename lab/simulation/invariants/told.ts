@@ -1,6 +1,6 @@
 import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { HostEntry, Instant } from '../types.ts';
-import { shadowFacts } from './facts.ts';
+import { shadowFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import { isReboot, isTaken } from './seen-host.ts';
@@ -28,7 +28,7 @@ export const told: Rule = {
         const { node, event } = entry;
         const uid = picture.nodes.get(node)?.facts.uid;
         if (uid === undefined) return NOTHING;
-        if (isReboot(event)) leadsTo.set(uid, wantedOf(picture, node));
+        if (isReboot(event)) leadsTo.set(uid, new Set([picture.host(node).version, ...said.wanted(uid)]));
         return [...untold(said, uid, entry), ...astray(picture, leadsTo.get(uid), entry)];
       },
     };
@@ -40,6 +40,8 @@ class Said {
   readonly #sight: Sight;
   /** UIDs of Nodes whose own shadow has ever named a version, to install or to prepare ahead. */
   readonly #named = new Set<string>();
+  /** By UID, its own shadow as it last named a version to install, whatever has become of it since. */
+  readonly #last = new Map<string, ShadowFacts>();
   /** Since when a shadow is there that nobody owns, by name of the node. */
   readonly #disowned = new Map<string, Instant>();
 
@@ -48,10 +50,22 @@ class Said {
   }
 
   note({ name, at, after }: Write): void {
-    const { node, owners, state, hint } = after ? shadowFacts(after) : NO_SHADOW;
-    if (state !== 'Idle' || hint !== undefined) for (const uid of owners) this.#named.add(uid);
-    if (!after || owners.length > 0) this.#disowned.delete(name.replace(/^brs-/, ''));
+    const node = name.replace(/^brs-/, '');
+    const facts = after && shadowFacts(after);
+    const owners = facts?.owners ?? [];
+    for (const uid of owners) this.#noteOf(uid, facts!);
+    if (!facts || owners.length > 0) this.#disowned.delete(node);
     else getOrInsert(this.#disowned, node, () => at);
+  }
+
+  #noteOf(uid: string, facts: ShadowFacts): void {
+    if (facts.state !== 'Idle' || facts.hint !== undefined) this.#named.add(uid);
+    if (facts.version !== undefined) this.#last.set(uid, facts);
+  }
+
+  wanted(uid: string): readonly string[] {
+    const { version = '', status } = this.#last.get(uid) ?? {};
+    return [version, status?.record?.version ?? version];
   }
 
   /** Whether an agent may act on that by then. */
@@ -61,19 +75,11 @@ class Said {
   }
 }
 
-const NO_SHADOW = { node: '', owners: [], state: 'Idle', hint: undefined };
-
 function untold(said: Said, uid: string, { node, event, at }: HostEntry & { readonly at: Instant }): readonly string[] {
   if (event.kind !== 'call' || !isTaken(event) || !ACTIONS.has(event.path)) return NOTHING;
   return said.mayAct(uid, node, at)
     ? NOTHING
     : [`${node} was asked to ${event.path}, and no shadow of its own says so`];
-}
-
-/** What it runs, what its shadow says, and what is on record of the request. */
-function wantedOf({ hosts, shadows }: Picture, node: string): ReadonlySet<string> {
-  const { version = '', status } = shadows.get(`brs-${node}`) ?? {};
-  return new Set([hosts.get(node)?.version ?? '', version, status?.record?.version ?? '']);
 }
 
 function astray(
