@@ -7,6 +7,10 @@ export const hintMutants: readonly Mutant[] = [
       'if (view.value.shadow?.status?.staged?.version != null) await apiserver.report(nothingStaged, signal);',
       '',
     ],
+    'H1: leaves on record what it writes over because an activation was cut off': [
+      '    if (host.isCutOff) await forgetStaged(this.#context, signal);\n',
+      '',
+    ],
   }),
   ...mutantsOf('runtime/apiserver/drain/ahead.ts', ['test/apiserver/drain/ahead.test.ts'], {
     'H1: looks at nobody at rest for pods that no eviction can move': [
