@@ -117,16 +117,12 @@ async function wasDisturbed(context: RebootContext, signal: AbortSignal): Promis
 }
 
 async function leaveLoadBalancers(context: RebootContext, signal: AbortSignal): Promise<void> {
-  const { apiserver, clock, times } = context;
+  const { apiserver, clock, times, view } = context;
   if (times.lbWaitMs === 0) return;
   await apiserver.act('excludeFromLb', signal);
-  if (!(await hasWaited(context, signal))) await clock.sleep(times.lbWaitMs, signal);
-}
-
-/** A step that starts again on a drained node has waited before. Load balancers have no pod left to send to. */
-async function hasWaited(context: RebootContext, signal: AbortSignal): Promise<boolean> {
-  if (context.view.value.shadow?.status?.drain == null) return false;
-  return (await seenNode(context, signal))?.isDrained ?? false;
+  // A step that starts again on a drained node has waited before. Load balancers have no pod left to send to.
+  const hasWaited = view.value.shadow?.status?.drain != null && (await seenNode(context, signal))?.isDrained;
+  if (!hasWaited) await clock.sleep(times.lbWaitMs, signal);
 }
 
 /** Undefined also where it cannot be read. */

@@ -14,6 +14,8 @@ import type { Wishes } from './wish.ts';
 
 /** How long the controller has to follow a host that offers another version now. */
 const FOLLOW_MS = 120_000;
+/** The host refuses to prepare a version that it chose before a failed refresh, which leaves it in another state. */
+const CHOOSES: ReadonlySet<HostStatus['state'] | undefined> = new Set(['Available', 'Staged']);
 
 /** What is on record goes before anything is written over it: an agent that is killed meanwhile would believe it. */
 export async function forgetStaged({ apiserver, view }: StepContext, signal: AbortSignal): Promise<void> {
@@ -90,7 +92,8 @@ export class Staging {
     const before = await host.deactivate(signal);
     if (this.isProven(before, version)) return this.#believe(before, version);
     this.forget();
-    if (!isChosen(before, version)) await this.#awaitOffer(version, signal);
+    const { state, chosen } = before ?? {};
+    if (!CHOOSES.has(state) || chosen?.version !== version) await this.#awaitOffer(version, signal);
     try {
       await this.#write(version, signal);
     } catch (error) {
@@ -147,11 +150,6 @@ export class Staging {
       });
     this.#written = version;
   }
-}
-
-/** The host refuses to prepare a version that it chose before a failed refresh. */
-function isChosen(status: HostStatus | undefined, version: string): boolean {
-  return (status?.state === 'Available' || status?.state === 'Staged') && status.chosen?.version === version;
 }
 
 function isOfferVoid(error: unknown): boolean {
