@@ -4,6 +4,10 @@ import { type Mutant, mutantsOf } from './mutant.ts';
 export const drainMutants: readonly Mutant[] = [
   ...mutantsOf('runtime/apiserver/drain/run.ts', ['test/apiserver/drain/traces.test.ts'], {
     "M2: drains on where its marks are gone or another drain's": [' || readMarks(node)?.id !== this.id', ''],
+    'M2: drains on where somebody has uncordoned the node': [
+      "      if (node.spec?.unschedulable !== true) return 'uncordoned';\n",
+      '',
+    ],
   }),
   ...mutantsOf('runtime/apiserver/drain/cordon.ts', ['test/apiserver/drain/traces.test.ts'], {
     'M3: takes an empty watch for an empty Node': [
