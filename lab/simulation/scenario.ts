@@ -53,7 +53,7 @@ export function draw(seed: number, given: Given = {}): Scenario {
     nodes,
     stormMs,
     ...(topic && { topic }),
-    settings: drawSettings(chance(seed, 'settings')),
+    settings: drawSettings(chance(seed, 'settings'), topic),
     policies,
     releases: drawReleases(chance(seed, 'releases'), { nodes, stormMs, topic }),
     faults: numbered([...storm, ...decisions]),

@@ -1,5 +1,6 @@
 import type { Random } from '../../runtime/lib/random.ts';
 import { oneOf } from './environment/chance.ts';
+import type { Topic } from './plots.ts';
 import type { Settings } from './types.ts';
 
 /** When updates may start. It all begins at midnight, UTC; none of them is closed for longer than two hours. */
@@ -13,10 +14,10 @@ const WINDOWS: readonly Record<string, string>[] = [
 ];
 
 /** What an operator's administrator may have set. Few settings are of interest at their defaults alone; most of them stay there. */
-export function drawSettings(random: Random): Settings {
+export function drawSettings(random: Random, topic?: Topic): Settings {
   const maybe = (share: number, name: string, values: readonly string[]): Record<string, string> =>
     random() < share ? { [name]: oneOf(random, values) } : {};
-  const drain = maybe(0.6, 'DRAIN_TIMEOUT_IN_SEC', ['120', '300', '900', '0']);
+  const drain = maybe(topic === 'drains' ? 1 : 0.6, 'DRAIN_TIMEOUT_IN_SEC', ['120', '300', '900', '0']);
   const exclusion = maybe(0.2, 'EXCLUDE_FROM_LB_WAIT_TIME_IN_SEC', ['15', '60']);
   const drawn = {
     controller: {

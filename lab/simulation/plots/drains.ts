@@ -50,8 +50,11 @@ export const ofDrains: readonly Told[] = [
   ...['', '; kill-apiserver after cordon later', '; quota-used-up before drain-asked for 8-30 min'].map(
     (also): Told => `budget-blocks before drain-asked for 6-35 min${also}`,
   ),
-  ...['drain-asked', 'cordon', 'eviction', 'status-rebooted'].map(
-    (moment): Told => `quota-used-up before ${moment} for 4-25 min`,
+  ...['spec-start', 'status-staged', 'drain-announced'].map(
+    (moment): Told => `budget-blocks before ${moment} for 18-35 min; budget-blocks before ${moment} for 18-35 min`,
+  ),
+  ...['spec-start', 'status-staged', 'drain-asked', 'drain-announced'].map(
+    (moment): Told => `quota-used-up before ${moment} for 12-25 min`,
   ),
   // A machine goes without a word, with whoever works on another.
   'machine-dies before drain-asked soon',
