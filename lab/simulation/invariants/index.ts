@@ -22,6 +22,7 @@ import { reduced } from './reduced.ts';
 import { atRest } from './rest.ts';
 import type { Rule } from './rule.ts';
 import { rulers } from './rulers.ts';
+import { settled } from './settled.ts';
 import { lastLook, swaps } from './swaps.ts';
 import { told } from './told.ts';
 import { turns } from './turns.ts';
@@ -41,6 +42,7 @@ export const RULES: readonly Rule[] = [
   budgets,
   evictions,
   volumes,
+  settled,
   administratorsCordons,
   nothingLeft,
   drainsKept,
