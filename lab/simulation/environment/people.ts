@@ -218,7 +218,7 @@ async function editAsV1(hand: Hand, node: string, random: Random): Promise<void>
   const write = (annotations: object, spec: ShadowObject['spec'] = shadow.spec) =>
     hand.replace(path, { ...shadow, metadata: { ...shadow.metadata, annotations }, spec });
   const kept = { ...shadow.metadata.annotations, 'example.com/seen-as': 'v1' };
-  if (dice < 0.65) await write(kept);
+  if (dice < 0.5) await write(kept);
   else if (dice < 0.75)
     await write({ ...kept, 'example.com/seen-as': 'v1, and ended' }, { ...shadow.spec, state: 'Idle' });
   else await write({ ...others, 'example.com/seen-as': 'v1, as far as it is known' });
