@@ -17,6 +17,13 @@ export const versionMutants: readonly Mutant[] = [
       '=== 0 || !release',
     ],
   }),
+  ...mutantsOf(VERSIONS, ['test/controller/plan/gates.test.ts', 'test/controller/plan/promotion.test.ts'], {
+    'P11: takes a release however young it is': ['if (until <= now) return PASS;', 'if (until !== now) return PASS;'],
+    'P11: takes what nobody has approved': [
+      'if (isDownwards(asking) || ledgers.isApproved(release, name))',
+      'if (isDownwards(asking) || ledgers.isApproved(release, name) !== undefined)',
+    ],
+  }),
   ...mutantsOf(VERSIONS, ['test/controller/plan/wishes.test.ts'], {
     'P11: starts a node whose host is still locked to another version': [
       'otherLock(shadow, version) ?? otherVersion',

@@ -31,7 +31,7 @@ export function drawVersionTerms(random: Random, { proof }: PolicySpec): PolicyS
   return {
     ...maybe(0.5, () => ({ onFailure: oneOf(random, ['Rollback', 'Rollback', 'Halt', null]) })),
     ...maybe(0.3, () => ({ version: oneOf(random, VERSIONS) })),
-    ...maybe(0.3, () => ({ unwell: oneOf(random, UNWELL) })),
+    ...maybe(0.5, () => ({ unwell: oneOf(random, UNWELL) })),
     ...maybe(0.2, () => ({ approval: 'Required' })),
     ...maybe(0.25, () => ({ proof: { ...(proof as PolicySpec | undefined), checks: [drawCheck(random, 'node-1')] } })),
     ...maybe(0.2, () => ({ checks: { [oneOf(random, ['before', 'after'])]: [drawCheck(random, '{{nodes}}')] } })),

@@ -69,8 +69,8 @@ function creates(world: World, { random }: { readonly random: Random }): Begun |
   return begun(name, () => people.changePolicy(name, () => undefined));
 }
 
-/** What every decision depends on. */
-const READ = [POLICY_PLURAL, 'namespaces', 'nodes', 'bottlerocketshadows', 'pods'];
+/** What every decision depends on, and policies may be away in two ways. */
+const READ = [POLICY_PLURAL, POLICY_PLURAL, 'namespaces', 'nodes', 'bottlerocketshadows', 'pods'];
 
 /** Each that may be offered is drawn alike, and so are ways back. */
 function pins(world: World, terms: Terms): Begun | undefined {

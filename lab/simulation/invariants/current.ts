@@ -2,7 +2,7 @@ import type { Entry, Instant } from '../types.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule } from './rule.ts';
 import { SEEN_AFTER } from './sight.ts';
-import { stepIn } from './obeyed.ts';
+import { decidedIn } from './obeyed.ts';
 
 /** What every decision depends on. */
 const RESOURCES = ['nodes', 'bottlerocketshadows', 'pods', 'namespaces', 'bottlerocketupdatepolicies'];
@@ -21,7 +21,7 @@ export const current: Rule = {
     return {
       see(entry) {
         for (const one of reads) one.see(entry);
-        const step = entry.kind === 'write' ? stepIn(picture, entry) : undefined;
+        const step = entry.kind === 'write' ? decidedIn(picture, entry) : undefined;
         if (!step || entry.kind !== 'write') return NOTHING;
         const { by, sentAt } = entry;
         const unread = reads.find((one) => one.isUnread(by, sentAt, picture.beginnings.of(by, sentAt)));

@@ -27,7 +27,7 @@ export const obeyed: Rule = {
   name: 'obeyed',
   begin: (picture) =>
     ofWrites('bottlerocketshadows', (write) => {
-      const step = stepIn(picture, write) ?? namedIn(picture, write) ?? wishedIn(picture, write);
+      const step = decidedIn(picture, write);
       if (!step) return NOTHING;
       const { node, what, wishes = WISHES } = step;
       return wishes.flatMap((wish) => {
@@ -124,6 +124,10 @@ interface Step {
 }
 
 const STARTED = 'started';
+
+/** What a controller decides of a node by this write, for which it has to know what people and policies say. */
+export const decidedIn = (picture: Picture, write: Write): Step | undefined =>
+  stepIn(picture, write) ?? namedIn(picture, write) ?? wishedIn(picture, write);
 
 /** The node that begins its update by this write, or whose drain may begin; undefined where neither is so. */
 export function stepIn(picture: Picture, write: Write): Step | undefined {
