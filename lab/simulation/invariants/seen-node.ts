@@ -34,8 +34,9 @@ const fresh = (facts: NodeFacts, at: Instant) => ({
   readyAt: at,
   heldAt: at,
   managedAt: at,
-  /** When what people ask for on it was last changed. */
+  /** When what people ask for on it was last changed, and which failure they named before. */
   askedAt: -Infinity,
+  retriedBefore: undefined as string | undefined,
   /** Since when it is called what it is, by whom a policy may go. */
   troubledAt: at,
   /** When it was first seen, and when it last lost the taint with which it had joined. */
@@ -102,6 +103,7 @@ function noteDecided(node: SeenNode, old: NodeFacts, at: Instant): void {
   const { held, isAskedFor, retryOf } = node.facts;
   if (old.held !== held) node.heldAt = at;
   if (old.isAskedFor !== isAskedFor || old.retryOf !== retryOf) node.askedAt = at;
+  if (old.retryOf !== retryOf) node.retriedBefore = old.retryOf;
 }
 
 /** What the operator itself labels a node with selects nothing. */

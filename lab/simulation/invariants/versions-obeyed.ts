@@ -112,12 +112,15 @@ export function updatedLately(picture: Picture, node: SeenNode, write: Write): W
 }
 
 /** P9: it pauses after a failure on that version, for longer each time, but where somebody has named that failure on it. */
-export function failedLately({ sight }: Picture, { facts, askedAt }: SeenNode, write: Write): Wish | undefined {
+export function failedLately({ sight }: Picture, node: SeenNode, write: Write): Wish | undefined {
+  const { facts, askedAt, retriedBefore } = node;
   const version = wanted(write);
   const { status } = restIn(write) ?? {};
   if (version === undefined || !status?.failed.includes(version) || facts.retryOf === status.failedText)
     return undefined;
   const pauseMs = status.crashes > 0 ? Math.min(2 ** status.crashes, 1440) * MINUTE : 0;
   const isEarly = write.sentAt + BEGINS_AT + sight.apartMs < status.failedAt + pauseMs;
-  return isEarly ? { what: `it has failed on ${version}, and its pause is not over`, since: askedAt } : undefined;
+  // It is in the shadow that is written to; that nobody asks any more for a retry has to be seen first.
+  const since = retriedBefore === status.failedText ? askedAt : -Infinity;
+  return isEarly ? { what: `it has failed on ${version}, and its pause is not over`, since } : undefined;
 }
