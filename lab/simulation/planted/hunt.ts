@@ -15,6 +15,7 @@ const TURN = 2;
 /** What the storms are about in which the mutants of a rule are looked for, by the beginning of its name: those of none, and these. */
 const TOPICS_OF: readonly (readonly [RegExp, readonly Topic[]])[] = [
   [/^P1[46]/, ['arrivals', 'gates']],
+  [/^P9/, ['failures', 'gates']],
   [/^L8|^P/, ['gates', 'steps']],
   [/^L6/, ['permits', 'gates']],
   [/^L11/, ['gates', 'steps']],

@@ -110,6 +110,7 @@ export const ofLedgers: readonly Told[] = [
 
 /** Rules F: what a release is to blame for. */
 export const ofFailures: readonly Told[] = [
+  'annotate-node after status-error-reset soon; annotate-node after status-error-reset later',
   'host-boot after spec-start; budget-blocks after status-error-reset',
   'host-boot after spec-start; kill-controller before status-error-reset',
   'host-boot after spec-start',

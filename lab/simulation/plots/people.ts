@@ -40,7 +40,6 @@ export const ofGates: readonly Told[] = [
   'kubelet-mute after status-idle for 10-40 min',
   'broken after status-idle for 10-40 min',
   'kind-unreadable after status-idle for 10-40 min',
-  'host-prepare before prepare; annotate-node after status-error-reset soon; annotate-node after status-error-reset later',
   'policy-pinned after status-idle for 12-40 min; policy-flickers after wish-written in 1-5 min; labels-flicker after wish-written in 1-5 min',
   'unmanage after status-idle for 10-40 min',
   'hold before spec-advance; watch-lags before spec-advance',
