@@ -93,6 +93,10 @@ export const bootMutants: readonly Mutant[] = [
       'version !== undefined && version !== resourceVersion',
       'false',
     ],
+    'B5: writes a status to the shadow that the replica has seen last': [
+      "return { resourceVersion: version, spec: { state: 'Idle' },",
+      "return { resourceVersion: ports.shadows.recent(name)?.metadata.resourceVersion ?? version, spec: { state: 'Idle' },",
+    ],
   }),
   ...mutantsOf('runtime/apiserver/status-patch.ts', ['test/apiserver/late-status.test.ts'], {
     'B5: takes a status for one that newly reaches its state, where nobody has said so': [
