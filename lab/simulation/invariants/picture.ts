@@ -202,8 +202,8 @@ export class Picture {
     if (started) this.#start(started, write.at);
     else if (after && write.by === 'older-operator') this.#inherit(shadowFacts(after));
     if (before && after) this.#noteEnd(shadowFacts(before), shadowFacts(after), write.at);
-    const last = after ?? before;
-    for (const uid of last ? shadowFacts(last).owners : []) this.#settle(uid);
+    const owners = [before, after].flatMap((one) => (one ? shadowFacts(one).owners : []));
+    for (const uid of owners) this.#settle(uid);
   }
 
   #keepShadow(name: string, facts: ShadowFacts | undefined): void {
@@ -275,19 +275,20 @@ export class Picture {
     return facts?.uid === uid && facts.marks !== undefined;
   }
 
-  /**
-   * Its permit is given back and no process could go on with it: (c) and (d) of L3, where an agent that starts once its shadow is gone knows of no update;
-   * (e), where it was called off and asks for no reboot, though its agent has yet to say that it is at rest.
-   */
+  /** Its permit is given back and no process could go on with it: (c) and (d) of L3, where an agent that starts without its shadow knows of no update. */
   #isAbandoned({ node, uid, at }: Update): boolean {
     if (this.lease.permits.some((permit) => permit.nodeUid === uid)) return false;
-    const shadow = this.shadowOf({ name: node, uid });
-    if (shadow?.state === 'Idle' && shadow.status?.record?.requested !== true) return true;
+    const shadow = this.shadows.get(`brs-${node}`);
+    if (shadow && isOver(shadow, uid)) return true;
     const { runs, since } = this.agentOf(node);
     const orphanedAt = this.#orphanedAt.get(`brs-${node}`) ?? -Infinity;
     return !(runs && (orphanedAt < at || since < orphanedAt));
   }
 }
+
+/** (e) of L3: it was called off and asks for no reboot, though its agent has yet to say that it is at rest; or nobody obeys it, for it is nobody's (B4). */
+const isOver = ({ owners, state, status }: ShadowFacts, uid: string): boolean =>
+  owners.length === 0 || (owners.includes(uid) && state === 'Idle' && status?.record?.requested !== true);
 
 /** The shadow that a controller starts with this write; undefined where it starts nothing. */
 export function startIn({ resource, by, before, after }: Write): ShadowFacts | undefined {
