@@ -20,12 +20,16 @@ export const entered: Rule = {
     const known = new Set<string>();
     /** By UID of the node, the version on which its agent has failed since its last start. */
     const failed = new Map<string, string>();
+    /** By UID of the node, the attempt in which that was. */
+    const attempts = new Map<string, string | undefined>();
     /** The last shadow of each node, by UID of the node. */
     const shadows = new Map<string, ShadowFacts>();
     const judge = (permit: PermitFacts): readonly string[] => {
       const { nodeUid: uid, id, version, shadow } = permit;
       if (id === undefined || version === undefined || known.has(keyOf(version, uid, id))) return NOTHING;
-      const end = endOf(picture, { permit, last: shadows.get(uid), failed: failed.get(uid) });
+      // One that never began is no failure of an earlier one's.
+      const own = attempts.get(uid) === id ? failed.get(uid) : undefined;
+      const end = endOf(picture, { permit, last: shadows.get(uid), failed: own });
       return end === undefined
         ? NOTHING
         : [`the permit of ${shadow} for ${version} is given back, and no ledger says ${end}`];
@@ -48,6 +52,7 @@ export const entered: Rule = {
         if (entry.resource !== 'bottlerocketshadows') return NOTHING;
         const breaches = untold(entry);
         noteShadow(entry, { failed, shadows });
+        for (const { nodeUid, id } of picture.lease.permits) if (!failed.has(nodeUid)) attempts.set(nodeUid, id);
         return breaches;
       },
     };
