@@ -50,6 +50,8 @@ export const ofDrains: readonly Told[] = [
   ...['', '; kill-apiserver after cordon later', '; quota-used-up before drain-asked for 8-30 min'].map(
     (also): Told => `budget-blocks before drain-asked for 6-35 min${also}`,
   ),
+  // Pods come to a node that somebody has uncordoned, and its drain has yet to hear of it.
+  'budget-blocks before drain-asked for 3-6 min; uncordon after cordon in 15-25 s; pod-lands after cordon in 32-50 s',
   ...['spec-start', 'status-staged', 'drain-announced'].map(
     (moment): Told => `budget-blocks before ${moment} for 18-35 min; budget-blocks before ${moment} for 18-35 min`,
   ),
