@@ -1,3 +1,4 @@
+import type { Instant } from '../types.ts';
 import { at, isController, LEASE, leaseFacts, type PermitFacts, shadowFacts, type ShadowFacts } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
@@ -41,7 +42,8 @@ export const entered: Rule = {
       const permit = old && permitOf(picture, old);
       if (!permit) return NOTHING;
       const version = failed.get(permit.nodeUid);
-      if (version !== permit.version || !isBlamed(old, version)) return blamedStill(picture, old, permit.nodeUid);
+      if (version !== permit.version || !isBlamed(old, version))
+        return blamedStill(picture, old, { uid: permit.nodeUid, sentAt: write.sentAt });
       return isTold(permit) ? NOTHING : [`${old.name} comes to rest, and no ledger says that it has failed`];
     };
     return {
@@ -70,12 +72,21 @@ function restIn({ by, before, after }: Write): ShadowFacts | undefined {
 const permitOf = ({ lease }: Picture, { owners, version }: ShadowFacts): PermitFacts | undefined =>
   lease.permits.find((permit) => owners.includes(permit.nodeUid) && permit.version === version);
 
+/** M8: nobody waits any more for an agent that has not run for so long, and that is no good end. */
+function isRescued(picture: Picture, node: string, sentAt: Instant): boolean {
+  const { runs, since } = picture.agentOf(node);
+  const silentMs = runs || since === -Infinity ? 0 : sentAt - since;
+  return silentMs > 0 && silentMs >= picture.terms.agentTimeoutMs - picture.sight.apartMs;
+}
+
 /** It has come to a good end, and its release is blamed for it. */
 function blamedStill(
-  { releases, nodes }: Picture,
+  picture: Picture,
   { name, node, state, version, status }: ShadowFacts,
-  uid: string,
+  { uid, sentAt }: { readonly uid: string; readonly sentAt: Instant },
 ): readonly string[] {
+  const { releases, nodes } = picture;
+  if (isRescued(picture, node, sentAt)) return NOTHING;
   if (state !== 'MonitoringUpdate' || status?.state !== 'MonitoringUpdate' || status.current !== version)
     return NOTHING;
   const family = nodes.get(node)?.facts.family ?? '';
