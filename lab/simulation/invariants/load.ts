@@ -24,9 +24,10 @@ const HOST: Bound = { own: 24_000, perNode: 0 };
 
 /**
  * Requests an hour that name one node or its shadow, of all processes of a kind together, and those of its agent to apiservers: between two and
- * three times the most that storms have shown. That was where a node was managed no more, and its agent, not stopped yet, made its shadow anew.
+ * three times the most that storms have shown. That was where a node was managed no more, and its agent, not stopped yet, made its shadow anew; or
+ * where three tries of checks asked for a condition of the same Node, each every five seconds.
  */
-const ABOUT_NODE = { controllers: 1800, apiservers: 4200, agents: 3000 } as const;
+const ABOUT_NODE = { controllers: 4800, apiservers: 4200, agents: 3000 } as const;
 /** The same of those about its pods: a drain lists them again and again, and asks for each that a budget keeps every five seconds, or twice as often by its jitter. */
 const ABOUT_PODS = { own: 1800, perPod: 1440 } as const;
 

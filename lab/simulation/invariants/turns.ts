@@ -1,13 +1,15 @@
-import type { Instant } from '../types.ts';
-import { shadowFacts, type ShadowFacts } from './facts.ts';
+import type { Instant, RequestEntry } from '../types.ts';
+import { isController, shadowFacts, type ShadowFacts } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
-import { ofWrites, type Rule, type Write } from './rule.ts';
+import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { arrives, type SeenNode } from './seen-node.ts';
 
 /** What has stood for so long as it is surely waits for a place, milliseconds. */
 const WAITS = 180_000;
 /** By so much one whose update was called off comes later, or whose drain is known to be blocked. */
 const CALLED_OFF = 0.5;
+/** What the API server has refused is asked again so soon, milliseconds, and others start meanwhile (L9). */
+const RESTS = 330_000;
 /** Those that start together get their permits one after the other, within so long, milliseconds. */
 const TOGETHER = 15_000;
 
@@ -21,16 +23,32 @@ export const turns: Rule = {
     // By name of the shadow: since when its node stands as it does, and when another came before it.
     const since = new Map<string, Instant>();
     const passed = new Map<string, Instant>();
-    return ofWrites('bottlerocketshadows', (write) => {
+    const refused = new Map<string, Instant>();
+    const { see } = ofWrites('bottlerocketshadows', (write) => {
       if (!isSame(write)) since.set(write.name, write.at);
-      for (const { facts } of passedOver(picture, write, since)) passed.set(`brs-${facts.name}`, write.at);
+      for (const { facts } of passedOver(picture, write, since)) {
+        const name = `brs-${facts.name}`;
+        if (write.at - (refused.get(name) ?? -Infinity) > RESTS) passed.set(name, write.at);
+      }
       for (const { shadow } of picture.lease.permits) passed.delete(shadow);
       const late = [...passed].filter(([, at]) => write.at - at > TOGETHER).map(([name]) => name);
       for (const name of late) passed.delete(name);
       return late.map((name) => `the node of ${name} is waiting, and one has started that comes after it`);
     });
+    return {
+      see(entry) {
+        if (entry.kind === 'request' && isRefused(entry)) refused.set(`brs-${nodeOf(entry.name)}`, entry.at);
+        return see?.(entry) ?? NOTHING;
+      },
+    };
   },
 };
+
+/** The write of a start, or the look before it. */
+const isRefused = ({ by, resource, subresource, code }: RequestEntry): boolean =>
+  isController(by) && ['bottlerocketshadows', 'nodes'].includes(resource) && subresource === undefined && code >= 400;
+
+const nodeOf = (name = ''): string => name.replace(/^brs-/, '');
 
 const isSame = ({ before, after }: Write): boolean =>
   before !== undefined && after !== undefined && standing(shadowFacts(before)) === standing(shadowFacts(after));
@@ -39,12 +57,13 @@ const isSame = ({ before, after }: Write): boolean =>
 const standing = ({ state, version, owners, status, verdict }: ShadowFacts): string =>
   JSON.stringify([state, version, owners, status?.current, status?.target, status?.crashes, verdict?.reason]);
 
-/** Zones, and what widens, have an order of their own. */
+/** Zones, and what widens, have an order of their own. What somebody else has out takes no place besides. */
 function passedOver(picture: Picture, write: Write, since: ReadonlyMap<string, Instant>): readonly SeenNode[] {
   const start = startIn(write);
   const node = picture.nodes.get(start?.node ?? '');
   const group = node && picture.rulings.groupOf(node.facts);
   if (!start || !group || Number.isFinite(group.zones.atOnce) || group.widens || arrives(node.facts)) return [];
+  if (node.cordon?.by === 'person') return [];
   const turn = turnOf(picture, start.node);
   const alike = picture.membersOf(group).filter(({ facts }) => facts.family === node.facts.family);
   const before = alike.filter(({ facts }) => turnOf(picture, facts.name) + CALLED_OFF < turn);
