@@ -62,8 +62,7 @@ function passedOver(picture: Picture, write: Write, since: ReadonlyMap<string, I
   const start = startIn(write);
   const node = picture.nodes.get(start?.node ?? '');
   const group = node && picture.rulings.groupOf(node.facts);
-  if (!start || !group || Number.isFinite(group.zones.atOnce) || group.widens || arrives(node.facts)) return [];
-  if (node.cordon?.by === 'person') return [];
+  if (!start || !group || Number.isFinite(group.zones.atOnce) || group.widens || takesNoPlace(node)) return [];
   const turn = turnOf(picture, start.node);
   const alike = picture.membersOf(group).filter(({ facts }) => facts.family === node.facts.family);
   const before = alike.filter(({ facts }) => turnOf(picture, facts.name) + CALLED_OFF < turn);
@@ -74,6 +73,8 @@ function passedOver(picture: Picture, write: Write, since: ReadonlyMap<string, I
     return last + WAITS <= write.sentAt && picture.sight.known(last, write.sentAt);
   });
 }
+
+const takesNoPlace = ({ facts, cordon }: SeenNode): boolean => arrives(facts) || cordon?.by === 'person';
 
 const waits = ({ facts }: SeenNode, { state, verdict }: ShadowFacts): boolean =>
   facts.ready && !facts.held && !facts.marks && state === 'Idle' && verdict?.reason === 'WaitingForSlot';
