@@ -98,7 +98,7 @@ export const leadership: Rule = {
   name: 'leadership',
   begin(picture) {
     const reigns = new Reigns(picture);
-    const memory = new SeenMemory();
+    const memory = new SeenMemory(picture);
     return {
       see(entry) {
         reigns.see(entry);
@@ -125,18 +125,30 @@ function foreignSpec({ by, resource, name, before, after }: Write): readonly str
 
 /** L10: who finds another's name where it remembers what was told waits until it must know that it leads no more. */
 class SeenMemory {
-  /** When each has last looked. */
-  readonly #lookedAt = new Map<string, Instant>();
+  readonly #beginnings: Picture['beginnings'];
+  /** When each has looked since the name there last changed. */
+  readonly #looks = new Map<string, Instant[]>();
 
-  asked({ by, at: now, verb, name }: Extract<Entry, RequestEntry>): void {
-    if (verb === 'get' && name === MEMORY) this.#lookedAt.set(by, now);
+  constructor({ beginnings }: Picture) {
+    this.#beginnings = beginnings;
+  }
+
+  asked({ by, at: now, verb, name, code }: Extract<Entry, RequestEntry>): void {
+    if (verb === 'get' && name === MEMORY && code < 400) getOrInsert(this.#looks, by, () => []).push(now);
   }
 
   written({ by, sentAt, before, after }: Write): readonly string[] {
     const isNew = (key: string): boolean => at(before, 'data', key) !== at(after, 'data', key);
-    if (!before || !isNew('leader') || !isNew('state.json')) return NOTHING;
-    const hasWaited = sentAt - (this.#lookedAt.get(by) ?? -Infinity) >= WAITS_MS;
-    return hasWaited ? NOTHING : [`${by} writes over what another leader remembers`];
+    if (!isNew('leader')) return NOTHING;
+    const isBreach = before && isNew('state.json') && !this.#hasWaited(by, sentAt);
+    this.#looks.clear();
+    return isBreach ? [`${by} writes over what another leader remembers`] : NOTHING;
+  }
+
+  /** It may have looked again since it sent this. */
+  #hasWaited(by: string, sentAt: Instant): boolean {
+    const last = this.#looks.get(by)?.findLast((look) => look <= sentAt) ?? -Infinity;
+    return last >= this.#beginnings.of(by, sentAt) && sentAt - last >= WAITS_MS;
   }
 }
 
