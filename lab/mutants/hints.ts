@@ -12,6 +12,12 @@ export const hintMutants: readonly Mutant[] = [
       '',
     ],
   }),
+  ...mutantsOf('runtime/agent/steps/steps.ts', ['test/agent/ahead.test.ts'], {
+    'H1: leaves on record what it writes over as an update is taken back': [
+      'if (host.isCutOff) await',
+      'if (false) await',
+    ],
+  }),
   ...mutantsOf('runtime/apiserver/drain/ahead.ts', ['test/apiserver/drain/ahead.test.ts'], {
     'H1: looks at nobody at rest for pods that no eviction can move': [
       " || (reached === 'Idle' && offered !== current)",

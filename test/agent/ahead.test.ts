@@ -71,22 +71,50 @@ describe.each(DRIVERS)('a version that the controller has named to a node at res
   });
 });
 
-test('what is prepared ahead is taken from the status before it is written over because its activation was cut off', async () => {
-  await offered();
-  world.operator.hint('1.39.0');
-  await world.until(() => isReady(world));
-  world.operator.holding = false;
-  const killed = world.host.observe({
-    onCall: ({ path }) => {
-      if (path !== '/actions/activate-update') return;
-      world.host.inject('dispatcher-killed');
-      killed();
-    },
+describe('what is prepared ahead, and whose activation was cut off,', () => {
+  async function cutOff(): Promise<void> {
+    await offered();
+    world.operator.hint('1.39.0');
+    await world.until(() => isReady(world));
+    world.operator.holding = false;
+    const killed = world.host.observe({
+      onCall: ({ path }) => {
+        if (path !== '/actions/activate-update') return;
+        world.host.inject('dispatcher-killed');
+        killed();
+      },
+    });
+    world.operator.want(staged('1.39.0'));
+    await world.until(() => world.asked('activate-update') === 1);
+  }
+
+  async function takeBack(): Promise<void> {
+    world.operator.obeying = false;
+    await world.until(() => world.host.intervals.at(-1)?.action === 'activate');
+    world.operator.want({ state: 'Idle', version: '1.39.0' });
+  }
+
+  test('is taken from the status before it is written over', async () => {
+    await cutOff();
+    await world.until(() => world.asked('prepare-update') === 2);
+    expect(world.operator.status.staged).toEqual({});
+    await world.until(() => world.updated);
   });
-  world.operator.want(staged('1.39.0'));
-  await world.until(() => world.asked('prepare-update') === 2);
-  expect(world.operator.status.staged).toEqual({});
-  await world.until(() => world.updated);
+
+  test('so it is where the update is taken back', async () => {
+    await cutOff();
+    await takeBack();
+    await world.until(() => world.asked('prepare-update') === 2);
+    expect(world.operator.status.staged).toEqual({});
+  });
+
+  test('holds a node up for a minute where no status is taken', async () => {
+    await cutOff();
+    world.operator.answer = (ask) => (ask === 'putStatus' ? { kind: 'again', message: '503' } : undefined);
+    await takeBack();
+    await world.advance(2 * MINUTE_MS);
+    expect(world.operator.node.cordoned).toBe(false);
+  });
 });
 
 describe('a version that cannot be prepared at rest', () => {

@@ -8,7 +8,7 @@ import { ROOT } from '../documents.ts';
  * Most KB of each program. Each is in the memory of every process that runs it, so a package that brings much has to be worth it. The plug-in runs
  * on people's machines; of its size 20 KB are logs, report, waves, versions, and the examples and JSON fields of --help.
  */
-const LIMITS = { agent: 147, apiserver: 595, controller: 804, 'client-node': 200, 'kubectl-brupop': 915 };
+const LIMITS = { agent: 148, apiserver: 595, controller: 804, 'client-node': 200, 'kubectl-brupop': 915 };
 
 test.each(Object.entries(LIMITS))('the bundle of %s has at most %d KB', (program, limit) => {
   expect(statSync(join(ROOT, 'build', `${program}.mjs`)).size / 1000).toBeLessThan(limit);

@@ -1,4 +1,4 @@
-import { aborted, childAbort } from '../../lib/abort.ts';
+import { aborted, childAbort, withDeadline } from '../../lib/abort.ts';
 import { rfc3339 } from '../../lib/clock.ts';
 import type { Step } from '../decide.ts';
 import { StepFailedError } from '../failure.ts';
@@ -16,6 +16,8 @@ type StepHandlers = { readonly [K in Step['kind']]: StepHandler<Extract<Step, { 
 
 /** For how long the version is kept back while the node is released. */
 const RELEASE_MS = 5_000;
+/** So long the node waits for its status to be taken before something is written over what that says is prepared. */
+const FORGET_MS = 60_000;
 /** Pause before the first look for what is not back, by how much each is longer than the one before, and the longest. Others wait for it. */
 const SETTLE_MS = { first: 2_000, more: 1_000, longest: 5_000 };
 /** Pause before the Node is read again. */
@@ -90,7 +92,8 @@ async function introduce({ apiserver, hostWork }: StepContext, signal: AbortSign
 async function rest(context: StepContext, succeeded: boolean, signal: AbortSignal): Promise<void> {
   const { apiserver, clock, host, hostWork } = context;
   if (!succeeded) {
-    if (host.isCutOff) await forgetStaged(context, signal);
+    const forget = (limited: AbortSignal): Promise<void> => forgetStaged(context, limited);
+    if (host.isCutOff) await withDeadline({ clock, ms: FORGET_MS, signal }, forget).catch(() => undefined);
     await hostWork.tryToDeactivate(signal);
     await releaseNode(context, signal);
   }
