@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { Entry, Instant } from '../types.ts';
-import { isApiserver, isOperator, shadowFacts } from './facts.ts';
+import { isApiserver, isOperator, nodeOf, shadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { type Cordon, nodesOf, type SeenNode } from './seen-node.ts';
@@ -81,7 +81,7 @@ export const drainsKept: Rule = {
       see(entry) {
         order += 1;
         if (entry.kind !== 'write') return NOTHING;
-        if (wantsOther(entry)) wanted.set(entry.name.replace(/^brs-/, ''), order);
+        if (wantsOther(entry)) wanted.set(nodeOf(entry.name), order);
         if (entry.resource !== 'nodes') return NOTHING;
         const isRead = (wanted.get(entry.name) ?? 0) < (written.get(entry.name) ?? 0);
         written.set(entry.name, order);

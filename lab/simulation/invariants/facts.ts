@@ -35,6 +35,9 @@ export function parsed(json: string | undefined): unknown {
   }
 }
 
+/** Name of the node whose shadow bears this name. */
+export const nodeOf = (shadow = ''): string => shadow.replace(/^brs-/, '');
+
 const SIGN_LABELS = [`${GROUP}/updating`, 'node.kubernetes.io/exclude-from-external-load-balancers'];
 const SIGN_ANNOTATIONS = ['cluster-autoscaler.kubernetes.io/scale-down-disabled', 'karpenter.sh/do-not-disrupt'];
 
@@ -114,7 +117,7 @@ export const shadowFacts = once((shadow) => {
     name,
     uid,
     /** Name of its node. */
-    node: name.replace(/^brs-/, ''),
+    node: nodeOf(name),
     /** UIDs of the Nodes that own it. */
     owners: ownerReferences.filter(({ kind }) => kind === 'Node').map((owner) => owner.uid),
     state,

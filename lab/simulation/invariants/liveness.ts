@@ -1,6 +1,6 @@
 import type { Instant, Scenario } from '../types.ts';
 import { HOUR, MINUTE } from '../units.ts';
-import { at as within, compareVersions, isController, shadowFacts, type ShadowFacts, text } from './facts.ts';
+import { at as within, compareVersions, isController, nodeOf, shadowFacts, type ShadowFacts, text } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { callsSomebody, isForPerson, standingBy } from './reasons.ts';
 import { isDeserted, lockedAs } from './rest.ts';
@@ -102,7 +102,7 @@ export class Fleet {
       this.#missed.add(text(within(after, 'involvedObject', 'uid')) ?? '');
     if (resource !== 'bottlerocketshadows') return;
     if (stepOf(before && shadowFacts(before)) === stepOf(after && shadowFacts(after))) return;
-    this.#movedAt.set(name.replace(/^brs-/, ''), now);
+    this.#movedAt.set(nodeOf(name), now);
   }
 
   /** Whether each node is where it should be, or kept where it is with a right reason. It is asked after everything that happens. */

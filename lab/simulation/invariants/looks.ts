@@ -1,15 +1,13 @@
 import type { Entry, Instant } from '../types.ts';
 import type { NodeFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
-import { leader, Standing } from './rest.ts';
+import { leader, RETRIED_WITHIN, Standing } from './rest.ts';
 import { NOTHING, type Rule } from './rule.ts';
 
 /** So soon an agent at rest that nothing keeps from it has looked for updates, and so soon a verdict says what that came to, milliseconds. */
 const [LOOKS_WITHIN, SAYS_WITHIN] = [900_000, 180_000];
-/** Much is written that says nothing of nodes, milliseconds. */
+/** How often it looks where nothing has changed, milliseconds. */
 const LOOKED_AGAIN = 10_000;
-/** What was refused is tried again so soon, milliseconds. */
-const RETRIED_WITHIN = 330_000;
 
 /** What keeps an agent from its host, or from telling what it has found there. */
 const OF_AGENTS =
@@ -47,7 +45,7 @@ export const looks: Rule = {
         );
         return late(at);
       },
-      isMet: () => activated.isOver,
+      isMet: () => activated.isOver && blind.isOver,
       end: late,
     };
   },

@@ -1,5 +1,5 @@
 import type { Instant } from '../types.ts';
-import { at as within, compareVersions, isController, list, type NodeFacts, text } from './facts.ts';
+import { at as within, compareVersions, isController, list, type NodeFacts, nodeOf, text } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import type { SeenNode } from './seen-node.ts';
@@ -16,7 +16,7 @@ class Ran {
   see({ resource, name }: Write): void {
     const { nodes } = this.#picture;
     if (resource === 'bottlerocketupdatepolicies') for (const { facts } of nodes.values()) this.#note(facts);
-    const facts = nodes.get(resource === 'bottlerocketshadows' ? name.replace(/^brs-/, '') : name)?.facts;
+    const facts = nodes.get(resource === 'bottlerocketshadows' ? nodeOf(name) : name)?.facts;
     if (facts) this.#note(facts);
   }
 

@@ -14,7 +14,7 @@ const REST_WITHIN = 900_000;
 /** So soon who can takes a taint of ours from a node, once nothing is to come of it, milliseconds. */
 const UNTAINTED_WITHIN = 180_000;
 /** What was refused is tried again so soon (L9), milliseconds. */
-const RETRIED_WITHIN = 330_000;
+export const RETRIED_WITHIN = 330_000;
 /** A hint that shows nothing takes a place for so long, milliseconds. */
 const SHOWS = 180 * MINUTE;
 /** No machine is kept from pods for longer from when its Node was made, milliseconds. */

@@ -1,5 +1,5 @@
 import type { Entry, HostEntry, Instant } from '../types.ts';
-import { at as within, isOperator, text } from './facts.ts';
+import { at as within, isOperator, nodeOf, text } from './facts.ts';
 import type { Write } from './rule.ts';
 
 /** What a host's settings say of the version that it is to run. */
@@ -64,7 +64,7 @@ export class SeenLocks {
   }
 
   #shadow({ name, by, after, at }: Write): void {
-    const node = name.replace(/^brs-/, '');
+    const node = nodeOf(name);
     const before = this.#recordOf(node);
     const ours = within(after, 'status', 'version_wish', 'ours');
     const record = { lock: text(within(ours, 'version_lock')), ignoresWaves: within(ours, 'ignore_waves') === true };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Entry, Instant } from '../types.ts';
-import { isOperator, nodeFacts, type NodeFacts } from './facts.ts';
+import { isOperator, nodeFacts, type NodeFacts, nodeOf } from './facts.ts';
 import type { Write } from './rule.ts';
 
 export interface Cordon {
@@ -139,7 +139,7 @@ export function nodeIn(entry: Entry): string | undefined {
   if (entry.kind === 'process') return /agent-(.*)$/.exec(entry.process)?.[1];
   if (entry.kind !== 'write') return undefined;
   if (entry.resource === 'nodes') return entry.name;
-  return entry.resource === 'bottlerocketshadows' ? entry.name.replace(/^brs-/, '') : undefined;
+  return entry.resource === 'bottlerocketshadows' ? nodeOf(entry.name) : undefined;
 }
 
 /** The node of a write, after it and before it. */
