@@ -11,6 +11,7 @@ import { proof } from './proof.ts';
 import { reduced } from './reduced.ts';
 import type { Rule } from './rule.ts';
 import { told } from './told.ts';
+import { turns } from './turns.ts';
 
 const written = (after: KubeObject, at: number): Entry => {
   const { name } = after.metadata;
@@ -114,6 +115,29 @@ test.each([
   const asked: Entry = { kind: 'asked', at, by, node: of, to: 'apiserver-0', path: '/', body, acted: '1' };
   expect(breaks(reduced, [written(node(of), 0), written(OWN, 0), ...refused, asked])).toHaveLength(count);
 });
+
+test.each([
+  ['was read', 'get', 200, 1],
+  ['was refused', 'patch', 503, 0],
+  ['could not be read', 'get', 503, 0],
+  ['could not be listed', 'list', 503, 1],
+  ['had changed', 'patch', 409, 1],
+])(
+  'one that has failed more often starts five minutes after the shadow of one that waits %s',
+  (_, verb, code, count) => {
+    const conditions = [{ type: 'UpToDate', status: 'False', reason: 'WaitingForSlot' }];
+    const waits = (of: string, crash_count: number, said: object = {}) =>
+      shadow(of, { ...said, status: { crash_count, conditions } });
+    const begin = [node('node-1'), node('node-2'), waits('node-1', 2), waits('node-2', 1)].map((one) =>
+      written(one, 0),
+    );
+    const about = { resource: 'bottlerocketshadows', name: 'brs-node-2', isVain: false } as const;
+    const request: Entry = { kind: 'request', at: 5 * MINUTE, by: 'controller-0', verb, code, ...about };
+    const start = { ...written(waits('node-1', 2, STARTS), 10 * MINUTE), before: waits('node-1', 2) } as Entry;
+    const later = { ...written(shadow('node-3'), 11 * MINUTE), by: 'person' } as Entry;
+    expect(breaks(turns, [...begin, request, start, later])).toHaveLength(count);
+  },
+);
 
 const THERE = written(node('node-1'), 0);
 const noted = (at: number): Entry => written(node('node-2'), at);

@@ -1,6 +1,7 @@
 import type { Instant, RequestEntry } from '../types.ts';
-import { isController, shadowFacts, type ShadowFacts } from './facts.ts';
+import { isController, nodeOf, shadowFacts, type ShadowFacts } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
+import { RETRIED_WITHIN } from './rest.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { arrives, type SeenNode } from './seen-node.ts';
 
@@ -8,8 +9,10 @@ import { arrives, type SeenNode } from './seen-node.ts';
 const WAITS = 180_000;
 /** By so much one whose update was called off comes later, or whose drain is known to be blocked. */
 const CALLED_OFF = 0.5;
-/** What the API server has refused is asked again so soon, milliseconds, and others start meanwhile (L9). */
-const RESTS = 330_000;
+/** What finds another state than the cache shows is asked again so soon (L9), milliseconds. */
+const LOOKS_AGAIN_WITHIN = 20_000;
+/** Codes of that. */
+const OTHER_STATE: ReadonlySet<number> = new Set([404, 409]);
 /** Those that start together get their permits one after the other, within so long, milliseconds. */
 const TOGETHER = 15_000;
 
@@ -23,12 +26,12 @@ export const turns: Rule = {
     // By name of the shadow: since when its node stands as it does, and when another came before it.
     const since = new Map<string, Instant>();
     const passed = new Map<string, Instant>();
-    const refused = new Map<string, Instant>();
+    const restsUntil = new Map<string, Instant>();
     const { see } = ofWrites('bottlerocketshadows', (write) => {
       if (!isSame(write)) since.set(write.name, write.at);
       for (const { facts } of passedOver(picture, write, since)) {
         const name = `brs-${facts.name}`;
-        if (write.at - (refused.get(name) ?? -Infinity) > RESTS) passed.set(name, write.at);
+        if ((restsUntil.get(name) ?? -Infinity) < write.at) passed.set(name, write.at);
       }
       for (const { shadow } of picture.lease.permits) passed.delete(shadow);
       const late = [...passed].filter(([, at]) => write.at - at > TOGETHER).map(([name]) => name);
@@ -37,18 +40,22 @@ export const turns: Rule = {
     });
     return {
       see(entry) {
-        if (entry.kind === 'request' && isRefused(entry)) refused.set(`brs-${nodeOf(entry.name)}`, entry.at);
+        if (entry.kind === 'request' && isRefused(entry)) {
+          const name = `brs-${nodeOf(entry.name)}`;
+          const until = entry.at + (OTHER_STATE.has(entry.code) ? LOOKS_AGAIN_WITHIN : RETRIED_WITHIN);
+          restsUntil.set(name, Math.max(until, restsUntil.get(name) ?? -Infinity));
+        }
         return see?.(entry) ?? NOTHING;
       },
     };
   },
 };
 
-/** The write of a start, or the look before it. */
-const isRefused = ({ by, resource, subresource, code }: RequestEntry): boolean =>
-  isController(by) && ['bottlerocketshadows', 'nodes'].includes(resource) && subresource === undefined && code >= 400;
-
-const nodeOf = (name = ''): string => name.replace(/^brs-/, '');
+/** The write of a start, or the look before it: others start meanwhile (L9). */
+function isRefused({ by, verb, resource, subresource, code }: RequestEntry): boolean {
+  if (!isController(by) || subresource !== undefined || code < 400) return false;
+  return ['get bottlerocketshadows', 'patch bottlerocketshadows', 'get nodes'].includes(`${verb} ${resource}`);
+}
 
 const isSame = ({ before, after }: Write): boolean =>
   before !== undefined && after !== undefined && standing(shadowFacts(before)) === standing(shadowFacts(after));
