@@ -102,10 +102,14 @@ test.each([
 });
 
 test.each([
-  ['for two minutes', [0], 0],
-  ['for a minute', [MINUTE], 1],
-  ['never', [], 1],
-])('an agent does not say why it has failed, and that was refused %s', (_, refusedAt, count) => {
+  ['for two minutes', [0], [], 0],
+  ['for a minute', [MINUTE], [], 1],
+  ['until it was taken', [0], [1], 1],
+  ['never', [], [], 1],
+])('an agent does not say why it has failed, and that was refused %s', (_, refusedAt, takenAt, count) => {
+  const status = { last_failure: { reason: 'Reverted', version: NEW } };
+  const byApiserver = { by: 'apiserver-0', subresource: 'status' };
+  const taken = takenAt.map((at) => ({ ...written(shadow('node-1', { status }), at), ...byApiserver }));
   const refused = refusedAt.map((at): Entry => {
     const about = { resource: 'bottlerocketshadows', name: 'brs-node-1', subresource: 'status' };
     return { kind: 'request', at, by: 'apiserver-0', verb: 'update', ...about, code: 403, isVain: false };
@@ -113,7 +117,7 @@ test.each([
   const body = JSON.stringify({ current_state: 'ErrorReset' });
   const [at, by, of] = [2 * MINUTE, 'agent-node-1', 'node-1'];
   const asked: Entry = { kind: 'asked', at, by, node: of, to: 'apiserver-0', path: '/', body, acted: '1' };
-  expect(breaks(reduced, [written(node(of), 0), written(OWN, 0), ...refused, asked])).toHaveLength(count);
+  expect(breaks(reduced, [written(node(of), 0), written(OWN, 0), ...refused, ...taken, asked])).toHaveLength(count);
 });
 
 test.each([
