@@ -188,6 +188,7 @@ test('a permit is given back once the Node has been written to since the update 
   const updated = [lease([permit]), UPDATING, shadow('node-1')];
   expect(broken(permits, [is, ...updated, lease([])])).toHaveLength(1);
   expect(broken(permits, [is, touched, ...updated, lease([])])).toHaveLength(1);
+  expect(broken(permits, [is, touched, lease([permit]), lease([])])).toHaveLength(1);
   expect(broken(permits, [is, ...updated, touched, lease([])])).toEqual([]);
   expect(broken(permits, [is, ...updated, { gone: 'node-1' }, lease([])])).toEqual([]);
 });

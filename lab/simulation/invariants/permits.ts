@@ -29,7 +29,7 @@ export const permits: Rule = {
         if (entry.kind === 'host') return isReboot(entry.event) ? disturbed(entry.node) : NOTHING;
         if (entry.kind !== 'write') return NOTHING;
         if (entry.resource === 'leases')
-          return entry.name === LEASE ? [...leftOff(picture, entry, since), ...touched.free(picture, entry)] : NOTHING;
+          return entry.name === LEASE ? [...leftOff(picture, entry, since), ...touched.swap(picture, entry)] : NOTHING;
         touched.see(entry);
         const start = startIn(entry);
         if (start) return started(start.node, entry.sentAt);
@@ -86,7 +86,7 @@ function unpermitted({ nodes, lease, inherited }: Picture, name: string): readon
 
 /** L3: before its permit is given back a Node that is there still is written to, so that a drain which looked at it before that gets 409. */
 class Touched {
-  /** By UID, since their updates began. */
+  /** By UID, since they got their permits, and since their updates began. */
   readonly #nodes = new Set<string>();
 
   see(write: Write): void {
@@ -97,11 +97,12 @@ class Touched {
     if (was !== is) this.#nodes.add(after.metadata.uid);
   }
 
-  free({ nodes }: Picture, { by, before, after }: Write): readonly string[] {
+  swap({ nodes }: Picture, { by, before, after }: Write): readonly string[] {
+    const listed = (lease: Write['after']) => new Set(leaseOf(lease).permits.map(({ nodeUid }) => nodeUid));
+    const [had, have] = [listed(before), listed(after)];
+    for (const uid of have) if (!had.has(uid)) this.#nodes.delete(uid);
     if (!isController(by)) return NOTHING;
-    const listed = (lease: Write['after'], uid: string): boolean =>
-      leaseOf(lease).permits.some(({ nodeUid }) => nodeUid === uid);
-    const isFreed = (uid: string): boolean => listed(before, uid) && !listed(after, uid);
+    const isFreed = (uid: string): boolean => had.has(uid) && !have.has(uid);
     const there = [...nodes.values()].filter(({ facts: { uid } }) => isFreed(uid) && !this.#nodes.has(uid));
     return there.map(({ facts: { name } }) => `the permit of ${name} is given back, and its Node is as it was`);
   }
