@@ -147,8 +147,8 @@ function namedIn({ nodes }: Picture, write: Write): Step | undefined {
 }
 
 /** The node that is at rest, and of whose host something else is wanted by this write (P12). */
-function wishedIn(picture: Picture, { by, before, after }: Write): Step | undefined {
-  if (!before || !after || !isController(by)) return undefined;
+function wishedIn(picture: Picture, { resource, by, before, after }: Write): Step | undefined {
+  if (resource !== 'bottlerocketshadows' || !before || !after || !isController(by)) return undefined;
   const [old, made] = [shadowFacts(before), shadowFacts(after)];
   const node = picture.nodes.get(made.node);
   const isChanged = old.wish.lock !== made.wish.lock || old.wish.ignoresWaves !== made.wish.ignoresWaves;
