@@ -5,7 +5,8 @@ import { hostname } from 'node:os';
 const QUIET_MS = 5000;
 let quiet;
 
-// The workload's pods: says whose answer it is. Told to end, it goes on for as long as it is asked: kube-proxy hears of it later.
+// The workload's pods: says whose answer it is.
+// Once told to end, it goes when nobody but the kubelet has asked for so long: kube-proxy hears of it later.
 const server = createServer(({ headers }, response) => {
   if (!headers['user-agent']?.startsWith('kube-probe/')) quiet?.refresh();
   response.setHeader('connection', 'close');

@@ -89,10 +89,7 @@ export const furtherPermits: readonly Mutant[] = [
     ],
   }),
   ...mutantsOf('runtime/controller/plan/facts/places.ts', ['test/controller/plan/places.test.ts'], {
-    'L7: gives what is left of a place to each that asks for it': [
-      'used: used + (isNew ? weight : 0)',
-      'used: used + (isNew ? 0 : 0)',
-    ],
+    'L7: gives what is left of a place to each that asks for it': ['used: used + (isNew ? weight : 0)', 'used'],
   }),
   ...mutantsOf('runtime/controller/plan/gates/again.ts', ['test/controller/plan/second-gate.test.ts'], {
     'L8: goes on under another policy as under the one that its permit names': [
