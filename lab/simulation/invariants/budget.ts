@@ -1,49 +1,28 @@
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { Instant } from '../types.ts';
 import { isOperator, nodeFacts, shadowFacts } from './facts.ts';
+import { Counted } from './counted.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
 import { SEEN_AFTER } from './sight.ts';
 import type { SeenHost } from './seen-host.ts';
 import { arrives, type SeenNode } from './seen-node.ts';
 
-/** How old the count of managed nodes may be by which a share of them was reckoned, milliseconds. */
-const COUNTED_WITHIN = 600_000;
-
-/** The largest of what was true lately. */
-class Recent {
-  readonly #values: { until: Instant; readonly value: number }[] = [{ until: Infinity, value: 0 }];
-
-  add(at: Instant, value: number): void {
-    const last = this.#values.at(-1);
-    if (last?.value === value) return;
-    if (last) last.until = at;
-    this.#values.push({ until: Infinity, value });
-    while ((this.#values[0]?.until ?? Infinity) < at - COUNTED_WITHIN) this.#values.shift();
-  }
-
-  most(at: Instant): number {
-    const recent = this.#values.filter(({ until }) => until >= at - COUNTED_WITHIN);
-    return Math.max(...recent.map(({ value }) => value));
-  }
-}
-
 export const concurrency: Rule = {
   name: 'concurrency',
   begin(picture) {
-    const managed = new Recent();
+    const fleet = new Counted(picture);
     return {
       see(entry) {
+        fleet.see(entry);
         if (entry.kind !== 'write') return NOTHING;
-        if (entry.resource === 'nodes') managed.add(entry.at, picture.managed());
         const start = startIn(entry);
         if (!start) return NOTHING;
         const names = new Set([...busy(picture), ...lost(picture, entry.sentAt)]);
         const taken = counted(picture, names, entry.at);
-        const of = managed.most(entry.at);
         return [
-          ...tooMany(taken, picture.terms.maxConcurrent(of)),
-          ...tooManyOfPolicy(picture, { node: start.node, taken, of, sentAt: entry.sentAt }),
+          ...tooMany(taken, picture.terms.maxConcurrent(fleet.most({}, entry.at))),
+          ...tooManyOfPolicy(picture, fleet, { node: start.node, taken, at: entry.at, sentAt: entry.sentAt }),
         ];
       },
     };
@@ -59,13 +38,12 @@ interface StartUnder {
   /** The node that starts, and the names of all that take places then. */
   readonly node: string;
   readonly taken: readonly string[];
-  /** The most nodes of which a policy may have reckoned its share. */
-  readonly of: number;
+  readonly at: Instant;
   readonly sentAt: Instant;
 }
 
 /** P2, P3: what the policy of the node lets be busy at once, of the nodes that it surely rules, and in how many zones. */
-function tooManyOfPolicy(picture: Picture, { node, taken, of, sentAt }: StartUnder): readonly string[] {
+function tooManyOfPolicy(picture: Picture, fleet: Counted, { node, taken, at, sentAt }: StartUnder): readonly string[] {
   const { nodes, rulings, sight } = picture;
   const surelyIn = (one: SeenNode | undefined) =>
     one && sight.mustKnow(picture.ruledAt(one), sentAt) ? rulings.groupOf(one.facts) : undefined;
@@ -79,7 +57,7 @@ function tooManyOfPolicy(picture: Picture, { node, taken, of, sentAt }: StartUnd
   const others = new Set(members.filter((one) => one !== node).map(zoneOf));
   const isFull = !others.has(zoneOf(node)) && others.size >= zones.atOnce;
   return [
-    ...tooMany(members, group.maxConcurrent(of)).map((what) => `${what}, of ${name}`),
+    ...tooMany(members, group.maxConcurrent(fleet.most({ group }, at))).map((what) => `${what}, of ${name}`),
     ...(isFull
       ? [`${node} starts, and as many zones are busy already as ${name} lets: ${[...others].join(', ')}`]
       : []),

@@ -22,6 +22,21 @@ test('no more nodes of a policy start than it lets, nor in more zones', () => {
   expect(start({ zones: { atOnce: 1 } }, 'a')).toEqual([]);
 });
 
+test('a share that a policy lets be busy is of the nodes that it rules', () => {
+  const start = (ruled: readonly string[]) => {
+    const pool = (name: string) => ({ labels: { [POOL]: ruled.includes(name) ? 'test' : 'other' } });
+    const half = policy('all', { maxConcurrent: '50%', nodeSelector: { matchLabels: { [POOL]: 'test' } } });
+    const nodes = ['node-1', 'node-2', 'node-3', 'node-4'].map((name) => node(name, pool(name)));
+    return broken(
+      concurrency,
+      [half, ...nodes, shadow('node-1'), lease([OTHER, permit]), shadow('node-1', STARTS)],
+      MANY,
+    );
+  };
+  expect(start(['node-1', 'node-2'])).toHaveLength(1);
+  expect(start(['node-1', 'node-2', 'node-3', 'node-4'])).toEqual([]);
+});
+
 test('a release starts after another policy once a node of that has run it', () => {
   const first = policy('test', { nodeSelector: { matchLabels: { [POOL]: 'test' } } });
   const policies = [first, policy('all', { after: ['policy-test'], priority: -1 })];

@@ -1,3 +1,4 @@
+import { Counted } from './counted.ts';
 import { compareVersions } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
 import type { ReleaseFacts } from './release-facts.ts';
@@ -15,22 +16,30 @@ const ROUNDED_MS = 60_000;
 export const proof: Rule = {
   name: 'proof',
   begin(picture) {
-    let members = 1;
-    return ofWrites('bottlerocketshadows', (write) => {
-      members = Math.max(members, picture.managed());
+    const fleet = new Counted(picture);
+    const { see } = ofWrites('bottlerocketshadows', (write) => {
       const start = startOf(picture, write);
       if (!start) return NOTHING;
       const { node, group, version } = start;
-      const most = Math.max(1, Math.min(members, group.proofNodes(members)));
+      const which = { group, family: node.facts.family };
+      const [least, most] = [fleet.least(which, write.at), fleet.most(which, write.at)].map((members) =>
+        Math.max(1, Math.min(members, group.proofNodes(members))),
+      ) as [number, number];
       const others = followers(picture, start, write);
       const from = write.sentAt + ROUNDED_MS + picture.sight.apartMs - group.proofSoakMs;
       const well = others.filter(
         ({ facts: { uid } }) => !picture.updates.has(uid) && (picture.restedAt.get(uid) ?? 0) <= from,
       );
-      if (well.length >= most || others.length < most) return NOTHING;
+      if (well.length >= least || others.length < most) return NOTHING;
       const names = others.map(({ facts }) => facts.name).join(', ');
       return [`${node.facts.name} follows ${names} to ${version}, and ${most} are to prove it`];
     });
+    return {
+      see(entry) {
+        fleet.see(entry);
+        return see?.(entry) ?? NOTHING;
+      },
+    };
   },
 };
 
