@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../runtime/kube/objects.ts';
 import type { Instant } from '../types.ts';
-import { isOperator, nodeFacts, shadowFacts } from './facts.ts';
+import { isOperator, nodeFacts, nodeOf, shadowFacts } from './facts.ts';
 import { Counted } from './counted.ts';
 import { type Picture, startIn } from './picture.ts';
 import { NOTHING, ofWrites, type Rule, type Write } from './rule.ts';
@@ -80,7 +80,7 @@ function isSpared({ sight, updates }: Picture, { facts, arrivedAt }: SeenNode, n
 /** Nodes that the Lease names, whose update is under way, or that bear marks. */
 const busy = ({ lease, updates, nodes }: Picture): ReadonlySet<string> =>
   new Set([
-    ...lease.permits.map(({ shadow }) => shadow.replace(/^brs-/, '')),
+    ...lease.permits.map(({ shadow }) => nodeOf(shadow)),
     ...[...updates.values()].map(({ node }) => node),
     ...[...nodes].filter(([, { facts }]) => facts.marks).map(([name]) => name),
   ]);

@@ -1,6 +1,6 @@
 import { getOrInsert } from '../../../runtime/lib/maps.ts';
 import type { HostEntry, Instant } from '../types.ts';
-import { shadowFacts, type ShadowFacts } from './facts.ts';
+import { nodeOf, shadowFacts, type ShadowFacts } from './facts.ts';
 import type { Picture } from './picture.ts';
 import { NOTHING, type Rule, type Write } from './rule.ts';
 import { isReboot, isTaken } from './seen-host.ts';
@@ -50,7 +50,7 @@ class Said {
   }
 
   note({ name, at, after }: Write): void {
-    const node = name.replace(/^brs-/, '');
+    const node = nodeOf(name);
     const facts = after && shadowFacts(after);
     const owners = facts?.owners ?? [];
     for (const uid of owners) this.#noteOf(uid, facts!);
