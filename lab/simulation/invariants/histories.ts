@@ -108,14 +108,19 @@ export const RESOURCES: Readonly<Record<string, string>> = {
 type Written =
   KubeObject | { readonly gone: string } | { readonly byOthers: KubeObject } | { readonly byApiserver: KubeObject };
 
-/** What the last of these writes breaks, ten minutes after the first, others having come between: as a controller makes them, each on what it was. */
+/**
+ * What the last of these writes breaks, ten minutes after the first, others having come between: as a controller makes them, each on what it was.
+ * @param processes run from the beginning on
+ */
 export function broken(
   rule: Rule,
   objects: readonly Written[],
   controller: Readonly<Record<string, string>> = {},
+  processes: readonly string[] = [],
 ): readonly string[] {
   const scenario = { ...SCENARIO, settings: { ...SCENARIO.settings, controller } };
   const picture = new Picture(scenario);
+  for (const process of processes) picture.see({ kind: 'process', at: 0, process, event: 'starts' });
   const judge = rule.begin(picture, scenario);
   const stored = new Map<string, KubeObject>();
   const entries = objects.map((written, index): Entry => {

@@ -1,5 +1,5 @@
 import { Counted } from './counted.ts';
-import { compareVersions } from './facts.ts';
+import { compareVersions, type ShadowFacts } from './facts.ts';
 import { type Picture, startIn } from './picture.ts';
 import type { ReleaseFacts } from './release-facts.ts';
 import type { Group } from './rulings.ts';
@@ -79,17 +79,33 @@ function followers(picture: Picture, start: Start, { sentAt }: Write): readonly 
     .filter((other) => picture.sight.mustKnow(Math.max(picture.ruledAt(node), knownFrom(picture, other)), sentAt));
 }
 
-/** It is there, and is at rest on the version, or on its way to it in such a way that nobody leaves it out. */
-function follows(picture: Picture, { facts }: SeenNode, version: string): boolean {
+/** It is at rest on the version, or on its way to it, and in such a way that nobody leaves it out. */
+function follows(picture: Picture, node: SeenNode, version: string): boolean {
+  const { facts } = node;
   const shadow = picture.shadowOf(facts);
-  if (!shadow?.status || !facts.ready || !picture.agentOf(facts.name).runs) return false;
-  if (!shadow.active) return shadow.status.current === version;
-  return shadow.state !== 'Idle' && shadow.version === version && !shadow.status.draining;
+  if (!shadow?.status) return false;
+  const isThere = facts.ready && picture.agentOf(facts.name).runs;
+  if (!shadow.active) return isThere && shadow.status.current === version;
+  if (shadow.state === 'Idle' || shadow.version !== version) return false;
+  return isAsked(shadow, node) || (isThere && !mayBeStuck(shadow, node));
 }
+
+/** Its reboot is on record, so that it is waited for, unless it has given up. */
+function isAsked({ state, version, status }: ShadowFacts, node: SeenNode): boolean {
+  const { record } = status ?? {};
+  if (state !== 'RebootedIntoUpdate' || status?.state === 'ErrorReset' || !isDrained(node)) return false;
+  return record?.requested === true && record.version === version;
+}
+
+/** What a status says of a drain stays there when the drain is over. */
+const mayBeStuck = ({ version, status }: ShadowFacts, node: SeenNode): boolean =>
+  status?.draining === true && status.current !== version && !isDrained(node);
+
+const isDrained = ({ facts }: SeenNode): boolean => facts.marks?.proof !== undefined;
 
 /** Since when that is so. */
 function knownFrom(picture: Picture, node: SeenNode): number {
   const { uid, name } = node.facts;
   const moved = picture.updates.get(uid)?.at ?? picture.restedAt.get(uid) ?? 0;
-  return Math.max(moved, node.readyAt, picture.agentOf(name).since, picture.ruledAt(node));
+  return Math.max(moved, node.readyAt, node.drainedAt, picture.agentOf(name).since, picture.ruledAt(node));
 }

@@ -26,6 +26,8 @@ const fresh = (facts: NodeFacts, at: Instant) => ({
   liftedAt: undefined as Instant | undefined,
   /** When the operator last began a drain of it. */
   drainBegan: -Infinity,
+  /** When it was last proven to be drained, or that was last taken back. */
+  drainedAt: -Infinity,
   /** When somebody else last changed the marks, or took them away. */
   robbedAt: -Infinity,
   /** Who has set the labels and annotations of an update. */
@@ -118,6 +120,7 @@ function noteMarks(node: SeenNode, old: NodeFacts, { at, by }: Pick<Write, 'at' 
   if (old.marks && !isOperator(by)) node.robbedAt = at;
   if (old.marks && !node.facts.marks) noteHolder(node);
   if (drainOf(old) !== drainOf(node.facts)) node.drainBegan = at;
+  if (old.marks?.proof !== node.facts.marks?.proof) node.drainedAt = at;
 }
 
 /** M6: the cordon that a release leaves on a node which is held is that of whoever holds it. */
