@@ -83,6 +83,18 @@ test.each([
   expect(breaks(told, [...history, called('prepare-update', 2 * MINUTE)])).toHaveLength(count);
 });
 
+const REBOOTS = shadow('node-1', { spec: 'RebootedIntoUpdate' });
+
+test.each([
+  ['is wanted to reboot', [OWN, REBOOTS], 0],
+  ['is only wanted to have it staged', [OWN], 1],
+  ['came to rest', [OWN, REBOOTS, shadow('node-1')], 1],
+])('an agent reboots its host while its shadow %s', (_, shadows, count) => {
+  const history = [written(node('node-1'), 0), ...shadows.map((one, index) => written(one, index))];
+  expect(breaks(told, [...history, called('activate-update', 2 * MINUTE)])).toHaveLength(count);
+  expect(breaks(told, [...history, called('reboot', 2 * MINUTE)])).toHaveLength(count);
+});
+
 test('a host boots what its shadow had named before somebody deleted that', () => {
   const { name } = OWN.metadata;
   const about = { kind: 'write', at: 1, sentAt: 1, by: 'person', resource: 'bottlerocketshadows', name } as const;

@@ -6,10 +6,9 @@ import { NOTHING, type Rule, type Write } from './rule.ts';
 import { isReboot, isTaken } from './seen-host.ts';
 import type { Sight } from './sight.ts';
 
+const PREPARE = '/actions/prepare-update';
 /** What disturbs a host, or changes what is on its disk. */
-const ACTIONS: ReadonlySet<string> = new Set(
-  ['prepare-update', 'activate-update', 'reboot'].map((one) => `/actions/${one}`),
-);
+const ACTIONS: ReadonlySet<string> = new Set([PREPARE, '/actions/activate-update', '/actions/reboot']);
 
 /**
  * B3, B4: an agent has its host do only what a shadow of its own Node says, and a reboot that it asks for leads to the version that was wanted, or
@@ -40,6 +39,8 @@ class Said {
   readonly #sight: Sight;
   /** UIDs of Nodes whose own shadow has ever named a version, to install or to prepare ahead. */
   readonly #named = new Set<string>();
+  /** UIDs of those whose own shadow has been wanted to reboot since it last came to rest. */
+  readonly #reboots = new Set<string>();
   /** By UID, its own shadow as it last named a version to install, whatever has become of it since. */
   readonly #last = new Map<string, ShadowFacts>();
   /** Since when a shadow is there that nobody owns, by name of the node. */
@@ -60,6 +61,8 @@ class Said {
 
   #noteOf(uid: string, facts: ShadowFacts): void {
     if (facts.state !== 'Idle' || facts.hint !== undefined) this.#named.add(uid);
+    if (facts.state === 'RebootedIntoUpdate') this.#reboots.add(uid);
+    else if (facts.status && !facts.active) this.#reboots.delete(uid);
     if (facts.version !== undefined) this.#last.set(uid, facts);
   }
 
@@ -68,16 +71,17 @@ class Said {
     return [version, status?.record?.version ?? version];
   }
 
-  /** Whether an agent may act on that by then. */
-  mayAct(uid: string, node: string, now: Instant): boolean {
+  /** Whether an agent may do that by then. What is prepared may have been taken back meanwhile. */
+  mayAct(uid: string, { node, path }: { readonly node: string; readonly path: string }, now: Instant): boolean {
     const disowned = this.#disowned.get(node);
-    return this.#named.has(uid) && (disowned === undefined || !this.#sight.known(disowned, now));
+    const says = path === PREPARE ? this.#named : this.#reboots;
+    return says.has(uid) && (disowned === undefined || !this.#sight.known(disowned, now));
   }
 }
 
 function untold(said: Said, uid: string, { node, event, at }: HostEntry & { readonly at: Instant }): readonly string[] {
   if (event.kind !== 'call' || !isTaken(event) || !ACTIONS.has(event.path)) return NOTHING;
-  return said.mayAct(uid, node, at)
+  return said.mayAct(uid, { node, path: event.path }, at)
     ? NOTHING
     : [`${node} was asked to ${event.path}, and no shadow of its own says so`];
 }
