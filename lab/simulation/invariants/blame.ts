@@ -87,7 +87,7 @@ function groundless(
 
 const isLost = ({ verdict }: ShadowFacts): boolean => verdict?.reason === 'NotReturned';
 
-/** Nobody may count from before a reboot was asked for, whatever other clocks say: but for the jumps of its own, a controller waits the whole time. */
+/** Nobody may count from before a reboot was asked for, by whichever controller's clock that stands in the permit: the whole time is waited. */
 function hasty(
   picture: Picture,
   { write, old, made, askedAt }: Change & { readonly write: Write; readonly askedAt: Instant | undefined },
@@ -95,7 +95,7 @@ function hasty(
   if (!isLost(made) || isLost(old) || askedAt === undefined) return NOTHING;
   const { runs, since } = picture.agentOf(made.node);
   const from = runs ? askedAt : Math.min(askedAt, since);
-  const slack = 2 * picture.sight.clockOf(write.by) + ROUNDED_MS;
+  const slack = picture.sight.apartMs + ROUNDED_MS;
   const isOver = from + picture.terms.returnTimeoutMs <= write.sentAt + slack;
   return isOver ? NOTHING : [`${made.node} is said not to have returned, and was asked to reboot at ${clock(askedAt)}`];
 }
@@ -105,11 +105,11 @@ const OVER: ReadonlySet<string> = new Set(['Idle', 'MonitoringUpdate', 'ErrorRes
 
 const stateOf = ({ status }: ShadowFacts): string => status?.state ?? 'Idle';
 
-/** M8, F5: no update is ended for want of its agent that has not been gone for its time, whatever the node says of when it was. */
+/** M8, F5: no node is rescued whose agent has not been gone for its time, whatever the node says of when it was. What is undisturbed is called off (L8). */
 function early(picture: Picture, { write, old, made }: Change & { readonly write: Write }): readonly string[] {
   const { by, sentAt } = write;
   const isEnd = isController(by) && old.state !== 'Idle' && made.state === 'Idle';
-  if (!isEnd || OVER.has(stateOf(old)) || !picture.nodes.has(made.node)) return NOTHING;
+  if (!isEnd || OVER.has(stateOf(old)) || !picture.nodes.get(made.node)?.facts.marks) return NOTHING;
   const { runs, since } = picture.agentOf(made.node);
   if (runs || !picture.sight.known(since, sentAt)) return NOTHING;
   return since + picture.terms.agentTimeoutMs <= sentAt + ROUNDED_MS
