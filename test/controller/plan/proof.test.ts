@@ -144,6 +144,21 @@ describe('a node that is to prove a release, and whose drain lets no pod go', ()
     expect(plan(world(1), { ...POLICY, ...many }, NOW).requeueAt).toBe(minutes(1));
   });
 
+  test('is waited for where its last report is old, or where the Node says that it is drained', () => {
+    const said = (reportedAt: number): Parts => {
+      const { status, ...rest } = stuck(9, 'web');
+      return { ...rest, status: { ...status, drain: { ...status!.drain!, reported_at: moment(reportedAt) } } };
+    };
+    const [a, ...others] = nodes;
+    const world = (reportedAt: number, drained?: string): World => ({
+      ...worlds(said(reportedAt), stuck(9, 'web')),
+      nodes: [{ ...a!, marks: { ...MARKS, ...(drained !== undefined && { drained }) } }, ...others],
+    });
+    expect(started(world(0), many)).toEqual(['c']);
+    expect(started(world(-1), many)).toEqual([]);
+    expect(started(world(0, moment(0)), many)).toEqual([]);
+  });
+
   test('counts among those that may fail all the same', () => {
     const two = { ...many, maxFailed: count(2) } as const;
     expect(started(worlds(stuck(9, 'web'), rebooting), many)).toEqual([]);

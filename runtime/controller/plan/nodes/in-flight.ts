@@ -1,3 +1,4 @@
+import { progressAt } from '../../../api/shadow/drain.ts';
 import type { AssessedNode } from './health.ts';
 import { isCalledOff, isLetThrough, PHASES } from '../facts/phase.ts';
 import { NEVER } from '../facts/requeue.ts';
@@ -31,10 +32,11 @@ export const givenBackAt = ({ permit, phase, health }: AssessedNode): number =>
 /** For so long others wait for a drain that is refused, or lets no pod go: a budget may be used up only while pods start on other nodes. */
 export const STUCK_MS = 120_000;
 
-/** From when on nobody waits for it to prove a release: something blocks its drain, and no pod goes. */
-export function stuckAt({ shadow, phase }: NodeInfo): number {
-  if (phase.kind !== 'draining' || shadow?.stalledSince === undefined) return NEVER;
-  return shadow.status?.drain?.blocked_by.length ? shadow.stalledSince + STUCK_MS : NEVER;
+/** From when on nobody waits for it to prove a release: something blocks its drain, as far as that is known, and no pod goes. */
+export function stuckAt({ node, shadow, phase }: NodeInfo, now: number): number {
+  const drain = phase.kind === 'draining' ? shadow?.status?.drain : undefined;
+  if (!drain?.blocked_by.length || shadow?.stalledSince === undefined) return NEVER;
+  return progressAt(drain, node.marks, now).kind === 'known' ? shadow.stalledSince + STUCK_MS : NEVER;
 }
 
 /**

@@ -218,7 +218,7 @@ class Tally implements OsRelease {
     if (this.book.failed.has(info.node.uid)) return;
     const goneAt = Math.min(lostAt(info, this.#rules), givenBackAt(info));
     this.#underWayUntil = Math.max(this.#underWayUntil, goneAt);
-    const times = { goneAt, stuckAt: stuckAt(info), isSpared: isSpared(info, this.#rules) };
+    const times = { goneAt, stuckAt: stuckAt(info, this.#rules.now), isSpared: isSpared(info, this.#rules) };
     this.proof.provers.risk('moving', info.node, times);
     if (isDisturbed(info, this.version)) this.proof.provers.risk('disturbed', info.node, times);
   }
