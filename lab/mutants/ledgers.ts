@@ -129,6 +129,9 @@ export const ledgerMutants: readonly Mutant[] = [
     ],
     'F2: risks as many nodes under each policy as may fail over all of them': ['[over.place(as)]', '[]'],
   }),
+  ...mutantsOf('runtime/controller/plan/groups/groups.ts', HALTS, {
+    'F2: bounds who is at risk over those policies alone that were asked': ['    shareReleases(this.all);\n', ''],
+  }),
   ...mutantsOf('runtime/api/release/ledger.ts', HALTS, {
     'F4: takes a permission for stronger than a halt': ["(['Halt', 'Allow'] as const)", "(['Allow', 'Halt'] as const)"],
   }),

@@ -164,6 +164,22 @@ test('forty policies together lose no more nodes to an unproven release than one
   );
 });
 
+test('what a policy lets counts over all, also where none of its nodes is offered the release', () => {
+  const inPool = (pool: string) => ({ labels: { pool } });
+  const policies = [
+    ruling('large', { selector: { matchLabels: { pool: 'large' } }, ...unlimited }),
+    ruling('small', {
+      selector: { matchLabels: { pool: 'small' } },
+      ...unlimited,
+      maxFailed: { kind: 'count', count: 1 },
+    }),
+  ];
+  const shadows = { a: {}, b: { status: { target_version: '1.0.0' } } };
+  const nodes = [node('a', inPool('small')), node('b', inPool('large'))];
+  const failures = Object.fromEntries([failureOf('x', 'large')]);
+  expect(started(withLedger(fleet(shadows, { nodes, policies }), { failures }), unlimited)).toEqual(['a']);
+});
+
 test('a canary that never returned counts once, with its permit and its entry, so that two others may fail', () => {
   const held = { ...permit('a'), id: 'try', family: FAMILY, version: '1.1.0' };
   const down = { ready: false, readyChangedAt: minutes(-60) };

@@ -50,6 +50,7 @@ export class Groups {
       return groupOf(one, { ...nodes, contested: contested.get(policy) ?? new Set() }, time);
     });
     this.#byPolicy = new Map(this.all.map((group) => [group.view.policy, group]));
+    shareReleases(this.all);
   }
 
   /** Undefined where several policies claim the node. */
@@ -66,6 +67,13 @@ export class Groups {
   named(name: string): Group | undefined {
     return this.all.find(({ rules }) => rules.name === name);
   }
+}
+
+/** Who has nodes for what another knows counts it too: over all as many may be at risk as the largest of their limits lets, whoever asks (rule F2). */
+function shareReleases(all: readonly Group[]): void {
+  const known = all.flatMap(({ releases }) => releases.all);
+  for (const { releases } of all)
+    for (const { family, version } of known) if (releases.family(family).members > 0) releases.of(family, version);
 }
 
 /** The nodes of one policy. */
