@@ -81,7 +81,7 @@ function passedOver(picture: Picture, write: Write, since: ReadonlyMap<string, I
   });
 }
 
-const takesNoPlace = ({ facts, cordon }: SeenNode): boolean => arrives(facts) || cordon?.by === 'person';
+const takesNoPlace = ({ facts }: SeenNode): boolean => arrives(facts) || (facts.cordoned && !facts.marks);
 
 const waits = ({ facts }: SeenNode, { state, verdict }: ShadowFacts): boolean =>
   facts.ready && !facts.held && !facts.marks && state === 'Idle' && verdict?.reason === 'WaitingForSlot';
