@@ -182,10 +182,13 @@ test('allow lets the next one try it, a pause leaves no trace of that on a node,
   await untilBare(scene);
   expect(await plugin.run('leftovers')).toEqual({ code: 0, out: '', err: '' });
   const { status: before } = await ledger();
+  // The one that tries it may have failed by now, too.
+  const failed = Object.keys(before?.failures ?? {}).toSorted();
+  expect(failed.length).toBeGreaterThanOrEqual(PROVING + SPARE);
   expect(await plugin.run('clear', BAD)).toMatchObject({ code: 0 });
   const { status } = await ledger();
   expect(status?.failures).toEqual({});
-  expect(Object.keys(status?.cleared ?? {}).toSorted()).toEqual(Object.keys(before?.failures ?? {}).toSorted());
+  expect(Object.keys(status?.cleared ?? {}).toSorted()).toEqual(failed);
   await kubectl('wait', 'bup', POLICY, '--for=condition=Halted=False', '--timeout=60s');
   await pause.takeBack();
 }, 120_000);
