@@ -1,12 +1,11 @@
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 
-/** Of nobody but the kubelet, until which a pod that is told to end counts as one that nobody is sent to any more. */
 const QUIET_MS = 5000;
 let quiet;
 
-// The workload's pods: says whose answer it is.
-// Once told to end, it goes when nobody but the kubelet has asked for so long: kube-proxy hears of it later.
+// The workload's pods: says whose answer it is. Once told to end, it goes when nobody but the kubelet has asked for QUIET_MS: kube-proxy may
+// send others for as long as it has not heard of that.
 const server = createServer(({ headers }, response) => {
   if (!headers['user-agent']?.startsWith('kube-probe/')) quiet?.refresh();
   response.setHeader('connection', 'close');

@@ -107,7 +107,7 @@ test('what is wanted of a host changes at rest, under no pause', () => {
   expect(broken(obeyed, changed({}, STARTS))).toHaveLength(1);
 });
 
-test('who has failed more often starts after one that waits for a place, unless that gets one with it', () => {
+test('who has failed more often starts after one that waits for a place, unless that gets one with it, or it takes none besides its own', () => {
   const waiting = (name: string, crashes: number, said: object = {}) => {
     const conditions = [{ type: 'UpToDate', status: 'False', reason: 'WaitingForSlot' }];
     return shadow(name, { ...said, status: { crash_count: crashes, conditions } });
@@ -118,4 +118,6 @@ test('who has failed more often starts after one that waits for a place, unless 
   expect(broken(turns, [...fleet, later, start('node-1', 2), shadow('node-3')])).toHaveLength(1);
   expect(broken(turns, [...fleet, later, start('node-2', 1), shadow('node-3')])).toEqual([]);
   expect(broken(turns, [...fleet, later, start('node-1', 2), lease([permit, OTHER]), shadow('node-3')])).toEqual([]);
+  const isOut = node('node-1', { cordoned: true });
+  expect(broken(turns, [...fleet, isOut, later, start('node-1', 2), shadow('node-3')])).toEqual([]);
 });
